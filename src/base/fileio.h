@@ -1,0 +1,51 @@
+/* fileio.h - reading files whole or by lines, and replacing files atomically.
+ *
+ * Reading   plain files and gzip alike (the content decides, not the name); "-" is standard input.
+ * Lines     only '\n' ends a line; a last line without it still counts. '\r' before it and a byte-order
+ *           mark at the start of the file are removed and counted.
+ * Writing   goes to a temporary file in the same folder, opened before the work starts, and replaces the
+ *           target by fsync + rename + fsync of the folder. Until file_commit returns STATUS_OK the old
+ *           file is untouched. "-" and "/dev/..." are written directly.
+ * Fails     STATUS_RUNTIME with path and system error; STATUS_DATA for damaged gzip data and exceeded limits
+ */
+#ifndef BASE_FILEIO_H
+#define BASE_FILEIO_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include "base/status.h"
+#include "base/strview.h"
+
+/* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
+Status file_read(const char *path, size_t limit, StrBuf *content);
+bool file_exists(const char *path);
+Status file_make_dirs(const char *path); /* mkdir -p */
+
+typedef struct LineReader LineReader;
+/* `path` may be "-". */
+Status line_reader_open(LineReader **reader, const char *path);
+/* The next line without its end, valid until the next call. *more is false at the end of the file. */
+Status line_reader_next(LineReader *reader, StrView *line, bool *more);
+/* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
+ * ahead, so it too ends the life of the last line. */
+bool line_reader_ready(LineReader *reader);
+long line_reader_number(const LineReader *reader); /* of the line just read, from 1 */
+const char *line_reader_path(const LineReader *reader); /* for messages */
+long line_reader_returns(const LineReader *reader); /* lines that ended in '\r' so far */
+bool line_reader_marked(const LineReader *reader);  /* did the file begin with a byte-order mark */
+void line_reader_close(LineReader *reader);
+
+typedef struct OutFile OutFile;
+Status file_create(OutFile **file, const char *path);
+Status file_write(OutFile *file, const void *data, size_t bytes);
+Status file_printf(OutFile *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+FILE *file_stream(OutFile *file); /* to print to; errors are found by file_commit */
+/* Hand what was written so far to the system: for readers that wait at the other end of a pipe. */
+Status file_flush(OutFile *file);
+/* Make it durable and put it in place; releases `file` in any case. */
+Status file_commit(OutFile *file);
+void file_discard(OutFile *file); /* forget it; NULL is allowed */
+/* Remove the temporary files that are still open: for exits in the middle of work. */
+void file_discard_all(void);
+
+#endif

@@ -1,0 +1,304 @@
+/* fileio_read.c - bytes from files, pipes and gzip streams, whole or by lines.
+ * RFC 1952 (gzip)
+ */
+#include "base/fileio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "base/mem.h"
+
+enum { RAW_BYTES = 64 * 1024, LINE_LIMIT = 1 << 30 };
+
+/* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
+ * so that a slow pipe is answered at once. */
+typedef struct {
+    int fd;
+    bool owns_fd, decided, packed, member_ended, ended;
+    bool out_full; /* the decompressor may hold more than it could hand out */
+    const char *path;
+    z_stream stream;
+    unsigned char raw[RAW_BYTES];
+    size_t raw_start, raw_end;
+} Source;
+
+static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }
+
+static const char *shown_path(const char *path) { return is_dash(path) ? "standard input" : path; }
+
+static Status source_open(Source **opened, const char *path) {
+    int fd = STDIN_FILENO;
+    if (!is_dash(path)) {
+        do fd = open(path, O_RDONLY | O_CLOEXEC);
+        while (fd < 0 && errno == EINTR);
+        if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", path, strerror(errno));
+    }
+    Source *source = mem_alloc(1, sizeof *source);
+    source->fd = fd;
+    source->owns_fd = !is_dash(path);
+    source->path = mem_strdup(shown_path(path));
+    *opened = source;
+    return STATUS_OK;
+}
+
+static void source_close(Source *source) {
+    if (source->packed) inflateEnd(&source->stream);
+    if (source->owns_fd) close(source->fd);
+    mem_free((char *)source->path);
+    mem_free(source);
+}
+
+/* One read into `raw`, which must be used up or hold a single byte. Sets `ended`. */
+static Status source_fill(Source *source) {
+    if (source->raw_start > 0) {
+        source->raw_end -= source->raw_start;
+        memmove(source->raw, source->raw + source->raw_start, source->raw_end);
+        source->raw_start = 0;
+    }
+    ssize_t got;
+    do got = read(source->fd, source->raw + source->raw_end, RAW_BYTES - source->raw_end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", source->path, strerror(errno));
+    source->ended = got == 0;
+    source->raw_end += (size_t)got;
+    return STATUS_OK;
+}
+
+static bool looks_packed(const Source *source) {
+    return source->raw_end - source->raw_start >= 2 && source->raw[source->raw_start] == 0x1F &&
+           source->raw[source->raw_start + 1] == 0x8B;
+}
+
+/* Look at the first two bytes; one alone cannot begin gzip unless it is 0x1F. */
+static Status source_decide(Source *source, bool *waiting) {
+    size_t held = source->raw_end - source->raw_start;
+    *waiting = !source->ended && (held == 0 || (held == 1 && source->raw[source->raw_start] == 0x1F));
+    if (*waiting) return STATUS_OK;
+    source->decided = true;
+    source->packed = looks_packed(source);
+    if (source->packed && inflateInit2(&source->stream, 15 + 16) != Z_OK) {
+        source->packed = false;
+        return status_fail(STATUS_RUNTIME, "cannot read '%.700s': no memory to decompress it", source->path);
+    }
+    return STATUS_OK;
+}
+
+/* After the end of a gzip member: another one may follow, or zeros up to the end. */
+static Status source_next_member(Source *source) {
+    while (source->raw_start < source->raw_end && source->raw[source->raw_start] == 0) source->raw_start++;
+    size_t held = source->raw_end - source->raw_start;
+    if (held == 0) return STATUS_OK;
+    if (looks_packed(source)) {
+        source->member_ended = false;
+        inflateReset(&source->stream);
+        return STATUS_OK;
+    }
+    if (held == 1 && source->raw[source->raw_start] == 0x1F && !source->ended) return STATUS_OK;
+    return status_fail(STATUS_DATA, "'%.700s': other bytes follow the gzip data", source->path);
+}
+
+static Status source_inflate(Source *source, char *out, size_t room, size_t *got) {
+    z_stream *stream = &source->stream;
+    stream->next_in = source->raw + source->raw_start;
+    stream->avail_in = (uInt)(source->raw_end - source->raw_start);
+    stream->next_out = (Bytef *)out;
+    stream->avail_out = (uInt)room;
+    int result = inflate(stream, Z_NO_FLUSH);
+    source->raw_start = source->raw_end - stream->avail_in;
+    *got = room - stream->avail_out;
+    source->out_full = stream->avail_out == 0 && result == Z_OK;
+    if (result == Z_STREAM_END) {
+        source->member_ended = true;
+    } else if (result == Z_MEM_ERROR) {
+        return status_fail(STATUS_RUNTIME, "cannot read '%.700s': no memory to decompress it", source->path);
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        return status_fail(STATUS_DATA, "'%.700s': damaged gzip data (%s)", source->path,
+                           stream->msg ? stream->msg : "unknown error");
+    }
+    return STATUS_OK;
+}
+
+/* Must the next source_read read the descriptor? */
+static bool source_needs_input(const Source *source) {
+    size_t held = source->raw_end - source->raw_start;
+    if (source->ended) return false;
+    if (!source->decided || held == 0) return !source->out_full;
+    return source->packed && source->member_ended && held == 1;
+}
+
+/* Up to `room` bytes after at most one read of the descriptor. *got may be 0 before the end: ask again. */
+static Status source_read(Source *source, char *out, size_t room, size_t *got, bool *end) {
+    *got = 0;
+    *end = false;
+    if (room > RAW_BYTES) room = RAW_BYTES;
+    if (source_needs_input(source)) TRY(source_fill(source));
+    if (!source->decided) {
+        bool waiting;
+        TRY(source_decide(source, &waiting));
+        if (waiting) return STATUS_OK;
+    }
+    if (source->packed && source->member_ended) TRY(source_next_member(source));
+    size_t held = source->raw_end - source->raw_start;
+    if (source->packed && !source->member_ended) {
+        TRY(source_inflate(source, out, room, got));
+        if (*got == 0 && source->ended && !source->member_ended && source->raw_start == source->raw_end)
+            return status_fail(STATUS_DATA, "'%.700s': the gzip data is cut off", source->path);
+    } else if (!source->packed) {
+        *got = held < room ? held : room;
+        memcpy(out, source->raw + source->raw_start, *got);
+        source->raw_start += *got;
+    }
+    bool member_open = source->packed && !source->member_ended;
+    *end = source->ended && source->raw_start == source->raw_end && !member_open;
+    return STATUS_OK;
+}
+
+Status file_read(const char *path, size_t limit, StrBuf *content) {
+    Source *source;
+    TRY(source_open(&source, path));
+    strbuf_clear(content);
+    Status status = STATUS_OK;
+    for (bool end = false; !end && status == STATUS_OK;) {
+        MEM_GROW(content->data, content->capacity, content->length + RAW_BYTES + 1);
+        size_t got;
+        status = source_read(source, content->data + content->length, RAW_BYTES, &got, &end);
+        content->length += got;
+        if (status == STATUS_OK && limit > 0 && content->length > limit) {
+            char allowed[32];
+            status = status_fail(STATUS_DATA, "'%.700s' is larger than %s", source->path,
+                                 str_bytes((double)limit, allowed));
+        }
+    }
+    content->data[content->length] = '\0';
+    source_close(source);
+    return status;
+}
+
+bool file_exists(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+Status file_make_dirs(const char *path) {
+    char *part = mem_strdup(path);
+    Status status = STATUS_OK;
+    for (char *end = part; status == STATUS_OK && *end; end++) {
+        /* Stop at the end of each component; the first byte may be the root's slash. */
+        if (end == part || (end[0] != '/' && end[1] != '\0')) continue;
+        char kept = *end;
+        if (kept == '/') *end = '\0';
+        struct stat about;
+        if (mkdir(part, 0777) != 0) {
+            int error = errno;
+            if (stat(part, &about) != 0)
+                status =
+                    status_fail(STATUS_RUNTIME, "cannot create folder '%.700s': %s", part, strerror(error));
+            else if (!S_ISDIR(about.st_mode))
+                status =
+                    status_fail(STATUS_RUNTIME, "cannot create folder '%.700s': a file has that name", part);
+        }
+        *end = kept;
+    }
+    mem_free(part);
+    return status;
+}
+
+struct LineReader {
+    Source *source;
+    StrBuf held;        /* bytes read and not yet handed out, from `start` */
+    size_t start, seen; /* `seen`: no line feed before it */
+    long number, returns;
+    bool ended, marked;
+    StatusRecord failure; /* found by line_reader_ready, told by line_reader_next */
+};
+
+Status line_reader_open(LineReader **opened, const char *path) {
+    Source *source;
+    TRY(source_open(&source, path));
+    LineReader *reader = mem_alloc(1, sizeof *reader);
+    reader->source = source;
+    *opened = reader;
+    return STATUS_OK;
+}
+
+void line_reader_close(LineReader *reader) {
+    if (!reader) return;
+    source_close(reader->source);
+    strbuf_free(&reader->held);
+    mem_free(reader);
+}
+
+/* One more piece from the source behind what is held. */
+static Status lines_fill(LineReader *reader) {
+    StrBuf *held = &reader->held;
+    if (reader->start > 0) {
+        held->length -= reader->start;
+        memmove(held->data, held->data + reader->start, held->length);
+        reader->seen -= reader->start;
+        reader->start = 0;
+    }
+    if (held->length > LINE_LIMIT)
+        return status_fail(STATUS_DATA, "'%.700s': line %ld is longer than 1 GB", reader->source->path,
+                           reader->number + 1);
+    MEM_GROW(held->data, held->capacity, held->length + RAW_BYTES);
+    size_t got;
+    Status status = source_read(reader->source, held->data + held->length, RAW_BYTES, &got, &reader->ended);
+    held->length += got;
+    return status;
+}
+
+/* Position of the next line feed among the bytes held, or NULL. */
+static const char *lines_find(LineReader *reader) {
+    size_t left = reader->held.length - reader->seen;
+    const char *end = left ? memchr(reader->held.data + reader->seen, '\n', left) : NULL;
+    if (!end) reader->seen = reader->held.length;
+    return end;
+}
+
+Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
+    *more = false;
+    *line = (StrView){"", 0};
+    if (reader->failure.code != STATUS_OK) return status_restore(&reader->failure);
+    const char *end;
+    while (!(end = lines_find(reader)) && !reader->ended) TRY(lines_fill(reader));
+    size_t length =
+        end ? (size_t)(end - reader->held.data) - reader->start : reader->held.length - reader->start;
+    if (!end && length == 0) return STATUS_OK;
+    *line = (StrView){reader->held.data + reader->start, length};
+    reader->start += length + (end != NULL);
+    reader->seen = reader->start;
+    if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
+        reader->marked = true;
+        line->data += 3;
+        line->length -= 3;
+    }
+    if (sv_ends(*line, SV("\r"))) {
+        line->length--;
+        reader->returns++;
+    }
+    *more = true;
+    return STATUS_OK;
+}
+
+bool line_reader_ready(LineReader *reader) {
+    for (;;) {
+        if (reader->ended || reader->failure.code != STATUS_OK || lines_find(reader)) return true;
+        struct pollfd question = {.fd = reader->source->fd, .events = POLLIN};
+        if (source_needs_input(reader->source) && poll(&question, 1, 0) <= 0) return false;
+        Status status = lines_fill(reader);
+        if (status != STATUS_OK) status_save(&reader->failure, status);
+    }
+}
+
+long line_reader_number(const LineReader *reader) { return reader->number; }
+
+const char *line_reader_path(const LineReader *reader) { return reader->source->path; }
+
+long line_reader_returns(const LineReader *reader) { return reader->returns; }
+
+bool line_reader_marked(const LineReader *reader) { return reader->marked; }

@@ -1,0 +1,344 @@
+/* fileio_write.c - files that appear whole or not at all.
+ *
+ * The order open, write, fsync, close, rename, fsync of the folder is what makes the result survive a crash
+ * at any moment (Pillai et al. 2014, "All file systems are not created equal"). A failed fsync is never
+ * repeated on the same file: the kernel may have dropped the data and would report success.
+ */
+#include "base/fileio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/mem.h"
+
+enum { BUFFER_BYTES = 64 * 1024 };
+
+struct OutFile {
+    OutFile *next; /* in the list of open files */
+    int fd, folder_fd;
+    bool borrowed;   /* fd is standard output or error */
+    char *path;      /* what the caller named, for messages */
+    char *target;    /* what is replaced: `path` with symbolic links followed */
+    char *temporary; /* NULL when written directly */
+    FILE *stream;
+    int error; /* errno of the first failed write */
+    size_t held;
+    char buffer[BUFFER_BYTES];
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static OutFile *open_files;
+
+static void list_add(OutFile *file) {
+    pthread_mutex_lock(&list_lock);
+    file->next = open_files;
+    open_files = file;
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void list_remove(OutFile *file) {
+    pthread_mutex_lock(&list_lock);
+    for (OutFile **link = &open_files; *link; link = &(*link)->next) {
+        if (*link == file) {
+            *link = file->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+static int open_again(const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = open(path, flags, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* "folder/" of a path with its length, or "./". */
+static StrView folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (StrView){path, (size_t)(slash - path) + 1} : SV("./");
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Remove what a killed program left beside `target`. A living writer holds a lock on its temporary file. */
+static void remove_stale(const char *target) {
+    StrBuf prefix = {0}, path = {0};
+    StrView folder = folder_of(target);
+    strbuf_format(&prefix, ".%s.", name_of(target));
+    strbuf_add(&path, folder);
+    DIR *entries = opendir(strbuf_text(&path));
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        StrView name = sv(entry->d_name);
+        if (!sv_starts(name, strbuf_view(&prefix)) || !sv_ends(name, SV(".tmp"))) continue;
+        strbuf_clear(&path);
+        strbuf_add(&path, folder);
+        strbuf_add(&path, name);
+        int fd = open_again(strbuf_text(&path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+        if (fd < 0) continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(strbuf_text(&path));
+        close(fd);
+    }
+    if (entries) closedir(entries);
+    strbuf_free(&prefix);
+    strbuf_free(&path);
+}
+
+static Status fail_create(const char *path, int error) {
+    Status status = status_fail(STATUS_RUNTIME, "cannot create '%.700s': %s", path, strerror(error));
+    if (error == ENOENT) status_hint(status, "create the folder first");
+    return status;
+}
+
+/* Open ".name.PID-N.tmp" beside the target. */
+static Status open_temporary(OutFile *file) {
+    static unsigned serial;
+    StrView folder = folder_of(file->target);
+    char *folder_path = mem_strndup(folder.data, folder.length);
+    file->folder_fd = open_again(folder_path, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    int error = errno;
+    mem_free(folder_path);
+    /* A folder that may be written but not listed cannot be synced; everything else is an error. */
+    if (file->folder_fd < 0 && error != EACCES) return fail_create(file->path, error);
+    remove_stale(file->target);
+    for (int attempt = 0; attempt < 100; attempt++) {
+        pthread_mutex_lock(&list_lock);
+        unsigned number = serial++;
+        pthread_mutex_unlock(&list_lock);
+        StrBuf path = {0};
+        strbuf_add(&path, folder);
+        strbuf_format(&path, ".%s.%ld-%u.tmp", name_of(file->target), (long)getpid(), number);
+        file->fd = open_again(path.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file->fd >= 0) {
+            file->temporary = path.data;
+            flock(file->fd,
+                  LOCK_EX | LOCK_NB); /* where locks do not work, stale files are not found either */
+            return STATUS_OK;
+        }
+        error = errno;
+        strbuf_free(&path);
+        if (error != EEXIST) break;
+    }
+    return fail_create(file->path, error);
+}
+
+/* Standard output and error by their names: opening those would write from the start of a redirected file. */
+static int standard_descriptor(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    return strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+}
+
+static Status open_target(OutFile *file) {
+    file->fd = standard_descriptor(file->path);
+    file->borrowed = file->fd >= 0;
+    if (file->borrowed) return STATUS_OK;
+    struct stat about;
+    if (stat(file->path, &about) != 0) {
+        if (errno != ENOENT) return fail_create(file->path, errno);
+        /* A link to nothing must stay a link: its text is the target. */
+        if (lstat(file->path, &about) == 0) return fail_create(file->path, ENOENT);
+        file->target = mem_strdup(file->path);
+        return open_temporary(file);
+    }
+    if (S_ISDIR(about.st_mode)) return fail_create(file->path, EISDIR);
+    if (!S_ISREG(about.st_mode)) {
+        file->fd = open_again(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+        return file->fd < 0 ? fail_create(file->path, errno) : STATUS_OK;
+    }
+    /* Renaming would replace a write-protected file without a word. */
+    if (access(file->path, W_OK) != 0) return fail_create(file->path, errno);
+    char *resolved = realpath(file->path, NULL);
+    if (!resolved) return fail_create(file->path, errno);
+    file->target = mem_strdup(resolved);
+    free(resolved);
+    TRY(open_temporary(file));
+    if (fchmod(file->fd, about.st_mode & 0777) != 0) return fail_create(file->path, errno);
+    return STATUS_OK;
+}
+
+/* Close and forget; the temporary file, if still there, goes too. */
+static void release(OutFile *file) {
+    list_remove(file);
+    if (file->stream) fclose(file->stream);
+    if (file->fd >= 0 && !file->borrowed) close(file->fd);
+    if (file->folder_fd >= 0) close(file->folder_fd);
+    if (file->temporary) unlink(file->temporary);
+    mem_free(file->temporary);
+    mem_free(file->target);
+    mem_free(file->path);
+    mem_free(file);
+}
+
+Status file_create(OutFile **created, const char *path) {
+    OutFile *file = mem_alloc(1, sizeof *file);
+    file->path = mem_strdup(path);
+    file->fd = file->folder_fd = -1;
+    Status status = open_target(file);
+    if (status != STATUS_OK) {
+        release(file);
+        return status;
+    }
+    list_add(file);
+    *created = file;
+    return STATUS_OK;
+}
+
+static void write_fully(OutFile *file, const char *data, size_t bytes) {
+    while (bytes > 0 && file->error == 0) {
+        ssize_t done = write(file->fd, data, bytes);
+        if (done > 0) {
+            data += done;
+            bytes -= (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            file->error = done == 0 ? ENOSPC : errno;
+        }
+    }
+}
+
+static void flush_buffer(OutFile *file) {
+    size_t bytes = file->held;
+    file->held = 0;
+    write_fully(file, file->buffer, bytes);
+}
+
+static void put(OutFile *file, const char *data, size_t bytes) {
+    if (bytes > BUFFER_BYTES - file->held) flush_buffer(file);
+    if (bytes >= BUFFER_BYTES) {
+        write_fully(file, data, bytes);
+    } else if (bytes > 0) {
+        memcpy(file->buffer + file->held, data, bytes);
+        file->held += bytes;
+    }
+}
+
+static Status fail_write(const OutFile *file, int error) {
+    const char *path = strcmp(file->path, "-") == 0 ? "standard output" : file->path;
+    return status_fail(STATUS_RUNTIME, "cannot write '%.700s': %s", path, strerror(error));
+}
+
+Status file_write(OutFile *file, const void *data, size_t bytes) {
+    if (file->stream) fflush(file->stream); /* keep the order of the two ways of writing */
+    put(file, data, bytes);
+    return file->error ? fail_write(file, file->error) : STATUS_OK;
+}
+
+Status file_printf(OutFile *file, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    char text[512];
+    Status status = STATUS_OK;
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof text) {
+        char *longer = mem_alloc((size_t)length + 1, 1);
+        vsnprintf(longer, (size_t)length + 1, format, again);
+        status = file_write(file, longer, (size_t)length);
+        mem_free(longer);
+    } else if (length >= 0) {
+        status = file_write(file, text, (size_t)length);
+    }
+    va_end(again);
+    return status;
+}
+
+/* The stream hands its bytes to the same buffer, so that every write passes one place. */
+#if defined(__APPLE__) || defined(__FreeBSD__)
+static int stream_write(void *cookie, const char *data, int bytes) {
+    OutFile *file = cookie;
+    put(file, data, (size_t)bytes);
+    return file->error ? -1 : bytes;
+}
+
+static FILE *stream_open(OutFile *file) { return funopen(file, NULL, stream_write, NULL, NULL); }
+#else
+static ssize_t stream_write(void *cookie, const char *data, size_t bytes) {
+    OutFile *file = cookie;
+    put(file, data, bytes);
+    return file->error ? 0 : (ssize_t)bytes;
+}
+
+static FILE *stream_open(OutFile *file) {
+    return fopencookie(file, "w", (cookie_io_functions_t){.write = stream_write});
+}
+#endif
+
+FILE *file_stream(OutFile *file) {
+    if (!file->stream) file->stream = stream_open(file);
+    if (!file->stream) mem_alloc(SIZE_MAX, 1); /* no memory: ends the program */
+    return file->stream;
+}
+
+Status file_flush(OutFile *file) {
+    if (file->stream) fflush(file->stream);
+    flush_buffer(file);
+    return file->error ? fail_write(file, file->error) : STATUS_OK;
+}
+
+/* fsync that only an interruption makes it repeat. Pipes and some file systems have nothing to sync. */
+static bool sync_fully(int fd) {
+    int result;
+    do result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
+}
+
+/* Everything up to the rename; afterwards the temporary file is gone or to be removed. */
+static Status put_in_place(OutFile *file) {
+    if (file->stream && (fflush(file->stream) != 0 || ferror(file->stream)) && !file->error)
+        file->error = errno ? errno : EIO;
+    flush_buffer(file);
+    if (file->error) return fail_write(file, file->error);
+    if (!file->temporary) return STATUS_OK;
+    if (!sync_fully(file->fd)) return fail_write(file, errno);
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd) != 0 && errno != EINTR) return fail_write(file, errno);
+    int result;
+    do result = rename(file->temporary, file->target);
+    while (result != 0 && errno == EINTR);
+    if (result != 0) return fail_write(file, errno);
+    mem_free(file->temporary);
+    file->temporary = NULL;
+    if (file->folder_fd >= 0 && !sync_fully(file->folder_fd)) {
+        return status_fail(STATUS_RUNTIME, "cannot make sure that '%.700s' survives a power failure: %s",
+                           file->path, strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+Status file_commit(OutFile *file) {
+    Status status = put_in_place(file);
+    if (status == STATUS_OK && file->fd >= 0 && !file->borrowed) {
+        int fd = file->fd;
+        file->fd = -1;
+        if (close(fd) != 0 && errno != EINTR) status = fail_write(file, errno);
+    }
+    release(file);
+    return status;
+}
+
+void file_discard(OutFile *file) {
+    if (!file) return;
+    file->error = ECANCELED; /* closing the stream must not write any more */
+    release(file);
+}
+
+/* The files stay allocated: their owners may still be at work in other threads. */
+void file_discard_all(void) {
+    if (pthread_mutex_trylock(&list_lock) != 0) return;
+    for (OutFile *file = open_files; file; file = file->next)
+        if (file->temporary) unlink(file->temporary);
+    pthread_mutex_unlock(&list_lock);
+}

@@ -1,0 +1,44 @@
+/* json.h - strict JSON, and the only user of cJSON.
+ *
+ * Reading refuses what cJSON would let pass: invalid UTF-8, NUL, control characters in strings, duplicate
+ * keys, text after the value, depth over 32, more than a million values, numbers that are not finite. `//`
+ * and C comments are allowed where asked for (configurations). Messages name line and column.
+ * Writing builds text in a StrBuf; numbers are written so that they read back as the same double.
+ *
+ * Owner   a Json tree is released by json_free on its root; strings live as long as the tree.
+ * Fails   STATUS_DATA
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include "base/status.h"
+#include "base/strview.h"
+
+typedef struct cJSON Json;
+
+typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonType;
+
+Status json_parse(Json **root, StrView text, bool comments);
+/* For file headers: every number must be a plain integer 0..2^53-1, so none is rounded; depth at most 4; at most
+ * 2^18 values. */
+Status json_parse_header(Json **root, StrView text);
+void json_free(Json *root);
+
+JsonType json_type(const Json *value);
+const Json *json_get(const Json *object, const char *key); /* exact case; NULL if absent */
+const Json *json_first(const Json *container);             /* children in file order */
+const Json *json_after(const Json *child);
+const char *json_key(const Json *member);
+const char *json_string(const Json *value); /* asserts JSON_STRING */
+double json_number(const Json *value);      /* asserts JSON_NUMBER */
+bool json_bool(const Json *value);
+size_t json_count(const Json *container);
+/* Line, from 1, of the key `name` in the object under `section` (NULL: at the top) of valid text; 0 if absent. */
+int json_line(StrView text, const char *section, const char *name);
+
+/* Writing: append to `out`. */
+void json_write_string(StrBuf *out, StrView text); /* with quotes and escapes; non-ASCII kept */
+void json_write_number(StrBuf *out, double value); /* shortest text that reads back the same */
+
+#endif

@@ -1,0 +1,119 @@
+/* log.c - messages to standard error, one write per line. */
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static LogLevel log_level = LOG_INFO;
+static bool progress_shown;
+
+void log_set_level(LogLevel level) { log_level = level; }
+
+/* One write, so that lines of several processes do not mix; a broken standard error is nobody's failure. */
+static void put(const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t done = write(STDERR_FILENO, text, length);
+        if (done <= 0) return;
+        text += done;
+        length -= (size_t)done;
+    }
+}
+
+static void put_line(const char *prefix, const char *format, va_list arguments) {
+    char line[2048];
+    int length = snprintf(line, sizeof line, "%s%s", progress_shown ? "\r\033[K" : "", prefix);
+    int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
+    if (added < 0) return;
+    size_t end = strlen(line);
+    line[end++] = '\n';
+    progress_shown = false;
+    put(line, end);
+}
+
+#define LOG_AT(level, prefix)                                                                                \
+    do {                                                                                                     \
+        if (log_level < (level)) return;                                                                     \
+        va_list arguments;                                                                                   \
+        va_start(arguments, format);                                                                         \
+        pthread_mutex_lock(&log_lock);                                                                       \
+        put_line(prefix, format, arguments);                                                                 \
+        pthread_mutex_unlock(&log_lock);                                                                     \
+        va_end(arguments);                                                                                   \
+    } while (0)
+
+void log_info(const char *format, ...) { LOG_AT(LOG_INFO, ""); }
+
+void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, "attn-mt: "); }
+
+void log_debug(const char *format, ...) { LOG_AT(LOG_DEBUG, "debug: "); }
+
+__attribute__((format(printf, 2, 3))) static void put_always(const char *prefix, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    put_line(prefix, format, arguments);
+    va_end(arguments);
+}
+
+void log_failure(void) {
+    pthread_mutex_lock(&log_lock);
+    put_always("attn-mt: ", "%s", status_message());
+    if (status_hint_text()[0]) put_always("hint: ", "%s", status_hint_text());
+    pthread_mutex_unlock(&log_lock);
+}
+
+bool log_is_terminal(void) { return isatty(STDERR_FILENO) == 1; }
+
+void log_progress(const char *format, ...) {
+    if (log_level < LOG_INFO || !log_is_terminal()) return;
+    char line[1024] = "\r";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + 1, sizeof line - 8, format, arguments);
+    va_end(arguments);
+    /* A line that wraps cannot be wiped: cut it to the width, not inside a UTF-8 sequence. */
+    size_t end = 1;
+    for (int column = 0, width = log_terminal_width(STDERR_FILENO); line[end] && column < width - 1;
+         column++) {
+        end++;
+        while (((unsigned char)line[end] & 0xC0) == 0x80) end++;
+    }
+    memcpy(line + end, "\033[K", 4);
+    pthread_mutex_lock(&log_lock);
+    put(line, end + 3);
+    progress_shown = true;
+    pthread_mutex_unlock(&log_lock);
+}
+
+void log_progress_end(void) {
+    pthread_mutex_lock(&log_lock);
+    if (progress_shown) put("\r\033[K", 4);
+    progress_shown = false;
+    pthread_mutex_unlock(&log_lock);
+}
+
+bool log_may_colour(int fd) {
+    const char *no_colour = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return isatty(fd) == 1 && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int log_terminal_width(int fd) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    int width = columns ? atoi(columns) : 0;
+    return width >= 20 && width <= 1000 ? width : 80;
+}
+
+double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,30 @@
+/* log.h - what the program says to people: standard error only.
+ *
+ * Lines are "attn-mt: message" for warnings and errors, plain text for information. The progress line is
+ * rewritten in place on a terminal and not shown elsewhere; any other line first wipes it.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include "base/status.h"
+
+typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG } LogLevel;
+
+void log_set_level(LogLevel level); /* default LOG_INFO */
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The recorded failure of this thread with its hint: shown at every level. */
+void log_failure(void);
+
+bool log_is_terminal(void);                                                        /* is stderr one */
+void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));  /* no newline */
+void log_progress_end(void);                                                       /* wipe the line */
+/* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
+bool log_may_colour(int fd);
+int log_terminal_width(int fd); /* columns, 80 if unknown */
+
+double clock_seconds(void); /* monotonic */
+
+#endif

@@ -1,0 +1,77 @@
+/* mem.c - checked allocation. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static void exhausted_default(size_t bytes) {
+    fprintf(stderr, "attn-mt: out of memory (%zu bytes)\n", bytes);
+}
+
+static void (*exhausted)(size_t bytes) = exhausted_default;
+
+void mem_on_exhausted(void (*handler)(size_t bytes)) { exhausted = handler ? handler : exhausted_default; }
+
+static _Noreturn void fail(size_t bytes) {
+    exhausted(bytes);
+    exit(1);
+}
+
+/* Never 0, so that every block has an address of its own. */
+static size_t product(size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) fail(SIZE_MAX);
+    return bytes ? bytes : 1;
+}
+
+void *mem_alloc(size_t count, size_t size) {
+    size_t bytes = product(count, size);
+    void *block = calloc(1, bytes);
+    if (!block) fail(bytes);
+    return block;
+}
+
+void *mem_realloc(void *old, size_t count, size_t size) {
+    size_t bytes = product(count, size);
+    void *block = realloc(old, bytes);
+    if (!block) fail(bytes);
+    return block;
+}
+
+void *mem_aligned(size_t count, size_t size) {
+    size_t bytes = product(count, size);
+    if (bytes > PTRDIFF_MAX - ALIGNMENT) fail(bytes);
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *block = aligned_alloc(ALIGNMENT, bytes);
+    if (!block) fail(bytes);
+    memset(block, 0, bytes);
+    return block;
+}
+
+char *mem_strdup(const char *text) { return mem_strndup(text, strlen(text)); }
+
+char *mem_strndup(const char *text, size_t length) {
+    if (length == SIZE_MAX) fail(length);
+    char *copy = mem_alloc(length + 1, 1);
+    if (length) memcpy(copy, text, length);
+    return copy;
+}
+
+void mem_free(void *block) { free(block); }
+
+void *mem_grow(void *old, size_t *capacity, size_t need, size_t size) {
+    if (need <= *capacity && old) return old;
+    size_t bigger = *capacity < 8 ? 8 : *capacity;
+    while (bigger < need) {
+        size_t half = bigger / 2;
+        if (bigger > SIZE_MAX - half) fail(SIZE_MAX);
+        bigger += half;
+    }
+    void *block = mem_realloc(old, bigger, size);
+    *capacity = bigger;
+    return block;
+}

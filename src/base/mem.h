@@ -1,0 +1,26 @@
+/* mem.h - heap memory that is either there or ends the program.
+ *
+ * Running out of memory is the one failure that is not returned as a Status: each call either succeeds or
+ * runs the handler that the program installed (print, remove temporary files, exit 1), which never returns.
+ * Sizes are products checked for overflow.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t count, size_t size);               /* zeroed */
+void *mem_realloc(void *old, size_t count, size_t size);  /* like realloc; new bytes are not zeroed */
+void *mem_aligned(size_t count, size_t size);             /* zeroed, 64-byte aligned, release with mem_free */
+char *mem_strdup(const char *text);
+char *mem_strndup(const char *text, size_t length);
+void mem_free(void *block);
+
+/* Called with the number of bytes that could not be had; must not return. Default: message and exit(1). */
+void mem_on_exhausted(void (*handler)(size_t bytes));
+
+/* Grow an array geometrically so that it can hold `need` elements: MEM_GROW(list, capacity, need). */
+void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);
+#define MEM_GROW(array, capacity, need) ((array) = mem_grow((array), &(capacity), (need), sizeof *(array)))
+
+#endif

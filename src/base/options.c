@@ -1,0 +1,297 @@
+/* options.c - defaults, the command line and assignments by key. */
+#include "base/options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/options_value.h"
+
+void options_defaults(const OptionTable *tables) {
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            option_default(row, option_field(table, row));
+}
+
+void options_free(const OptionTable *tables) {
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            option_release(row, option_field(table, row));
+}
+
+const Option *option_by_key(const OptionTable *tables, StrView key, void **field) {
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (row->key && sv_equal(sv(row->key), key)) {
+                *field = option_field(table, row);
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+typedef struct {
+    const char **items;
+    size_t count, capacity;
+} Names;
+
+static void names_add(Names *names, const char *name) {
+    MEM_GROW(names->items, names->capacity, names->count + 1);
+    names->items[names->count++] = name;
+}
+
+static const char *after_dot(const char *key) {
+    const char *dot = strchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+/* The key that was meant: near as a whole, or the same name in another section. */
+static const char *nearest_key(const OptionTable *tables, const char *key) {
+    Names names = {0};
+    const char *same_name = NULL;
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (!row->key) continue;
+            names_add(&names, row->key);
+            if (strcmp(after_dot(row->key), after_dot(key)) == 0) same_name = row->key;
+        }
+    }
+    const char *nearest = same_name ? same_name : str_nearest(key, names.items, names.count);
+    for (size_t i = 0; i < names.count && !nearest; i++) {
+        const char *name = after_dot(names.items[i]);
+        if (str_nearest(after_dot(key), &name, 1)) nearest = names.items[i];
+    }
+    mem_free(names.items);
+    return nearest;
+}
+
+Status option_unknown_key(const OptionTable *tables, StrView key) {
+    char *word = mem_strndup(key.data, key.length);
+    const char *nearest = nearest_key(tables, word);
+    Status status = status_fail(STATUS_USAGE, "unknown key '%s'", word);
+    if (nearest) status_hint(status, "did you mean '%s'?", nearest);
+    mem_free(word);
+    return status;
+}
+
+Status options_set(const OptionTable *tables, StrView key, StrView value) {
+    void *field;
+    const Option *row = option_by_key(tables, key, &field);
+    if (!row) return option_unknown_key(tables, key);
+    char name[128];
+    snprintf(name, sizeof name, "key '%s'", row->key);
+    return option_from_text(row, field, value, false, name);
+}
+
+typedef struct {
+    const OptionTable *tables;
+    int argc, next;
+    char **argv;
+    bool config;
+    const Option **seen; /* list options already given: the first one replaces the default */
+    size_t seen_count, seen_capacity;
+} Parser;
+
+/* An argument such as --beam-size=5 taken apart. */
+typedef struct {
+    char shown[96]; /* "option '--beam-size'" */
+    StrView name;
+    char letter; /* or 0 */
+    bool has_value, negated;
+    StrView value;
+} Flag;
+
+static bool row_matches(const Option *row, const Flag *flag) {
+    if (flag->letter) return row->letter == flag->letter;
+    return (row->flag && sv_equal(sv(row->flag), flag->name)) ||
+           (row->alias && sv_equal(sv(row->alias), flag->name));
+}
+
+static const Option *find_flag(const OptionTable *tables, const Flag *flag, void **field) {
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (row_matches(row, flag)) {
+                *field = option_field(table, row);
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+static Status fail_unknown(const Parser *parser, const Flag *flag) {
+    Status status = status_fail(STATUS_USAGE, "unknown %s", flag->shown);
+    if (flag->letter) return status;
+    Names names = {0};
+    names_add(&names, "help");
+    if (parser->config) names_add(&names, "config"), names_add(&names, "set");
+    const char *key = NULL;
+    char *word = mem_strndup(flag->name.data, flag->name.length);
+    for (const OptionTable *table = parser->tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (row->flag) names_add(&names, row->flag);
+            if (row->alias) names_add(&names, row->alias);
+            if (row->key && (strcmp(row->key, word) == 0 || strcmp(after_dot(row->key), word) == 0))
+                key = row->key;
+        }
+    }
+    const char *nearest = str_nearest(word, names.items, names.count);
+    if (!nearest && strncmp(word, "no-", 3) == 0) nearest = str_nearest(word + 3, names.items, names.count);
+    if (nearest)
+        status_hint(status, "did you mean '--%s'?", nearest);
+    else if (key && parser->config)
+        status_hint(status, "did you mean '--set %s=VALUE'?", key);
+    else
+        status_hint(status, "--help lists the options");
+    mem_free(word);
+    mem_free(names.items);
+    return status;
+}
+
+/* The value behind '=' or the next argument. What looks like an option is no value: it was forgotten. */
+static Status take_value(Parser *parser, Flag *flag) {
+    if (flag->has_value) return STATUS_OK;
+    const char *next = parser->next < parser->argc ? parser->argv[parser->next] : NULL;
+    bool dashed = next && next[0] == '-' && next[1] && !strchr("0123456789.", next[1]);
+    if (!next || dashed) {
+        Status status = status_fail(STATUS_USAGE, "%s needs a value", flag->shown);
+        if (dashed && !flag->letter)
+            status_hint(status, "write --%.*s=%s if that is the value", SV_ARG(flag->name), next);
+        return status;
+    }
+    parser->next++;
+    flag->value = sv(next);
+    flag->has_value = true;
+    return STATUS_OK;
+}
+
+/* Optional values: the next argument counts if it can be nothing else, a whole number or one of the choices. */
+static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
+    if (flag->has_value) return;
+    const char *next = parser->next < parser->argc ? parser->argv[parser->next] : "";
+    bool number = next[0] && strspn(next, "0123456789") == strlen(next);
+    bool fits = row->type == OPT_CHOICE ? option_choice(row->choices, sv(next)) >= 0 : number;
+    flag->value = fits ? sv(next) : sv(row->bare ? row->bare : "1");
+    if (fits) parser->next++;
+}
+
+static bool first_time(Parser *parser, const Option *row) {
+    for (size_t i = 0; i < parser->seen_count; i++)
+        if (parser->seen[i] == row) return false;
+    MEM_GROW(parser->seen, parser->seen_capacity, parser->seen_count + 1);
+    parser->seen[parser->seen_count++] = row;
+    return true;
+}
+
+static Status parse_set(Parser *parser, Flag *flag) {
+    TRY(take_value(parser, flag));
+    StrView value = flag->value, key;
+    size_t length = value.length;
+    sv_next(&value, '=', &key);
+    if (key.length == length) {
+        Status status = status_fail(STATUS_USAGE, "--set: no '=' in '%.*s'", SV_ARG(flag->value));
+        return status_hint(status, "write --set section.key=value");
+    }
+    return options_set(parser->tables, key, value);
+}
+
+static Status parse_config(Parser *parser, Flag *flag) {
+    TRY(take_value(parser, flag));
+    char *path = mem_strndup(flag->value.data, flag->value.length);
+    Status status = options_read_file(parser->tables, path);
+    mem_free(path);
+    return status;
+}
+
+static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
+    void *field = NULL;
+    const Option *row = find_flag(parser->tables, flag, &field);
+    if (!row && !flag->letter && sv_starts(flag->name, SV("no-"))) {
+        Flag positive = *flag;
+        positive.name = (StrView){flag->name.data + 3, flag->name.length - 3};
+        row = find_flag(parser->tables, &positive, &field);
+        if (row && row->type != OPT_BOOL) row = NULL;
+        flag->negated = row != NULL;
+    }
+    bool named = !flag->letter;
+    if (!row && ((named && sv_equal(flag->name, SV("help"))) || flag->letter == 'h')) {
+        *help = true;
+        return STATUS_OK;
+    }
+    if (!row && parser->config && named && sv_equal(flag->name, SV("set"))) return parse_set(parser, flag);
+    if (!row && parser->config && ((named && sv_equal(flag->name, SV("config"))) || flag->letter == 'c'))
+        return parse_config(parser, flag);
+    if (!row) return fail_unknown(parser, flag);
+    if (row->type == OPT_BOOL) {
+        if (flag->negated && flag->has_value)
+            return status_fail(STATUS_USAGE, "%s takes no value", flag->shown);
+        if (!flag->has_value) flag->value = flag->negated ? SV("false") : SV("true");
+    } else if (row->type == OPT_OPTIONAL_INT || (row->type == OPT_CHOICE && row->bare)) {
+        take_optional_value(parser, row, flag);
+    } else {
+        TRY(take_value(parser, flag));
+    }
+    bool append = row->type == OPT_LIST && !first_time(parser, row);
+    TRY(option_from_text(row, field, flag->value, append, flag->shown));
+    while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
+        StrView next = sv(parser->argv[parser->next]);
+        if (option_choice(row->choices, next) < 0) break;
+        TRY(option_from_text(row, field, next, true, flag->shown));
+        parser->next++;
+    }
+    return STATUS_OK;
+}
+
+/* "name=value" behind the dashes. */
+static Flag long_flag(const char *text, const char *dashes) {
+    Flag flag = {.value = sv(text)};
+    flag.has_value = strchr(text, '=') != NULL;
+    sv_next(&flag.value, '=', &flag.name);
+    snprintf(flag.shown, sizeof flag.shown, "option '%s%.*s'", dashes, SV_ARG(flag.name));
+    return flag;
+}
+
+/* "-tok intl" as other tools write it, "-b 5", "-b5", or letters of switches in one word: "-qv". */
+static Status parse_short(Parser *parser, const char *letters, bool *help) {
+    void *field;
+    Flag flag = long_flag(letters, "-");
+    if (flag.name.length > 1 && find_flag(parser->tables, &flag, &field))
+        return parse_flag(parser, &flag, help);
+    while (*letters) {
+        flag = (Flag){.letter = *letters++};
+        snprintf(flag.shown, sizeof flag.shown, "option '-%c'", flag.letter);
+        const Option *row = find_flag(parser->tables, &flag, &field);
+        bool takes_value = row ? row->type != OPT_BOOL : parser->config && flag.letter == 'c';
+        if (takes_value && *letters) {
+            flag.has_value = true;
+            flag.value = sv(letters + (*letters == '='));
+            letters = "";
+        }
+        TRY(parse_flag(parser, &flag, help));
+    }
+    return STATUS_OK;
+}
+
+Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
+                     bool *help) {
+    Parser parser = {.tables = tables, .argc = argc, .next = 1, .argv = argv, .config = config};
+    bool only_positional = false;
+    Status status = STATUS_OK;
+    *help = false;
+    *positional = (StrList){.items = mem_alloc(argc > 0 ? (size_t)argc : 1, sizeof(char *))};
+    while (parser.next < argc && status == STATUS_OK) {
+        char *argument = argv[parser.next++];
+        if (only_positional || argument[0] != '-' || !argument[1]) {
+            positional->items[positional->count++] = argument;
+        } else if (argument[1] != '-') {
+            status = parse_short(&parser, argument + 1, help);
+        } else if (argument[2]) {
+            Flag flag = long_flag(argument + 2, "--");
+            status = parse_flag(&parser, &flag, help);
+        } else {
+            only_positional = true;
+        }
+    }
+    mem_free(parser.seen);
+    return status;
+}

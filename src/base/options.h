@@ -1,0 +1,91 @@
+/* options.h - one table row per option: configuration key, command-line flag, type, default, range, help.
+ *
+ * A command owns one or more tables whose rows point into plain structs. The same rows parse the command line
+ * (--flag VALUE, --flag=VALUE, -f VALUE, --no-flag for booleans, --set key=value), read the JSON
+ * configuration, print --help and --dump-config, and write the metadata of a model file.
+ *
+ *     static const Option DECODE_OPTIONS[] = {
+ *         {.key = "decode.beam_size", .flag = "beam-size", .letter = 'b', .type = OPT_INT, OPT_FIELD(DecodeOptions, beam_size),
+ *          .fallback = "5", .min = 1, .max = 1000, .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy"},
+ *         {0}};
+ *
+ * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set, fallback)
+ *           commas separate items and "\," is a comma. With `choices` each item must be one of them, and
+ *           following arguments that are choices belong to the list too: -m bleu chrf.
+ * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE with `bare`: a bare --flag means `bare`; the next argument is its
+ *           value only if it is a whole number, or one of the choices.
+ * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
+ *
+ * Owner   strings and lists stored into the struct are heap copies; options_free releases them.
+ * Fails   STATUS_USAGE with the nearest known name where one is near
+ */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/json.h"
+#include "base/status.h"
+#include "base/strview.h"
+
+typedef enum {
+    OPT_BOOL,   /* bool */
+    OPT_INT,    /* int */
+    OPT_LONG,   /* long long */
+    OPT_REAL,   /* double */
+    OPT_STRING, /* char * (NULL when the fallback is NULL) */
+    OPT_CHOICE, /* int: index into `choices` */
+    OPT_LIST,   /* StrList */
+    OPT_OPTIONAL_INT, /* int; a bare --flag means `bare`, --flag=N means N */
+} OptionType;
+
+typedef struct {
+    char **items;
+    size_t count;
+} StrList;
+
+typedef struct {
+    const char *key;     /* "section.name" in configurations; NULL: command line only */
+    const char *flag;    /* long flag without dashes; NULL: configuration only (still reachable by --set) */
+    const char *alias;   /* another accepted long flag, or NULL */
+    char letter;         /* short flag or 0 */
+    OptionType type;
+    size_t offset;       /* of the field in the struct of the table */
+    const char *fallback;/* default as text; NULL = zero / NULL / empty list */
+    double min, max;     /* inclusive range of numbers; min == max: any */
+    const char *choices; /* "gru|lstm" for OPT_CHOICE */
+    const char *bare;    /* OPT_OPTIONAL_INT: value of the bare flag; OPT_CHOICE with bare: likewise optional */
+    const char *arg;     /* name of the value in --help */
+    const char *help;    /* one line, lower case, no full stop */
+    const char *group;   /* heading in --help from this row on, or NULL to stay under the last one */
+} Option;
+
+#define OPT_FIELD(type_, member_) .offset = offsetof(type_, member_)
+
+/* Tables with the structs they fill; ends with a row whose `rows` is NULL. */
+typedef struct {
+    const Option *rows; /* ends with a row without key and flag */
+    void *target;
+} OptionTable;
+
+void options_defaults(const OptionTable *tables);
+void options_free(const OptionTable *tables);
+
+/* Parse argv[1..]; what is not an option is collected into `positional` (argv's strings, not copied; free
+ * the items array). "--" ends the options; "-" is positional. Recognises --help/-h: *help is set.
+ * --set KEY=VALUE and --config FILE are handled in order if `config` is true: later wins. */
+Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional, bool *help);
+
+/* Set one option from text, by configuration key. */
+Status options_set(const OptionTable *tables, StrView key, StrView value);
+/* Read a JSON object of sections, {"model": {"hidden": 256}}: unknown keys are errors. */
+Status options_read_json(const OptionTable *tables, const Json *object);
+Status options_read_file(const OptionTable *tables, const char *path); /* JSON with comments */
+/* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
+void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
+/* The rows as --help text, wrapped at `width`. */
+void options_write_help(const OptionTable *tables, int width, StrBuf *out);
+/* Name of the current value of a choice, for messages: "gru". */
+const char *options_choice_name(const Option *row, int value, char *buffer, size_t size);
+
+#endif

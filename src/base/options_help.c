@@ -1,0 +1,109 @@
+/* options_help.c - the table of options as text for people. */
+#include "base/options.h"
+
+#include <string.h>
+#include "base/options_value.h"
+
+enum { HELP_COLUMN = 30, NARROWEST = 40 };
+
+static size_t code_points(StrView text) {
+    size_t count = 0;
+    for (size_t i = 0; i < text.length; i++) count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static void add_spaces(StrBuf *out, size_t count) {
+    while (count-- > 0) strbuf_add_char(out, ' ');
+}
+
+/* Words of `text` from column `column` on, continued under HELP_COLUMN. */
+static void add_wrapped(StrBuf *out, StrView text, size_t width) {
+    size_t column = HELP_COLUMN;
+    StrView word;
+    for (bool first = true; sv_next(&text, ' ', &word);) {
+        size_t length = code_points(word);
+        if (length == 0) continue;
+        if (!first && column + 1 + length > width) {
+            strbuf_add_char(out, '\n');
+            add_spaces(out, HELP_COLUMN);
+            column = HELP_COLUMN;
+            first = true;
+        }
+        if (!first) strbuf_add_char(out, ' ');
+        strbuf_add(out, word);
+        column += length + !first;
+        first = false;
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static const char *value_name(const Option *row) {
+    if (row->arg) return row->arg;
+    if (row->choices) return row->choices;
+    switch (row->type) {
+    case OPT_INT:
+    case OPT_LONG:
+    case OPT_OPTIONAL_INT:
+        return "N";
+    case OPT_REAL:
+        return "X";
+    default:
+        return "TEXT";
+    }
+}
+
+/* "  -b, --beam-size N" */
+static void add_usage(StrBuf *out, const Option *row) {
+    if (!row->flag) {
+        strbuf_format(out, "      --set %s=%s", row->key, row->type == OPT_BOOL ? "BOOL" : value_name(row));
+        return;
+    }
+    if (row->letter)
+        strbuf_format(out, "  -%c, ", row->letter);
+    else
+        strbuf_add(out, SV("      "));
+    bool on = row->fallback && strcmp(row->fallback, "true") == 0;
+    strbuf_format(out, "--%s%s", row->type == OPT_BOOL && on ? "[no-]" : "", row->flag);
+    if (row->type == OPT_OPTIONAL_INT || (row->type == OPT_CHOICE && row->bare))
+        strbuf_format(out, "[=%s]", value_name(row));
+    else if (row->type != OPT_BOOL)
+        strbuf_format(out, " %s", value_name(row));
+}
+
+static bool worth_showing(const Option *row) {
+    return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
+}
+
+static void add_row(StrBuf *out, const Option *row, size_t width) {
+    StrBuf usage = {0}, help = {0};
+    add_usage(&usage, row);
+    strbuf_add(&help, sv(row->help ? row->help : ""));
+    if (row->choices && row->arg) {
+        StrView rest = sv(row->choices), choice;
+        for (bool first = true; sv_next(&rest, '|', &choice); first = false)
+            strbuf_format(&help, "%s%.*s", first ? ": " : ", ", SV_ARG(choice));
+    }
+    if (row->type == OPT_LIST) strbuf_add(&help, SV("; may be repeated"));
+    if (worth_showing(row))
+        strbuf_format(&help, " (default: %s)", row->type == OPT_BOOL ? "on" : row->fallback);
+    strbuf_add(out, strbuf_view(&usage));
+    size_t used = code_points(strbuf_view(&usage));
+    if (used + 2 > HELP_COLUMN) {
+        strbuf_add_char(out, '\n');
+        used = 0;
+    }
+    add_spaces(out, HELP_COLUMN - used);
+    add_wrapped(out, strbuf_view(&help), width);
+    strbuf_free(&usage);
+    strbuf_free(&help);
+}
+
+void options_write_help(const OptionTable *tables, int width, StrBuf *out) {
+    size_t columns = width > HELP_COLUMN + NARROWEST ? (size_t)width : HELP_COLUMN + NARROWEST;
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (row->group) strbuf_format(out, "%s%s:\n", out->length ? "\n" : "", row->group);
+            add_row(out, row, columns);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+/* options_value.c - conversions of option values, each checked to the last character. */
+#include "base/options_value.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+bool option_row_ends(const Option *row) { return !row->key && !row->flag; }
+
+void *option_field(const OptionTable *table, const Option *row) {
+    return (char *)table->target + row->offset;
+}
+
+int option_choice(const char *choices, StrView text) {
+    StrView rest = sv(choices), choice;
+    for (int index = 0; sv_next(&rest, '|', &choice); index++)
+        if (sv_equal(choice, text)) return index;
+    return -1;
+}
+
+static void list_release(StrList *list) {
+    for (size_t i = 0; i < list->count; i++) mem_free(list->items[i]);
+    mem_free(list->items);
+    *list = (StrList){0};
+}
+
+static void list_add(StrList *list, char *item) {
+    list->items = mem_realloc(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = item;
+}
+
+void option_release(const Option *row, void *field) {
+    if (row->type == OPT_STRING) {
+        mem_free(*(char **)field);
+        *(char **)field = NULL;
+    } else if (row->type == OPT_LIST) {
+        list_release(field);
+    }
+}
+
+static Status fail_value(const char *name, StrView text, const char *expected) {
+    return status_fail(STATUS_USAGE, "%s: '%.*s' is not %s", name, SV_ARG(text), expected);
+}
+
+static void write_bound(StrBuf *out, double bound) { json_write_number(out, bound); }
+
+static Status check_range(const Option *row, double value, const char *name) {
+    if (row->min == row->max || (value >= row->min && value <= row->max)) return STATUS_OK;
+    StrBuf text = {0};
+    json_write_number(&text, value);
+    strbuf_add(&text, SV(" is not in the range "));
+    write_bound(&text, row->min);
+    strbuf_add(&text, SV(" to "));
+    write_bound(&text, row->max);
+    Status status = status_fail(STATUS_USAGE, "%s: %s", name, strbuf_text(&text));
+    strbuf_free(&text);
+    return status;
+}
+
+static void store_integer(const Option *row, void *field, long long value) {
+    if (row->type == OPT_LONG)
+        *(long long *)field = value;
+    else
+        *(int *)field = (int)value;
+}
+
+static Status integer_from_text(const Option *row, void *field, const char *text, const char *name) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    bool starts_well = (text[0] >= '0' && text[0] <= '9') || ((text[0] == '-' || text[0] == '+') && text[1]);
+    if (!starts_well || end == text || *end) return fail_value(name, sv(text), "a whole number");
+    long long most = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
+              least = row->type == OPT_LONG ? LLONG_MIN : INT_MIN;
+    TRY(check_range(row, (double)value, name));
+    if (errno == ERANGE || value > most || value < least)
+        return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
+    store_integer(row, field, value);
+    return STATUS_OK;
+}
+
+static Status real_from_text(const Option *row, double *field, const char *text, const char *name) {
+    char *end;
+    double value = strtod(text, &end);
+    bool decimal = text[0] && strspn(text, "0123456789+-.eE") == strlen(text);
+    if (!decimal || end == text || *end) return fail_value(name, sv(text), "a number");
+    if (!isfinite(value)) return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
+    TRY(check_range(row, value, name));
+    *field = value;
+    return STATUS_OK;
+}
+
+static Status bool_from_text(bool *field, StrView text, const char *name) {
+    static const char *const WORDS[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (sv_equal(text, sv(WORDS[i]))) {
+            *field = i % 2 == 1;
+            return STATUS_OK;
+        }
+    }
+    return fail_value(name, text, "true or false");
+}
+
+static Status choice_from_text(const Option *row, int *field, StrView text, const char *name) {
+    int index = option_choice(row->choices, text);
+    if (index >= 0) {
+        *field = index;
+        return STATUS_OK;
+    }
+    StrBuf list = {0};
+    const char *names[64];
+    size_t count = 0;
+    StrView rest = sv(row->choices), choice;
+    while (count < 64 && sv_next(&rest, '|', &choice))
+        names[count++] = mem_strndup(choice.data, choice.length);
+    for (size_t i = 0; i < count; i++)
+        strbuf_format(&list, "%s%s", i ? i + 1 < count ? ", " : " or " : "", names[i]);
+    Status status = status_fail(STATUS_USAGE, "%s: '%.*s' is not %s", name, SV_ARG(text), strbuf_text(&list));
+    char *word = mem_strndup(text.data, text.length);
+    const char *nearest = str_nearest(word, names, count);
+    if (nearest) status_hint(status, "did you mean '%s'?", nearest);
+    mem_free(word);
+    for (size_t i = 0; i < count; i++) mem_free((char *)names[i]);
+    strbuf_free(&list);
+    return status;
+}
+
+static Status list_add_item(const Option *row, StrList *list, char *item, const char *name) {
+    int ignored;
+    Status status = row->choices ? choice_from_text(row, &ignored, sv(item), name) : STATUS_OK;
+    if (status == STATUS_OK)
+        list_add(list, item);
+    else
+        mem_free(item);
+    return status;
+}
+
+/* Items between commas; "\," is a comma inside an item. */
+static Status list_from_text(const Option *row, StrList *list, StrView text, const char *name) {
+    StrBuf item = {0};
+    Status status = STATUS_OK;
+    for (size_t i = 0; i <= text.length && text.length > 0 && status == STATUS_OK; i++) {
+        if (i == text.length || text.data[i] == ',') {
+            if (item.length == 0)
+                status = status_fail(STATUS_USAGE, "%s: an empty item in '%.*s'", name, SV_ARG(text));
+            else
+                status = list_add_item(row, list, mem_strdup(strbuf_text(&item)), name);
+            strbuf_clear(&item);
+        } else {
+            if (text.data[i] == '\\' && i + 1 < text.length && text.data[i + 1] == ',') i++;
+            strbuf_add_char(&item, text.data[i]);
+        }
+    }
+    strbuf_free(&item);
+    return status;
+}
+
+/* Replace the list only when all of it is good. */
+static Status list_finish(Status status, StrList *fresh, StrList *field, bool append) {
+    if (status != STATUS_OK) {
+        list_release(fresh);
+        return status;
+    }
+    if (!append) list_release(field);
+    for (size_t i = 0; i < fresh->count; i++) list_add(field, fresh->items[i]);
+    mem_free(fresh->items);
+    return STATUS_OK;
+}
+
+Status option_from_text(const Option *row, void *field, StrView text, bool append, const char *name) {
+    if (row->type == OPT_BOOL) return bool_from_text(field, text, name);
+    if (row->type == OPT_CHOICE) return choice_from_text(row, field, text, name);
+    if (row->type == OPT_LIST) {
+        StrList fresh = {0};
+        return list_finish(list_from_text(row, &fresh, text, name), &fresh, field, append);
+    }
+    char *copy = mem_strndup(text.data, text.length);
+    if (row->type == OPT_STRING) {
+        mem_free(*(char **)field);
+        *(char **)field = copy;
+        return STATUS_OK;
+    }
+    Status status = row->type == OPT_REAL ? real_from_text(row, field, copy, name)
+                                          : integer_from_text(row, field, copy, name);
+    mem_free(copy);
+    return status;
+}
+
+void option_default(const Option *row, void *field) {
+    switch (row->type) {
+    case OPT_BOOL:
+        *(bool *)field = false;
+        break;
+    case OPT_INT:
+    case OPT_CHOICE:
+    case OPT_OPTIONAL_INT:
+        *(int *)field = 0;
+        break;
+    case OPT_LONG:
+        *(long long *)field = 0;
+        break;
+    case OPT_REAL:
+        *(double *)field = 0;
+        break;
+    case OPT_STRING:
+        *(char **)field = NULL;
+        break;
+    case OPT_LIST:
+        *(StrList *)field = (StrList){0};
+        break;
+    }
+    if (!row->fallback) return;
+    /* A default may lie outside the range on purpose: 0 for "chosen by the program". */
+    Option unlimited = *row;
+    unlimited.min = unlimited.max = 0;
+    Status status =
+        option_from_text(&unlimited, field, sv(row->fallback), false, row->key ? row->key : row->flag);
+    assert(status == STATUS_OK);
+    (void)status;
+}
+
+static const char *type_name(const Json *value) {
+    static const char *const NAMES[] = {"null",     "true or false", "a number",
+                                        "a string", "a list",        "an object"};
+    return NAMES[json_type(value)];
+}
+
+static Status fail_type(const char *name, const char *expected, const Json *value) {
+    return status_fail(STATUS_USAGE, "%s: expected %s, found %s", name, expected, type_name(value));
+}
+
+static Status integer_from_json(const Option *row, void *field, const Json *value, const char *name) {
+    /* Doubles are exact up to 2^53; larger numbers are written as strings. */
+    if (row->type == OPT_LONG && json_type(value) == JSON_STRING)
+        return integer_from_text(row, field, json_string(value), name);
+    if (json_type(value) != JSON_NUMBER) return fail_type(name, "a whole number", value);
+    double number = json_number(value);
+    if (number != floor(number) || fabs(number) > 0x1p53) {
+        Status status = status_fail(STATUS_USAGE, "%s: %.17g is not a whole number below 2^53", name, number);
+        if (row->type == OPT_LONG && fabs(number) > 0x1p53) status_hint(status, "write it as a string");
+        return status;
+    }
+    TRY(check_range(row, number, name));
+    if (row->type != OPT_LONG && fabs(number) > INT_MAX)
+        return status_fail(STATUS_USAGE, "%s: %.0f is too large", name, number);
+    store_integer(row, field, (long long)number);
+    return STATUS_OK;
+}
+
+static Status list_from_json(const Option *row, StrList *list, const Json *value, const char *name) {
+    if (json_type(value) == JSON_STRING)
+        return list_add_item(row, list, mem_strdup(json_string(value)), name);
+    if (json_type(value) != JSON_ARRAY) return fail_type(name, "a list of strings", value);
+    for (const Json *item = json_first(value); item; item = json_after(item)) {
+        if (json_type(item) != JSON_STRING) return fail_type(name, "a list of strings", item);
+        TRY(list_add_item(row, list, mem_strdup(json_string(item)), name));
+    }
+    return STATUS_OK;
+}
+
+Status option_from_json(const Option *row, void *field, const Json *value, const char *name) {
+    StrList fresh = {0};
+    switch (row->type) {
+    case OPT_INT:
+    case OPT_LONG:
+    case OPT_OPTIONAL_INT:
+        return integer_from_json(row, field, value, name);
+    case OPT_LIST:
+        return list_finish(list_from_json(row, &fresh, value, name), &fresh, field, false);
+    case OPT_BOOL:
+        if (json_type(value) != JSON_BOOL) return fail_type(name, "true or false", value);
+        *(bool *)field = json_bool(value);
+        return STATUS_OK;
+    case OPT_REAL:
+        if (json_type(value) != JSON_NUMBER) return fail_type(name, "a number", value);
+        TRY(check_range(row, json_number(value), name));
+        *(double *)field = json_number(value);
+        return STATUS_OK;
+    case OPT_CHOICE:
+        if (json_type(value) != JSON_STRING) return fail_type(name, "a string", value);
+        return choice_from_text(row, field, sv(json_string(value)), name);
+    case OPT_STRING:
+        if (json_type(value) == JSON_NULL) {
+            option_release(row, field);
+            return STATUS_OK;
+        }
+        if (json_type(value) != JSON_STRING) return fail_type(name, "a string", value);
+        return option_from_text(row, field, sv(json_string(value)), false, name);
+    }
+    return STATUS_OK;
+}
+
+void option_to_json(const Option *row, const void *field, StrBuf *out) {
+    char name[64];
+    const StrList *list = field;
+    switch (row->type) {
+    case OPT_BOOL:
+        strbuf_add(out, *(const bool *)field ? SV("true") : SV("false"));
+        break;
+    case OPT_INT:
+    case OPT_OPTIONAL_INT:
+        strbuf_format(out, "%d", *(const int *)field);
+        break;
+    case OPT_LONG: {
+        long long value = *(const long long *)field;
+        bool exact = value <= 1LL << 53 && value >= -(1LL << 53);
+        strbuf_format(out, exact ? "%lld" : "\"%lld\"", value);
+        break;
+    }
+    case OPT_REAL:
+        json_write_number(out, *(const double *)field);
+        break;
+    case OPT_CHOICE:
+        json_write_string(out, sv(options_choice_name(row, *(const int *)field, name, sizeof name)));
+        break;
+    case OPT_STRING:
+        if (*(char *const *)field)
+            json_write_string(out, sv(*(char *const *)field));
+        else
+            strbuf_add(out, SV("null"));
+        break;
+    case OPT_LIST:
+        strbuf_add_char(out, '[');
+        for (size_t i = 0; i < list->count; i++) {
+            if (i) strbuf_add(out, SV(", "));
+            json_write_string(out, sv(list->items[i]));
+        }
+        strbuf_add_char(out, ']');
+        break;
+    }
+}
+
+bool option_is_default(const Option *row, const void *field) {
+    union {
+        long long integer;
+        double real;
+        char *string;
+        StrList list;
+    } fallback;
+    option_default(row, &fallback);
+    StrBuf expected = {0}, actual = {0};
+    option_to_json(row, &fallback, &expected);
+    option_to_json(row, field, &actual);
+    bool equal = sv_equal(strbuf_view(&expected), strbuf_view(&actual));
+    option_release(row, &fallback);
+    strbuf_free(&expected);
+    strbuf_free(&actual);
+    return equal;
+}
+
+const char *options_choice_name(const Option *row, int value, char *buffer, size_t size) {
+    StrView rest = sv(row->choices), choice = SV("?");
+    int index = -1;
+    while (index < value && sv_next(&rest, '|', &choice)) index++;
+    if (index != value) choice = SV("?");
+    size_t length = choice.length < size ? choice.length : size - 1;
+    memcpy(buffer, choice.data, length);
+    buffer[length] = '\0';
+    return buffer;
+}

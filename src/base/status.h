@@ -1,0 +1,50 @@
+/* status.h - how a function says that it failed, and why.
+ *
+ * Every function that can fail because of the outside world (files, data, configuration) returns a
+ * Status. Its numeric value is the exit code of the program. The text lives in a buffer of the calling
+ * thread: message in lower case, cause first, subject quoted; hint says what to do about it.
+ *
+ *     if (!file) return status_fail(STATUS_RUNTIME, "cannot open '%s': %s", path, strerror(errno));
+ *     TRY(vocab_load(vocab, path));
+ *
+ * Owner   the text belongs to the thread until its next status_fail
+ */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+typedef enum {
+    STATUS_OK = 0,
+    STATUS_RUNTIME = 1,  /* input/output, memory */
+    STATUS_USAGE = 2,    /* command line or configuration */
+    STATUS_DATA = 3,     /* bad input data or model file */
+    STATUS_DIVERGED = 4, /* training produced a non-finite number */
+    STATUS_STOPPED = 5,  /* stopped by a signal after saving; cli turns it into 128+N */
+} Status;
+
+/* Record a failure; returns `code` so that it can be returned at once. Clears the hint. */
+Status status_fail(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Add what to do about it to the failure just recorded; returns `code` again. */
+Status status_hint(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Put context in front of the recorded message ("config 'a.json': ..."); returns `code` again. */
+Status status_context(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+const char *status_message(void); /* "" if nothing failed yet */
+const char *status_hint_text(void); /* "" if there is no hint */
+
+/* Copy this thread's failure into, and back out of, storage that another thread may read. */
+typedef struct {
+    Status code;
+    char message[1024], hint[512];
+} StatusRecord;
+void status_save(StatusRecord *record, Status code);
+Status status_restore(const StatusRecord *record);
+
+#define TRY(expression)                                                                                      \
+    do {                                                                                                     \
+        Status try_status_ = (expression);                                                                   \
+        if (try_status_ != STATUS_OK) return try_status_;                                                    \
+    } while (0)
+
+#endif

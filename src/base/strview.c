@@ -1,0 +1,197 @@
+/* strview.c - views, growing buffers, nearest words and numbers for people. */
+#include "base/strview.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+
+StrView sv(const char *text) { return (StrView){text, strlen(text)}; }
+
+bool sv_equal(StrView a, StrView b) {
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+int sv_compare(StrView a, StrView b) {
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+    return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+bool sv_starts(StrView text, StrView prefix) {
+    return text.length >= prefix.length && sv_equal((StrView){text.data, prefix.length}, prefix);
+}
+
+bool sv_ends(StrView text, StrView suffix) {
+    return text.length >= suffix.length &&
+           sv_equal((StrView){text.data + (text.length - suffix.length), suffix.length}, suffix);
+}
+
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+StrView sv_trim(StrView text) {
+    while (text.length > 0 && is_space(text.data[0])) text.data++, text.length--;
+    while (text.length > 0 && is_space(text.data[text.length - 1])) text.length--;
+    return text;
+}
+
+bool sv_next(StrView *rest, char separator, StrView *piece) {
+    if (!rest->data) return false;
+    const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
+    if (end) {
+        size_t length = (size_t)(end - rest->data);
+        *piece = (StrView){rest->data, length};
+        *rest = (StrView){end + 1, rest->length - length - 1};
+    } else {
+        *piece = *rest;
+        *rest = (StrView){NULL, 0};
+    }
+    return true;
+}
+
+void strbuf_clear(StrBuf *buffer) {
+    buffer->length = 0;
+    if (buffer->data) buffer->data[0] = '\0';
+}
+
+void strbuf_free(StrBuf *buffer) {
+    mem_free(buffer->data);
+    *buffer = (StrBuf){0};
+}
+
+/* Room for `more` bytes and the NUL. */
+static char *strbuf_room(StrBuf *buffer, size_t more) {
+    size_t need = buffer->length + more + 1;
+    if (need <= more) need = SIZE_MAX; /* overflow: mem.c ends the program */
+    MEM_GROW(buffer->data, buffer->capacity, need);
+    return buffer->data + buffer->length;
+}
+
+void strbuf_add(StrBuf *buffer, StrView text) {
+    char *end = strbuf_room(buffer, text.length);
+    if (text.length > 0) memcpy(end, text.data, text.length);
+    end[text.length] = '\0';
+    buffer->length += text.length;
+}
+
+void strbuf_add_char(StrBuf *buffer, char c) {
+    char *end = strbuf_room(buffer, 1);
+    end[0] = c;
+    end[1] = '\0';
+    buffer->length++;
+}
+
+void strbuf_format(StrBuf *buffer, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    char text[256];
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < sizeof text) {
+        strbuf_add(buffer, (StrView){text, (size_t)length});
+    } else if (length >= 0) {
+        char *end = strbuf_room(buffer, (size_t)length);
+        vsnprintf(end, (size_t)length + 1, format, again);
+        buffer->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+StrView strbuf_view(const StrBuf *buffer) { return (StrView){buffer->data, buffer->length}; }
+
+const char *strbuf_text(const StrBuf *buffer) { return buffer->data ? buffer->data : ""; }
+
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c; }
+
+static bool same_letter(char a, char b) {
+    return lower(a) == lower(b) || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Insertions, deletions, changes and swaps of neighbours, each 1 (optimal string alignment). */
+static int edit_distance(const char *a, size_t m, const char *b, size_t n) {
+    enum { LIMIT = 64 };
+    if (m > LIMIT || n > LIMIT) return LIMIT;
+    int rows[3][LIMIT + 1];
+    int *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= n; j++) last[j] = before[j] = (int)j;
+    for (size_t i = 1; i <= m; i++) {
+        row[0] = (int)i;
+        for (size_t j = 1; j <= n; j++) {
+            int best = last[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            best = least(best, least(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+                best = least(best, before[j - 2] + 1);
+            row[j] = best;
+        }
+        int *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[n];
+}
+
+const char *str_nearest(const char *word, const char *const *candidates, size_t count) {
+    size_t length = strlen(word);
+    const char *nearest = NULL;
+    int nearest_distance = 1 + (int)(length < 4 ? 1 : length / 3 > 4 ? 4 : length / 3);
+    for (size_t i = 0; i < count; i++) {
+        if (!candidates[i]) continue;
+        size_t candidate_length = strlen(candidates[i]);
+        int distance = edit_distance(word, length, candidates[i], candidate_length);
+        /* The beginning of a name is nearly as good as a slip of the finger. */
+        if (length >= 3 && candidate_length > length &&
+            edit_distance(word, length, candidates[i], length) == 0)
+            distance = least(distance, 1);
+        if (distance < nearest_distance) {
+            nearest_distance = distance;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+const char *str_bytes(double bytes, char buffer[32]) {
+    static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    size_t unit = 0;
+    while (fabs(bytes) >= 999.5 && unit + 1 < sizeof UNITS / sizeof *UNITS) bytes /= 1000, unit++;
+    snprintf(buffer, 32, unit > 0 && fabs(bytes) < 9.95 ? "%.1f %s" : "%.0f %s", bytes, UNITS[unit]);
+    return buffer;
+}
+
+const char *str_count(long long n, char buffer[32]) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", n);
+    int sign = digits[0] == '-';
+    int out = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > sign && (length - i) % 3 == 0) buffer[out++] = ',';
+        buffer[out++] = digits[i];
+    }
+    buffer[out] = '\0';
+    return buffer;
+}
+
+const char *str_duration(double seconds, char buffer[32]) {
+    if (!(seconds >= 0) || seconds > 1e9) {
+        snprintf(buffer, 32, "?");
+    } else if (seconds < 9.95) {
+        snprintf(buffer, 32, "%.1fs", seconds);
+    } else {
+        long s = (long)(seconds + 0.5), m = s / 60, h = m / 60;
+        if (s < 60)
+            snprintf(buffer, 32, "%lds", s);
+        else if (m < 60)
+            snprintf(buffer, 32, "%ldm%02lds", m, s % 60);
+        else if (h < 48)
+            snprintf(buffer, 32, "%ldh%02ldm", h, m % 60);
+        else
+            snprintf(buffer, 32, "%ldd%02ldh", h / 24, h % 24);
+    }
+    return buffer;
+}

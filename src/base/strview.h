@@ -1,0 +1,50 @@
+/* strview.h - pieces of text: views that borrow and buffers that grow.
+ *
+ * Owner   a StrView never owns its bytes and need not end in NUL; a StrBuf owns its bytes, keeps a NUL after
+ *         them and is released with strbuf_free. A zeroed StrBuf is a valid empty one.
+ */
+#ifndef BASE_STRVIEW_H
+#define BASE_STRVIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    const char *data;
+    size_t length; /* bytes */
+} StrView;
+
+#define SV(literal) ((StrView){(literal), sizeof(literal) - 1})
+#define SV_ARG(view) (int)(view).length, (view).data /* for "%.*s" */
+
+StrView sv(const char *text);
+bool sv_equal(StrView a, StrView b);
+int sv_compare(StrView a, StrView b); /* byte order */
+bool sv_starts(StrView text, StrView prefix);
+bool sv_ends(StrView text, StrView suffix);
+StrView sv_trim(StrView text); /* ASCII white space at both ends */
+/* Cut the next piece off `rest` at `separator`; false when nothing is left. "a,,b" gives "a", "", "b". */
+bool sv_next(StrView *rest, char separator, StrView *piece);
+
+typedef struct {
+    char *data; /* NUL after length bytes once anything was added, else NULL */
+    size_t length, capacity;
+} StrBuf;
+
+void strbuf_clear(StrBuf *buffer); /* keeps the memory */
+void strbuf_free(StrBuf *buffer);
+void strbuf_add(StrBuf *buffer, StrView text);
+void strbuf_add_char(StrBuf *buffer, char c);
+void strbuf_format(StrBuf *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+StrView strbuf_view(const StrBuf *buffer);
+const char *strbuf_text(const StrBuf *buffer); /* never NULL */
+
+/* The candidate nearest to `word` by edit distance, or NULL if none is near enough to suggest. */
+const char *str_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* "1.5 MB", "12,345", "2m05s": numbers for people. They return `buffer`. */
+const char *str_bytes(double bytes, char buffer[32]);
+const char *str_count(long long n, char buffer[32]);
+const char *str_duration(double seconds, char buffer[32]);
+
+#endif

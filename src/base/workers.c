@@ -1,0 +1,236 @@
+/* workers.c - pthreads that spin for a moment before they sleep.
+ *
+ * `remaining` counts tasks not yet taken; whoever lowers it owns a task. Everything else about the job is
+ * written before `remaining` is raised and cannot change while a taken task is unfinished, so a thread that
+ * arrives late finds either nothing to take or a task of the current job.
+ */
+#include "base/workers.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+#include "base/mem.h"
+
+/* Waking a sleeping thread takes some 50 us; phases of one step follow each other faster than that. */
+static const long SPIN_NANOSECONDS = 30000;
+static const size_t STACK_BYTES = 4u << 20;
+
+typedef struct {
+    Workers *team;
+    int number;
+    pthread_t id;
+} Worker;
+
+struct Workers {
+    int threads; /* with the caller */
+    Worker *extra;
+    WorkerTask task;
+    void *context;
+    int count;
+    atomic_int remaining;  /* tasks not yet taken */
+    atomic_int unfinished; /* tasks not yet done */
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+};
+
+static void cpu_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static long now_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec % 1000000 * 1000000000L + now.tv_nsec;
+}
+
+static bool may_go_on(Workers *team) {
+    return atomic_load_explicit(&team->remaining, memory_order_relaxed) > 0 || atomic_load(&team->stop);
+}
+
+static bool is_done(Workers *team) {
+    return atomic_load_explicit(&team->unfinished, memory_order_acquire) == 0;
+}
+
+static bool spin_until(bool (*condition)(Workers *), Workers *team) {
+    long start = now_nanoseconds();
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (condition(team)) return true;
+            cpu_relax();
+        }
+    } while (now_nanoseconds() - start < SPIN_NANOSECONDS);
+    return false;
+}
+
+/* Take and run tasks until none is left. */
+static void work_off(Workers *team, int thread) {
+    int left = atomic_load_explicit(&team->remaining, memory_order_acquire);
+    while (left > 0) {
+        if (!atomic_compare_exchange_weak_explicit(&team->remaining, &left, left - 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        team->task(team->context, team->count - left, thread);
+        if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1) {
+            pthread_mutex_lock(&team->lock);
+            pthread_cond_signal(&team->done);
+            pthread_mutex_unlock(&team->lock);
+        }
+        left = atomic_load_explicit(&team->remaining, memory_order_acquire);
+    }
+}
+
+static void *worker_main(void *argument) {
+    Worker *worker = argument;
+    Workers *team = worker->team;
+    for (;;) {
+        if (!spin_until(may_go_on, team)) {
+            pthread_mutex_lock(&team->lock);
+            while (!may_go_on(team)) pthread_cond_wait(&team->work, &team->lock);
+            pthread_mutex_unlock(&team->lock);
+        }
+        if (atomic_load(&team->stop)) return NULL;
+        work_off(team, worker->number);
+    }
+}
+
+/* Signals go to the thread that called workers_new. Threads that cannot be had are done without. */
+static void start_threads(Workers *team, int threads) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    while (team->threads < threads) {
+        Worker *worker = &team->extra[team->threads - 1];
+        *worker = (Worker){.team = team, .number = team->threads};
+        if (pthread_create(&worker->id, &attributes, worker_main, worker) != 0) break;
+        team->threads++;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+Workers *workers_new(int threads) {
+    Workers *team = mem_alloc(1, sizeof *team);
+    team->threads = 1;
+    atomic_init(&team->remaining, 0);
+    atomic_init(&team->unfinished, 0);
+    atomic_init(&team->stop, false);
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->work, NULL);
+    pthread_cond_init(&team->done, NULL);
+    if (threads > 1) {
+        team->extra = mem_alloc((size_t)threads - 1, sizeof *team->extra);
+        start_threads(team, threads);
+    }
+    return team;
+}
+
+void workers_free(Workers *team) {
+    if (!team) return;
+    assert(is_done(team));
+    pthread_mutex_lock(&team->lock);
+    atomic_store(&team->stop, true);
+    pthread_cond_broadcast(&team->work);
+    pthread_mutex_unlock(&team->lock);
+    for (int i = 0; i < team->threads - 1; i++) pthread_join(team->extra[i].id, NULL);
+    pthread_cond_destroy(&team->work);
+    pthread_cond_destroy(&team->done);
+    pthread_mutex_destroy(&team->lock);
+    mem_free(team->extra);
+    mem_free(team);
+}
+
+int workers_count(const Workers *team) { return team->threads; }
+
+void workers_run(Workers *team, int count, WorkerTask task, void *context) {
+    if (team->threads == 1 || count <= 1) {
+        for (int i = 0; i < count; i++) task(context, i, 0);
+        return;
+    }
+    assert(is_done(team)); /* a task must not start tasks on its own team */
+    pthread_mutex_lock(&team->lock);
+    team->task = task;
+    team->context = context;
+    team->count = count;
+    atomic_store_explicit(&team->unfinished, count, memory_order_relaxed);
+    atomic_store_explicit(&team->remaining, count, memory_order_release);
+    pthread_cond_broadcast(&team->work);
+    pthread_mutex_unlock(&team->lock);
+    work_off(team, 0);
+    if (spin_until(is_done, team)) return;
+    pthread_mutex_lock(&team->lock);
+    while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
+    pthread_mutex_unlock(&team->lock);
+}
+
+#ifdef __linux__
+/* The lowest CPU this process may use among the hardware threads of the core of `cpu`, or `cpu` itself. */
+static int first_sibling(int cpu, const cpu_set_t *usable) {
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *file = fopen(path, "re");
+    if (!file) return cpu;
+    int first = cpu, low, high;
+    /* Ranges and single numbers: "0-1" or "0,32". */
+    while (fscanf(file, "%d", &low) == 1) {
+        int separator = fgetc(file);
+        high = low;
+        if (separator == '-') {
+            if (fscanf(file, "%d", &high) != 1) break;
+            separator = fgetc(file);
+        }
+        for (int i = low; i <= high && i < first; i++)
+            if (i >= 0 && CPU_ISSET(i, usable)) first = i;
+        if (separator != ',') break;
+    }
+    fclose(file);
+    return first;
+}
+
+/* Cores that the time quota of a container amounts to, or 0 without one. */
+static int quota_cores(void) {
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!file) return 0;
+    long quota = 0, period = 0;
+    int cores = 0;
+    if (fscanf(file, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
+        cores = (int)((quota + period - 1) / period);
+    fclose(file);
+    return cores;
+}
+
+int workers_default_count(void) {
+    cpu_set_t usable;
+    CPU_ZERO(&usable);
+    int cores = 0;
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0) {
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &usable)) cores += first_sibling(cpu, &usable) == cpu;
+    } else {
+        cores = (int)sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than the mask can hold */
+    }
+    int quota = quota_cores();
+    if (quota > 0 && quota < cores) cores = quota;
+    return cores > 0 ? cores : 1;
+}
+#else
+int workers_default_count(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (int)cores : 1;
+}
+#endif

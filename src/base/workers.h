@@ -1,0 +1,19 @@
+/* workers.h - a fixed team of threads that run numbered tasks.
+ *
+ * The caller takes part in the work. Which thread runs which task is not fixed, so tasks must not depend on
+ * it; the number of threads decides only the time.
+ */
+#ifndef BASE_WORKERS_H
+#define BASE_WORKERS_H
+
+typedef struct Workers Workers;
+typedef void (*WorkerTask)(void *context, int task, int thread); /* thread: 0..threads-1, for scratch memory */
+
+Workers *workers_new(int threads); /* 1 = no extra thread */
+void workers_free(Workers *workers);
+int workers_count(const Workers *workers);
+/* Run task 0..count-1, return when all are done. */
+void workers_run(Workers *workers, int count, WorkerTask task, void *context);
+int workers_default_count(void); /* physical cores this process may use */
+
+#endif
