@@ -1,0 +1,15 @@
+/* bpe_learn.h - learn merges from word counts.
+ * Sennrich, Haddow and Birch 2016, algorithm 1; ties as in subword-nmt: greatest count, then greatest pair
+ */
+#ifndef TEXT_BPE_LEARN_H
+#define TEXT_BPE_LEARN_H
+
+#include "base/hashmap.h"
+#include "text/bpe.h"
+
+enum { BPE_LEARN_LONGEST = 1000 }; /* longer words (bytes) take no part */
+
+/* `words`: pre-tokens with their markers and how often they occur. Stops early when no pair occurs `min_count` times. */
+Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count);
+
+#endif

@@ -1,0 +1,33 @@
+/* corpus.h - sentence pairs as token ids, in memory. 4 bytes a token, 16 a pair, and the raw text where it is asked for. */
+#ifndef TEXT_CORPUS_H
+#define TEXT_CORPUS_H
+
+#include "text/pairs.h"
+#include "text/segmenter.h"
+
+typedef struct {
+    int count;                           /* pairs */
+    IdList source, target;               /* all ids, sentence after sentence, without <s> and </s> */
+    size_t *source_start, *target_start; /* [count + 1] */
+    StrList source_text, target_text;    /* raw lines, only if keep_text */
+    long too_long;                       /* pairs left out by max_length or max_ratio */
+    char sha256[65]; /* of all usable pairs: tells whether a resumed run sees the same data */
+} Corpus;
+
+/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Warnings go to the log. */
+Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
+                   Segmenter *target, bool filter, bool keep_text);
+void corpus_free(Corpus *corpus);
+
+/* Learn both sides from the training entries; with joint text options *target is *source retained. */
+Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
+                               Segmenter **source, Segmenter **target);
+
+static inline int corpus_source_length(const Corpus *corpus, int pair) {
+    return (int)(corpus->source_start[pair + 1] - corpus->source_start[pair]);
+}
+static inline int corpus_target_length(const Corpus *corpus, int pair) {
+    return (int)(corpus->target_start[pair + 1] - corpus->target_start[pair]);
+}
+
+#endif

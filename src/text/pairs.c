@@ -1,0 +1,341 @@
+/* pairs.c - see pairs.h. */
+#include "text/pairs.h"
+
+#include <string.h>
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "text/normalize.h"
+#include "text/utf8.h"
+
+/* ---- what went wrong, how often, and where ---- */
+
+typedef enum {
+    EMPTY_SIDE,
+    NO_TAB,
+    TOO_BIG,
+    BAD_UTF8,
+    NUL_BYTES,
+    CARRIAGE_RETURN,
+    BYTE_ORDER_MARK,
+    NO_LINES,
+    KINDS
+} Kind;
+
+static const struct {
+    const char *before, *one, *many; /* "dropped" 2 "pairs with an empty side" */
+} WORDING[KINDS] = {
+    [EMPTY_SIDE] = {"dropped", "pair with an empty side", "pairs with an empty side"},
+    [NO_TAB] = {"dropped", "line without a TAB between the languages",
+                "lines without a TAB between the languages"},
+    [TOO_BIG] = {"dropped", "over-long pair (more than 1 MiB a side)",
+                 "over-long pairs (more than 1 MiB a side)"},
+    [BAD_UTF8] = {"repaired", "pair with invalid UTF-8", "pairs with invalid UTF-8"},
+    [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
+    [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
+    [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
+    [NO_LINES] = {"found", "empty file", "empty files"},
+};
+
+enum { MOST_PLACES = 5 };
+
+typedef struct {
+    long count;
+    int places;
+    size_t entry[MOST_PLACES];
+    long line[MOST_PLACES]; /* 0: the file as a whole */
+} Trouble;
+
+struct PairReader {
+    char **entries;
+    size_t count, current;
+    char *source, *target;
+    int source_column, target_column;
+    LineReader *first, *second;      /* second: NULL for TSV */
+    StrBuf source_text, target_text; /* repaired */
+    Trouble troubles[KINDS];
+    long usable;
+};
+
+static void note(PairReader *reader, Kind kind, long count, long line) {
+    Trouble *trouble = &reader->troubles[kind];
+    trouble->count += count;
+    if (trouble->places == MOST_PLACES) return;
+    trouble->entry[trouble->places] = reader->current;
+    trouble->line[trouble->places++] = line;
+}
+
+/* "train.tsv: lines 7, 19; more.tsv: line 3, ..." */
+static void report_places(const PairReader *reader, const Trouble *trouble, bool all, StrBuf *out) {
+    for (int i = 0; i < trouble->places; i++) {
+        bool same = i > 0 && trouble->entry[i] == trouble->entry[i - 1];
+        bool more = i + 1 < trouble->places && trouble->entry[i + 1] == trouble->entry[i];
+        if (same && trouble->line[i] == 0) continue;
+        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", reader->entries[trouble->entry[i]]);
+        if (trouble->line[i] == 0) continue;
+        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", trouble->line[i]);
+    }
+    if (!all) strbuf_add(out, SV(", ..."));
+}
+
+void pair_reader_report(const PairReader *reader, StrBuf *out) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        const Trouble *trouble = &reader->troubles[kind];
+        if (trouble->count == 0) continue;
+        char number[32];
+        strbuf_format(out, "%s %s %s (", WORDING[kind].before, str_count(trouble->count, number),
+                      trouble->count == 1 ? WORDING[kind].one : WORDING[kind].many);
+        report_places(reader, trouble, kind >= CARRIAGE_RETURN || trouble->count == trouble->places, out);
+        strbuf_add(out, SV(")\n"));
+    }
+}
+
+/* ---- entries and files ---- */
+
+static bool is_pattern(const char *entry) { return strstr(entry, "{}") != NULL; }
+
+static char *fill_pattern(const char *pattern, const char *language) {
+    StrBuf path = {0};
+    for (const char *hole; (hole = strstr(pattern, "{}")); pattern = hole + 2) {
+        strbuf_add(&path, (StrView){pattern, (size_t)(hole - pattern)});
+        strbuf_add(&path, sv(language));
+    }
+    strbuf_add(&path, sv(pattern));
+    char *result = mem_strdup(strbuf_text(&path));
+    strbuf_free(&path);
+    return result;
+}
+
+static Status check_file(const char *path, const char *entry, const PairReader *reader) {
+    if (file_exists(path)) return STATUS_OK;
+    status_fail(STATUS_RUNTIME, "cannot find '%s'", path);
+    if (!is_pattern(entry)) return status_hint(STATUS_RUNTIME, "paths are relative to the current folder");
+    return status_hint(STATUS_RUNTIME, "{} in '%s' stands for '%s' and '%s': both files are needed", entry,
+                       reader->source, reader->target);
+}
+
+static Status check_entry(const PairReader *reader, const char *entry) {
+    if (strcmp(entry, "-") == 0) {
+        status_fail(STATUS_USAGE, "sentence pairs cannot come from standard input");
+        return status_hint(STATUS_USAGE, "they are read more than once: give a file");
+    }
+    if (!is_pattern(entry)) return check_file(entry, entry, reader);
+    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    Status status = check_file(paths[0], entry, reader);
+    if (status == STATUS_OK) status = check_file(paths[1], entry, reader);
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+    return status;
+}
+
+static Status find_column(const char *columns, const char *language, int *column) {
+    StrView rest = sv(columns), name;
+    for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
+        if (sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
+    status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
+    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order");
+}
+
+/* Add what can be known of a file only after reading it, and close it. */
+static void close_files(PairReader *reader) {
+    LineReader *files[2] = {reader->first, reader->second};
+    for (int i = 0; i < 2; i++) {
+        if (!files[i]) continue;
+        if (line_reader_returns(files[i]) > 0)
+            note(reader, CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
+        if (line_reader_marked(files[i])) note(reader, BYTE_ORDER_MARK, 1, 0);
+        line_reader_close(files[i]);
+    }
+    reader->first = reader->second = NULL;
+}
+
+static Status open_files(PairReader *reader) {
+    const char *entry = reader->entries[reader->current];
+    if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
+    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    Status status = line_reader_open(&reader->first, paths[0]);
+    if (status != STATUS_OK)
+        reader->first = NULL;
+    else
+        status = line_reader_open(&reader->second, paths[1]);
+    if (status != STATUS_OK) {
+        if (reader->first) line_reader_close(reader->first);
+        reader->first = reader->second = NULL;
+    }
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+    return status;
+}
+
+static Status prepare(PairReader *reader, const DataOptions *options) {
+    bool tsv = false;
+    for (size_t i = 0; i < reader->count; i++) tsv |= !is_pattern(reader->entries[i]);
+    reader->target_column = 1;
+    if (tsv && options->columns && options->columns[0]) {
+        TRY(find_column(options->columns, reader->source, &reader->source_column));
+        TRY(find_column(options->columns, reader->target, &reader->target_column));
+    }
+    for (size_t i = 0; i < reader->count; i++) TRY(check_entry(reader, reader->entries[i]));
+    return STATUS_OK;
+}
+
+Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options) {
+    *reader = NULL;
+    if (entries->count == 0) {
+        status_fail(STATUS_USAGE, "no files of sentence pairs are given");
+        return status_hint(STATUS_USAGE,
+                           "data.train and data.valid list TSV files or patterns such as 'train.{}'");
+    }
+    if (!options->source || !options->target || !options->source[0] || !options->target[0])
+        return status_fail(STATUS_USAGE, "data.source and data.target must name the languages");
+    PairReader *result = mem_alloc(1, sizeof *result);
+    result->source = mem_strdup(options->source);
+    result->target = mem_strdup(options->target);
+    result->entries = mem_alloc(entries->count, sizeof *result->entries);
+    result->count = entries->count;
+    for (size_t i = 0; i < entries->count; i++) result->entries[i] = mem_strdup(entries->items[i]);
+    Status status = prepare(result, options);
+    if (status == STATUS_OK)
+        *reader = result;
+    else
+        pair_reader_close(result);
+    return status;
+}
+
+Status pair_reader_rewind(PairReader *reader) {
+    close_files(reader);
+    reader->current = 0;
+    reader->usable = 0;
+    memset(reader->troubles, 0, sizeof reader->troubles);
+    return STATUS_OK;
+}
+
+void pair_reader_close(PairReader *reader) {
+    if (!reader) return;
+    close_files(reader);
+    for (size_t i = 0; i < reader->count; i++) mem_free(reader->entries[i]);
+    mem_free(reader->entries);
+    mem_free(reader->source);
+    mem_free(reader->target);
+    strbuf_free(&reader->source_text);
+    strbuf_free(&reader->target_text);
+    mem_free(reader);
+}
+
+long pair_reader_count(const PairReader *reader) { return reader->usable; }
+
+/* ---- lines ---- */
+
+static bool is_blank(StrView text) {
+    for (size_t position = 0; position < text.length;) {
+        int c = utf8_next(text, &position);
+        if (!normalize_is_blank(c)) return false;
+    }
+    return true;
+}
+
+static bool needs_repair(StrView text, bool *nul) {
+    bool has_nul = text.length > 0 && memchr(text.data, 0, text.length);
+    *nul |= has_nul;
+    return has_nul || !utf8_valid(text);
+}
+
+static void repair(StrView *text, StrBuf *buffer) {
+    strbuf_clear(buffer);
+    utf8_repair(*text, buffer);
+    *text = strbuf_view(buffer);
+}
+
+/* Is this pair usable, if need be after repair? */
+static bool accept(PairReader *reader, StrView *source, StrView *target, long line) {
+    if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
+        note(reader, TOO_BIG, 1, line);
+        return false;
+    }
+    if (is_blank(*source) || is_blank(*target)) {
+        note(reader, EMPTY_SIDE, 1, line);
+        return false;
+    }
+    bool nul = false;
+    bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
+    if (nul)
+        note(reader, NUL_BYTES, 1, line);
+    else if (bad_source || bad_target)
+        note(reader, BAD_UTF8, 1, line);
+    if (bad_source) repair(source, &reader->source_text);
+    if (bad_target) repair(target, &reader->target_text);
+    return true;
+}
+
+static bool split_columns(const PairReader *reader, StrView line, StrView *source, StrView *target) {
+    bool found_source = false, found_target = false;
+    StrView field, rest = line;
+    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
+        if (column == reader->source_column) *source = field, found_source = true;
+        if (column == reader->target_column) *target = field, found_target = true;
+    }
+    return found_source && found_target;
+}
+
+static Status count_lines(LineReader *reader, long *count) {
+    for (bool more = true; more;) {
+        StrView line;
+        TRY(line_reader_next(reader, &line, &more));
+        if (more) *count = line_reader_number(reader);
+    }
+    return STATUS_OK;
+}
+
+/* One file ended at `lines`, the other had one more: count on, to name both numbers. */
+static Status fail_line_counts(PairReader *reader, bool more_first, long lines) {
+    long longer = lines + 1;
+    TRY(count_lines(more_first ? reader->first : reader->second, &longer));
+    status_fail(STATUS_DATA, "'%s' has %ld lines but '%s' has %ld", line_reader_path(reader->first),
+                more_first ? longer : lines, line_reader_path(reader->second), more_first ? lines : longer);
+    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
+}
+
+/* The next line of the open file or files; *more is false at their end. *ok: it has both sides. */
+static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
+    long before = line_reader_number(reader->first);
+    *ok = true;
+    TRY(line_reader_next(reader->first, source, more));
+    if (reader->second) {
+        bool more_target;
+        TRY(line_reader_next(reader->second, target, &more_target));
+        if (*more != more_target) return fail_line_counts(reader, *more, before);
+    } else if (*more) {
+        StrView line = *source;
+        *ok = split_columns(reader, line, source, target);
+        if (!*ok) note(reader, is_blank(line) ? EMPTY_SIDE : NO_TAB, 1, line_reader_number(reader->first));
+    }
+    if (!*more && before == 0) note(reader, NO_LINES, 1, 0);
+    return STATUS_OK;
+}
+
+static Status fail_unusable(const PairReader *reader) {
+    StrBuf report = {0};
+    pair_reader_report(reader, &report);
+    status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries[0],
+                reader->count > 1 ? " and the other files" : "");
+    if (report.length > 0) status_hint(STATUS_DATA, "%.*s", (int)report.length - 1, report.data);
+    strbuf_free(&report);
+    return STATUS_DATA;
+}
+
+Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
+    *more = false;
+    while (reader->current < reader->count) {
+        bool line = false, ok = false;
+        if (!reader->first) TRY(open_files(reader));
+        TRY(next_line(reader, source, target, &ok, &line));
+        if (!line) {
+            close_files(reader);
+            reader->current++;
+        } else if (ok && accept(reader, source, target, line_reader_number(reader->first))) {
+            reader->usable++;
+            *more = true;
+            return STATUS_OK;
+        }
+    }
+    return reader->usable > 0 ? STATUS_OK : fail_unusable(reader);
+}

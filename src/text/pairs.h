@@ -1,0 +1,42 @@
+/* pairs.h - sentence pairs from files, with a stated policy for everything that can be wrong with them.
+ *
+ * An entry of a file list is a TSV file whose columns are named by `columns` ("en,fr": further ones are ignored),
+ * or a pattern with {} for the language ("train.{}.gz" -> train.en.gz and train.fr.gz). Plain or gzip.
+ *   dropped    pairs with an empty side (white space only), lines without a TAB, pairs over PAIR_MAX_BYTES a side
+ *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
+ *   fatal      a missing file, a pair of files with different line counts (both numbers named), no usable pair at all
+ * Everything dropped or repaired is counted, with the first few line numbers. A file without any line is reported.
+ *
+ * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be read,
+ *         STATUS_DATA for what is in them
+ */
+#ifndef TEXT_PAIRS_H
+#define TEXT_PAIRS_H
+
+#include "base/options.h"
+#include "base/status.h"
+#include "base/strview.h"
+
+enum { PAIR_MAX_BYTES = 1 << 20 };
+
+typedef struct {
+    StrList train, valid;  /* file lists */
+    char *source, *target; /* language names, e.g. "en" and "fr" */
+    char *columns;         /* names of the TSV columns in order, e.g. "en,fr"; NULL: source, target */
+    int max_length;        /* tokens a side; longer training pairs are left out; 0 = no limit */
+    double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
+    int limit;             /* use only the first N training pairs; 0 = all */
+} DataOptions;
+
+typedef struct PairReader PairReader;
+
+Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
+/* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
+Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
+Status pair_reader_rewind(PairReader *reader);    /* counts start again */
+long pair_reader_count(const PairReader *reader); /* usable pairs so far */
+/* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
+void pair_reader_report(const PairReader *reader, StrBuf *out);
+void pair_reader_close(PairReader *reader);
+
+#endif

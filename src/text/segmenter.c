@@ -1,0 +1,212 @@
+/* segmenter.c - see segmenter.h. Learning is in segmenter_learn.c, JSON in segmenter_json.c. */
+#include "text/segmenter.h"
+
+#include <assert.h>
+#include <string.h>
+#include "base/mem.h"
+#include "text/segmenter_parts.h"
+#include "text/utf8.h"
+
+enum {
+    CACHED_WORDS = 100000, /* when there are more, the cache starts afresh */
+    CACHED_IDS = 1000000,
+    CACHED_WORD_BYTES = 100, /* longer words are not worth keeping */
+};
+
+void id_list_add(IdList *list, int id) {
+    MEM_GROW(list->ids, list->capacity, list->count + 1);
+    list->ids[list->count++] = id;
+}
+
+void id_list_free(IdList *list) {
+    mem_free(list->ids);
+    *list = (IdList){0};
+}
+
+Segmenter *segmenter_new(void) {
+    Segmenter *segmenter = mem_alloc(1, sizeof *segmenter);
+    segmenter->references = 1;
+    return segmenter;
+}
+
+Segmenter *segmenter_retain(Segmenter *segmenter) {
+    segmenter->references++;
+    return segmenter;
+}
+
+void segmenter_free(Segmenter *segmenter) {
+    if (!segmenter || --segmenter->references > 0) return;
+    vocab_free(segmenter->vocab);
+    bpe_free(segmenter->bpe);
+    if (segmenter->known) hashmap_free(segmenter->known);
+    id_list_free(&segmenter->pool);
+    strbuf_free(&segmenter->repaired);
+    strbuf_free(&segmenter->normal);
+    mem_free(segmenter);
+}
+
+const Vocab *segmenter_vocab(const Segmenter *segmenter) { return segmenter->vocab; }
+
+void segmenter_cut(Segmenter *segmenter, StrView line, TokenSink sink, void *context) {
+    if (line.length == 0) return;
+    if (!utf8_valid(line) || memchr(line.data, 0, line.length)) {
+        strbuf_clear(&segmenter->repaired);
+        utf8_repair(line, &segmenter->repaired);
+        line = strbuf_view(&segmenter->repaired);
+    }
+    strbuf_clear(&segmenter->normal);
+    normalize_text(line, segmenter->normalize, segmenter->lowercase, &segmenter->normal);
+    StrView text = strbuf_view(&segmenter->normal);
+    if (segmenter->tokenizer == TOKENIZER_WORD)
+        tokenize_words(text, sink, context);
+    else if (bpe_marker(segmenter->bpe) == BPE_PREFIX)
+        tokenize_runs(text, sink, context);
+    else
+        tokenize_spaced(text, sink, context);
+}
+
+bool segmenter_is_special(StrView token) {
+    return sv_equal(token, SV("<pad>")) || sv_equal(token, SV("<unk>")) || sv_equal(token, SV("<s>")) ||
+           sv_equal(token, SV("</s>"));
+}
+
+/* ---- encoding ---- */
+
+typedef struct {
+    Segmenter *segmenter;
+    IdList *ids;
+} Encoder;
+
+static int known_id(const Segmenter *segmenter, StrView token) {
+    int id = vocab_id(segmenter->vocab, token);
+    return id < VOCAB_SPECIALS ? VOCAB_UNK : id; /* text that spells a special token is just unknown text */
+}
+
+/* A piece that is not in the vocabulary is taken apart again: only single characters can be unknown. */
+static void encode_piece(void *context, StrView piece) {
+    Encoder *encoder = context;
+    StrView left, right;
+    int id = known_id(encoder->segmenter, piece);
+    if (id == VOCAB_UNK && bpe_split(encoder->segmenter->bpe, piece, &left, &right)) {
+        encode_piece(context, left);
+        encode_piece(context, right);
+    } else {
+        id_list_add(encoder->ids, id);
+    }
+}
+
+static void remember(Segmenter *segmenter, StrView token, const int *ids, size_t count) {
+    if (token.length > CACHED_WORD_BYTES) return;
+    if (segmenter->known &&
+        (hashmap_count(segmenter->known) >= CACHED_WORDS || segmenter->pool.count >= CACHED_IDS)) {
+        hashmap_free(segmenter->known);
+        segmenter->known = NULL;
+        segmenter->pool.count = 0;
+    }
+    if (!segmenter->known) segmenter->known = hashmap_new();
+    hashmap_set(segmenter->known, token, (int)segmenter->pool.count);
+    id_list_add(&segmenter->pool, (int)count);
+    for (size_t i = 0; i < count; i++) id_list_add(&segmenter->pool, ids[i]);
+}
+
+static void encode_token(void *context, StrView token) {
+    Encoder *encoder = context;
+    Segmenter *segmenter = encoder->segmenter;
+    if (segmenter->tokenizer == TOKENIZER_WORD) {
+        id_list_add(encoder->ids, known_id(segmenter, token));
+        return;
+    }
+    int at = segmenter->known ? hashmap_get(segmenter->known, token, -1) : -1;
+    if (at >= 0) {
+        for (int i = 1; i <= segmenter->pool.ids[at]; i++)
+            id_list_add(encoder->ids, segmenter->pool.ids[at + i]);
+        return;
+    }
+    size_t before = encoder->ids->count;
+    bpe_apply(segmenter->bpe, token, encode_piece, encoder);
+    remember(segmenter, token, encoder->ids->ids + before, encoder->ids->count - before);
+}
+
+void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids) {
+    Encoder encoder = {segmenter, ids};
+    segmenter_cut(segmenter, line, encode_token, &encoder);
+}
+
+/* ---- decoding ---- */
+
+static bool is_marked_suffix(const Segmenter *segmenter) {
+    return segmenter->tokenizer == TOKENIZER_BPE && bpe_marker(segmenter->bpe) == BPE_SUFFIX;
+}
+
+static void add_space(StrBuf *line, size_t start) {
+    if (line->length > start && line->data[line->length - 1] != ' ') strbuf_add_char(line, ' ');
+}
+
+/* Copy a piece, turning markers into spaces. */
+static void add_prefixed(StrView piece, StrBuf *line, size_t start) {
+    StrView space = SV(BPE_SPACE);
+    while (piece.length > 0) {
+        size_t take = 1;
+        if (sv_starts(piece, space)) {
+            add_space(line, start);
+            take = space.length;
+        } else {
+            strbuf_add_char(line, piece.data[0]);
+        }
+        piece = (StrView){piece.data + take, piece.length - take};
+    }
+}
+
+void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count, StrBuf *line) {
+    size_t start = line->length;
+    StrView end = SV(BPE_WORD_END);
+    for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
+        if (ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS) continue;
+        StrView token = vocab_token(segmenter->vocab, ids[i]);
+        if (segmenter->tokenizer == TOKENIZER_WORD) {
+            strbuf_add(line, token);
+            add_space(line, start);
+        } else if (!is_marked_suffix(segmenter)) {
+            add_prefixed(token, line, start);
+        } else if (sv_ends(token, end)) {
+            strbuf_add(line, (StrView){token.data, token.length - end.length});
+            add_space(line, start);
+        } else {
+            strbuf_add(line, token);
+        }
+    }
+    if (line->length > start && line->data[line->length - 1] == ' ') line->data[--line->length] = '\0';
+}
+
+bool segmenter_starts_word(const Segmenter *segmenter, int id, bool first) {
+    if (first || id == VOCAB_PAD || id == VOCAB_BOS || id == VOCAB_EOS) return true;
+    if (segmenter->tokenizer == TOKENIZER_WORD) return true;
+    return !is_marked_suffix(segmenter) && sv_starts(vocab_token(segmenter->vocab, id), SV(BPE_SPACE));
+}
+
+int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word) {
+    int words = 0;
+    bool ended = true; /* the piece before was the last of its word */
+    for (size_t i = 0; i < count; i++) {
+        if (segmenter_starts_word(segmenter, ids[i], ended)) words++;
+        word[i] = words - 1;
+        bool special = ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS || ids[i] == VOCAB_EOS;
+        bool last =
+            is_marked_suffix(segmenter) && sv_ends(vocab_token(segmenter->vocab, ids[i]), SV(BPE_WORD_END));
+        ended = special || last;
+    }
+    return words;
+}
+
+void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
+    StrView token = vocab_token(segmenter->vocab, id), end = SV(BPE_WORD_END);
+    bool last = id >= VOCAB_SPECIALS && is_marked_suffix(segmenter) && sv_ends(token, end);
+    if (last) token.length -= end.length;
+    for (size_t position = 0; position < token.length;) {
+        int c = utf8_next(token, &position);
+        if (normalize_is_blank(c)) c = 0x2423; /* open box: a no-break space cannot be seen */
+        if (c < ' ' || (c >= 0x7F && c < 0xA0)) c = UTF8_REPLACEMENT;
+        utf8_add(label, c);
+    }
+    if (last) strbuf_add(label, SV(BPE_SPACE));
+}

@@ -1,0 +1,76 @@
+/* segmenter.h - from a line of raw text to token ids, and back: one language's side of a model.
+ *
+ * encode: repair UTF-8 -> normal form, case -> tokenizer (tokenize.h) -> ids.  decode is its inverse.
+ *   word  the textbook's: no-break spaces become spaces, lower case by option, a space before , . ! ? when none is
+ *         there, split at spaces; words seen less than min_count times are <unk>; decode joins with spaces
+ *   bpe   text is cut into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space carries the
+ *         marker) or at spaces (BPE_SUFFIX); byte-pair merges cut these into pieces; decode gives the exact text
+ *
+ * Exact   bpe: decode(encode(x)) is x in its normal form, where white space counts as one space between words (none at
+ *         the ends), no-break spaces are kept, U+2581 becomes "_" (BPE_PREFIX), and characters that were not seen
+ *         often enough in learning are <unk>. A piece that is not in the vocabulary is taken apart again, so nothing
+ *         but single characters can be <unk>. Text that spells "<unk>", "</s>" ... never gets the id of that token
+ * Owner   with a joint vocabulary both sides are the same object: use segmenter_retain / segmenter_free
+ * Threads encoding uses a cache: one thread at a time per segmenter; decoding is read-only
+ */
+#ifndef TEXT_SEGMENTER_H
+#define TEXT_SEGMENTER_H
+
+#include "base/json.h"
+#include "base/options.h"
+#include "base/status.h"
+#include "text/vocab.h"
+
+typedef enum { TOKENIZER_BPE, TOKENIZER_WORD } TokenizerKind;
+#define TOKENIZER_CHOICES "bpe|word"
+
+typedef struct {
+    int tokenizer; /* TokenizerKind */
+    int normalize; /* NormalForm */
+    bool lowercase;
+    int bpe_merges;  /* merges to learn (per side, or for both together if joint) */
+    int bpe_marker;  /* BpeMarker */
+    bool joint;      /* one vocabulary and one merge list for both languages */
+    int min_count;   /* words seen less often become <unk>; pieces seen less often are split further */
+    int max_vocab;   /* with the four special tokens; 0 = no limit */
+    char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
+} TextOptions;
+
+typedef struct {
+    int *ids;
+    size_t count, capacity;
+} IdList;
+void id_list_add(IdList *list, int id);
+void id_list_free(IdList *list);
+
+typedef struct Segmenter Segmenter;
+
+/* Give lines one after the other: set *more to false at the end. */
+typedef Status (*LineSource)(void *context, StrView *line, bool *more);
+
+/* Learn merges and vocabulary. `lines` is read to its end, once at present; `rewind` (may be NULL) starts it again. */
+Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines,
+                       Status (*rewind)(void *context), void *context);
+Segmenter *segmenter_retain(Segmenter *segmenter);
+void segmenter_free(Segmenter *segmenter);
+
+const Vocab *segmenter_vocab(const Segmenter *segmenter);
+void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
+void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
+                      StrBuf *line); /* stops at </s> */
+/* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs to, from
+ * 0; returns the number of words. </s> is a word of its own. */
+int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
+/* Does this token begin a word? `first`: it is the first of the sentence, or the one before it ended a word (which for
+ * BPE_SUFFIX is all there is to know: segmenter_words keeps track of it). */
+bool segmenter_starts_word(const Segmenter *segmenter, int id, bool first);
+/* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
+void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
+
+/* Everything needed to do the same elsewhere, as one JSON object; merges included. */
+void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);
+Status segmenter_read_json(Segmenter **segmenter, const Json *object);
+/* The merge list in subword-nmt's format; false for the word tokenizer. */
+bool segmenter_write_codes(const Segmenter *segmenter, StrBuf *out);
+
+#endif

@@ -1,0 +1,189 @@
+/* unicode_props.c - character kinds from utf8proc, white space and lower case by Python's rules. */
+#include "text/unicode_props.h"
+
+#include <utf8proc.h>
+#include "text/utf8.h"
+
+#define CAPITAL_SIGMA    0x3A3
+#define SMALL_SIGMA      0x3C3
+#define FINAL_SIGMA      0x3C2
+#define CAPITAL_I_DOT    0x130
+#define COMBINING_DOT    0x307
+#define ARRAY_LENGTH(a_) (sizeof(a_) / sizeof *(a_))
+
+typedef struct {
+    int first, last;
+} Range;
+
+typedef struct {
+    Range range;
+    UnicodeKind kind;
+} KindRange;
+
+/* Characters that came with Unicode 15.1, 16.0 and 17.0, for a utf8proc that does not know them yet. */
+static const KindRange NEWER[] = {
+    {{0x1B4E, 0x1B4F}, UNICODE_PUNCTUATION},   {{0x1B7F, 0x1B7F}, UNICODE_PUNCTUATION},
+    {{0x20C1, 0x20C1}, UNICODE_SYMBOL},        {{0x2427, 0x2429}, UNICODE_SYMBOL},
+    {{0x2B96, 0x2B96}, UNICODE_SYMBOL},        {{0x2FFC, 0x2FFF}, UNICODE_SYMBOL},
+    {{0x31E4, 0x31E5}, UNICODE_SYMBOL},        {{0x31EF, 0x31EF}, UNICODE_SYMBOL},
+    {{0xFBC3, 0xFBD2}, UNICODE_SYMBOL},        {{0xFD90, 0xFD91}, UNICODE_SYMBOL},
+    {{0xFDC8, 0xFDCE}, UNICODE_SYMBOL},        {{0x10D40, 0x10D49}, UNICODE_NUMBER},
+    {{0x10D6E, 0x10D6E}, UNICODE_PUNCTUATION}, {{0x10D8E, 0x10D8F}, UNICODE_SYMBOL},
+    {{0x10ED0, 0x10ED0}, UNICODE_PUNCTUATION}, {{0x10ED1, 0x10ED8}, UNICODE_SYMBOL},
+    {{0x113D4, 0x113D5}, UNICODE_PUNCTUATION}, {{0x113D7, 0x113D8}, UNICODE_PUNCTUATION},
+    {{0x116D0, 0x116E3}, UNICODE_NUMBER},      {{0x11BE1, 0x11BE1}, UNICODE_PUNCTUATION},
+    {{0x11BF0, 0x11BF9}, UNICODE_NUMBER},      {{0x11DE0, 0x11DE9}, UNICODE_NUMBER},
+    {{0x16130, 0x16139}, UNICODE_NUMBER},      {{0x16D6D, 0x16D6F}, UNICODE_PUNCTUATION},
+    {{0x16D70, 0x16D79}, UNICODE_NUMBER},      {{0x16FF4, 0x16FF6}, UNICODE_NUMBER},
+    {{0x1CC00, 0x1CCEF}, UNICODE_SYMBOL},      {{0x1CCF0, 0x1CCF9}, UNICODE_NUMBER},
+    {{0x1CCFA, 0x1CCFC}, UNICODE_SYMBOL},      {{0x1CD00, 0x1CEB3}, UNICODE_SYMBOL},
+    {{0x1CEBA, 0x1CED0}, UNICODE_SYMBOL},      {{0x1CEE0, 0x1CEF0}, UNICODE_SYMBOL},
+    {{0x1E5F1, 0x1E5FA}, UNICODE_NUMBER},      {{0x1E5FF, 0x1E5FF}, UNICODE_PUNCTUATION},
+    {{0x1F6D8, 0x1F6D8}, UNICODE_SYMBOL},      {{0x1F777, 0x1F77A}, UNICODE_SYMBOL},
+    {{0x1F8B2, 0x1F8BB}, UNICODE_SYMBOL},      {{0x1F8C0, 0x1F8C1}, UNICODE_SYMBOL},
+    {{0x1F8D0, 0x1F8D8}, UNICODE_SYMBOL},      {{0x1FA54, 0x1FA57}, UNICODE_SYMBOL},
+    {{0x1FA89, 0x1FA8A}, UNICODE_SYMBOL},      {{0x1FA8E, 0x1FA8F}, UNICODE_SYMBOL},
+    {{0x1FABE, 0x1FABE}, UNICODE_SYMBOL},      {{0x1FAC6, 0x1FAC6}, UNICODE_SYMBOL},
+    {{0x1FAC8, 0x1FAC8}, UNICODE_SYMBOL},      {{0x1FACD, 0x1FACD}, UNICODE_SYMBOL},
+    {{0x1FADC, 0x1FADC}, UNICODE_SYMBOL},      {{0x1FADF, 0x1FADF}, UNICODE_SYMBOL},
+    {{0x1FAE9, 0x1FAEA}, UNICODE_SYMBOL},      {{0x1FAEF, 0x1FAEF}, UNICODE_SYMBOL},
+    {{0x1FBCB, 0x1FBEF}, UNICODE_SYMBOL},      {{0x1FBFA, 0x1FBFA}, UNICODE_SYMBOL},
+};
+
+/* Cased characters that are no letters: feminine and masculine ordinal, Roman numerals, circled and squared letters. */
+static const Range CASED[] = {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2160, 0x217F},  {0x24B6, 0x24E9},
+                              {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+
+/* Punctuation inside a word that case rules look through: apostrophes, full stops, colons, middle dots beyond ASCII. */
+static const int SEEN_THROUGH[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
+                                   0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
+
+UnicodeKind unicode_kind(int code_point) {
+    switch (utf8proc_category(code_point)) {
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+        return UNICODE_PUNCTUATION;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+        return UNICODE_NUMBER;
+    case UTF8PROC_CATEGORY_SM:
+    case UTF8PROC_CATEGORY_SC:
+    case UTF8PROC_CATEGORY_SK:
+    case UTF8PROC_CATEGORY_SO:
+        return UNICODE_SYMBOL;
+    case UTF8PROC_CATEGORY_CN:
+        break;
+    default:
+        return UNICODE_OTHER;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(NEWER); i++)
+        if (code_point >= NEWER[i].range.first && code_point <= NEWER[i].range.last) return NEWER[i].kind;
+    return UNICODE_OTHER;
+}
+
+bool unicode_is_space(int c) {
+    if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
+    return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+           c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+StrView unicode_trim_end(StrView text) {
+    while (text.length > 0) {
+        size_t start = text.length - 1;
+        while (start > 0 && text.length - start < 4 && ((unsigned char)text.data[start] & 0xC0) == 0x80)
+            start--;
+        size_t position = start;
+        if (!unicode_is_space(utf8_next(text, &position)) || position != text.length) break;
+        text.length = start;
+    }
+    return text;
+}
+
+bool unicode_next_word(StrView *rest, StrView *word) {
+    size_t position = 0, start = 0;
+    bool inside = false;
+    while (position < rest->length) {
+        size_t here = position;
+        bool space = unicode_is_space(utf8_next(*rest, &position));
+        if (space && inside) {
+            *word = (StrView){rest->data + start, here - start};
+            *rest = (StrView){rest->data + position, rest->length - position};
+            return true;
+        }
+        if (!space && !inside) inside = true, start = here;
+    }
+    if (inside) *word = (StrView){rest->data + start, rest->length - start};
+    *rest = (StrView){rest->data, 0};
+    return inside;
+}
+
+/* Characters that stand between a letter and a sigma without separating them. */
+static bool is_case_ignorable(int code_point) {
+    if (code_point < 0x80)
+        return code_point == '\'' || code_point == '.' || code_point == ':' || code_point == '^' ||
+               code_point == '`';
+    switch (utf8proc_category(code_point)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK:
+        return true;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(SEEN_THROUGH); i++)
+        if (SEEN_THROUGH[i] == code_point) return true;
+    return false;
+}
+
+static bool is_cased(int code_point) {
+    if (code_point < 0x80)
+        return (code_point >= 'a' && code_point <= 'z') || (code_point >= 'A' && code_point <= 'Z');
+    switch (utf8proc_category(code_point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+        return true;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(CASED); i++)
+        if (code_point >= CASED[i].first && code_point <= CASED[i].last) return true;
+    return false;
+}
+
+/* Does the first character at or after `position` that is not looked through have case? */
+static bool is_followed_by_cased(StrView text, size_t position) {
+    while (position < text.length) {
+        int code_point = utf8_next(text, &position);
+        if (!is_case_ignorable(code_point)) return is_cased(code_point);
+    }
+    return false;
+}
+
+void unicode_lower(StrView text, StrBuf *out) {
+    size_t position = 0;
+    bool after_cased = false; /* the last character that is not looked through has case */
+    while (position < text.length) {
+        int c = utf8_next(text, &position);
+        if (c == CAPITAL_SIGMA) {
+            bool final = after_cased && !is_followed_by_cased(text, position);
+            utf8_add(out, final ? FINAL_SIGMA : SMALL_SIGMA);
+        } else if (c == CAPITAL_I_DOT) {
+            utf8_add(out, 'i');
+            utf8_add(out, COMBINING_DOT);
+        } else if (c < 0x80) {
+            strbuf_add_char(out, (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+        } else {
+            utf8_add(out, (int)utf8proc_tolower(c));
+        }
+        if (!is_case_ignorable(c)) after_cased = is_cased(c);
+    }
+}

@@ -1,0 +1,94 @@
+/* utf8.c - see utf8.h. */
+#include "text/utf8.h"
+
+enum { ILL_FORMED = -1 };
+
+static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/* How many bytes follow `lead`, and which range the first of them must be in: table 3-7 in four lines.
+ * 0 for ASCII, -1 for bytes that never start a sequence. */
+static int sequence_tail(unsigned char lead, unsigned char *low, unsigned char *high) {
+    *low = 0x80, *high = 0xBF;
+    if (lead < 0x80) return 0;
+    if (lead >= 0xC2 && lead <= 0xDF) return 1;
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        if (lead == 0xE0) *low = 0xA0;  /* shorter forms exist */
+        if (lead == 0xED) *high = 0x9F; /* surrogates */
+        return 2;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        if (lead == 0xF0) *low = 0x90;
+        if (lead == 0xF4) *high = 0x8F; /* above U+10FFFF */
+        return 3;
+    }
+    return -1;
+}
+
+/* The next code point, or ILL_FORMED after stepping over one maximal subpart. */
+static int decode(StrView text, size_t *position) {
+    const unsigned char *bytes = (const unsigned char *)text.data;
+    unsigned char lead = bytes[(*position)++];
+    unsigned char low, high;
+    int tail = sequence_tail(lead, &low, &high);
+    if (tail == 0) return lead;
+    if (tail < 0) return ILL_FORMED;
+    int code_point = lead & (0x3F >> tail);
+    for (int i = 0; i < tail; i++) {
+        if (*position >= text.length) return ILL_FORMED;
+        unsigned char byte = bytes[*position];
+        if (i == 0 ? byte < low || byte > high : !is_continuation(byte)) return ILL_FORMED;
+        code_point = code_point << 6 | (byte & 0x3F);
+        (*position)++;
+    }
+    return code_point;
+}
+
+int utf8_next(StrView text, size_t *position) {
+    int code_point = decode(text, position);
+    return code_point == ILL_FORMED ? UTF8_REPLACEMENT : code_point;
+}
+
+void utf8_add(StrBuf *out, int code_point) {
+    if (code_point < 0 || code_point > 0x10FFFF || (code_point >= 0xD800 && code_point <= 0xDFFF))
+        code_point = UTF8_REPLACEMENT;
+    char bytes[4];
+    size_t length;
+    if (code_point < 0x80) {
+        bytes[0] = (char)code_point, length = 1;
+    } else if (code_point < 0x800) {
+        bytes[0] = (char)(0xC0 | code_point >> 6), length = 2;
+    } else if (code_point < 0x10000) {
+        bytes[0] = (char)(0xE0 | code_point >> 12), length = 3;
+    } else {
+        bytes[0] = (char)(0xF0 | code_point >> 18), length = 4;
+    }
+    for (size_t i = 1; i < length; i++)
+        bytes[i] = (char)(0x80 | (code_point >> (6 * (length - 1 - i)) & 0x3F));
+    strbuf_add(out, (StrView){bytes, length});
+}
+
+size_t utf8_count(StrView text) {
+    size_t count = 0;
+    for (size_t position = 0; position < text.length; count++) decode(text, &position);
+    return count;
+}
+
+bool utf8_valid(StrView text) {
+    for (size_t position = 0; position < text.length;)
+        if (decode(text, &position) == ILL_FORMED) return false;
+    return true;
+}
+
+size_t utf8_repair(StrView text, StrBuf *out) {
+    size_t repaired = 0, good = 0; /* [good, position) is copied as it is */
+    for (size_t position = 0; position < text.length;) {
+        size_t before = position;
+        if (decode(text, &position) > 0) continue;
+        strbuf_add(out, (StrView){text.data + good, before - good});
+        utf8_add(out, UTF8_REPLACEMENT);
+        good = position;
+        repaired++;
+    }
+    strbuf_add(out, (StrView){text.data + good, text.length - good});
+    return repaired;
+}

@@ -1,0 +1,20 @@
+/* utf8.h - code points in and out of bytes. The Unicode Standard 15.0, table 3-7 (well-formed sequences).
+ *
+ * Fails   never: ill-formed bytes decode as U+FFFD, one per maximal subpart, and are counted by utf8_repair
+ */
+#ifndef TEXT_UTF8_H
+#define TEXT_UTF8_H
+
+#include "base/strview.h"
+
+#define UTF8_REPLACEMENT 0xFFFD
+
+/* The code point at text.data[*position], which advances past it; *position < text.length. */
+int utf8_next(StrView text, size_t *position);
+void utf8_add(StrBuf *out, int code_point);
+size_t utf8_count(StrView text); /* code points */
+bool utf8_valid(StrView text);
+/* Append `text` to `out` with ill-formed sequences and NUL bytes replaced by U+FFFD; returns how many were. */
+size_t utf8_repair(StrView text, StrBuf *out);
+
+#endif

@@ -1,0 +1,90 @@
+/* vocab.c - see vocab.h. A hash map that remembers the order of insertion is all a vocabulary is. */
+#include "text/vocab.h"
+
+#include <assert.h>
+#include "base/hashmap.h"
+#include "base/mem.h"
+
+enum { MOST_TOKENS = 1 << 22 };
+
+struct Vocab {
+    HashMap *ids;
+};
+
+static const char *const SPECIAL[VOCAB_SPECIALS] = {"<pad>", "<unk>", "<s>", "</s>"};
+
+Vocab *vocab_new(void) {
+    Vocab *vocab = mem_alloc(1, sizeof *vocab);
+    vocab->ids = hashmap_new();
+    for (int id = 0; id < VOCAB_SPECIALS; id++) vocab_add(vocab, sv(SPECIAL[id]));
+    return vocab;
+}
+
+void vocab_free(Vocab *vocab) {
+    if (!vocab) return;
+    hashmap_free(vocab->ids);
+    mem_free(vocab);
+}
+
+int vocab_size(const Vocab *vocab) { return (int)hashmap_count(vocab->ids); }
+
+int vocab_add(Vocab *vocab, StrView token) { return *hashmap_slot(vocab->ids, token, vocab_size(vocab)); }
+
+int vocab_id(const Vocab *vocab, StrView token) { return hashmap_get(vocab->ids, token, VOCAB_UNK); }
+
+StrView vocab_token(const Vocab *vocab, int id) {
+    assert(id >= 0 && id < vocab_size(vocab));
+    return hashmap_key(vocab->ids, (size_t)id);
+}
+
+void vocab_write_json(const Vocab *vocab, StrBuf *out) {
+    strbuf_add_char(out, '[');
+    for (int id = VOCAB_SPECIALS; id < vocab_size(vocab); id++) {
+        if (id > VOCAB_SPECIALS) strbuf_add_char(out, ',');
+        json_write_string(out, vocab_token(vocab, id));
+    }
+    strbuf_add_char(out, ']');
+}
+
+/* A token with a line break in it would let a model file break "one line in, one line out". */
+static bool has_ascii_space(StrView token) {
+    for (size_t i = 0; i < token.length; i++)
+        if (token.data[i] == ' ' || (token.data[i] >= '\t' && token.data[i] <= '\r')) return true;
+    return false;
+}
+
+static Status check_token(const Json *item, int id, StrView *token) {
+    if (json_type(item) != JSON_STRING)
+        return status_fail(STATUS_DATA, "vocabulary: token %d is not a string", id);
+    *token = sv(json_string(item));
+    if (token->length == 0) return status_fail(STATUS_DATA, "vocabulary: token %d is empty", id);
+    if (token->length > VOCAB_TOKEN_BYTES)
+        return status_fail(STATUS_DATA, "vocabulary: token %d has %zu bytes, more than %d", id, token->length,
+                           VOCAB_TOKEN_BYTES);
+    if (has_ascii_space(*token))
+        return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
+    return STATUS_OK;
+}
+
+Status vocab_read_json(Vocab **vocab, const Json *array) {
+    *vocab = NULL;
+    if (!array || json_type(array) != JSON_ARRAY) return status_fail(STATUS_DATA, "vocabulary is not a list");
+    if (json_count(array) > MOST_TOKENS)
+        return status_fail(STATUS_DATA, "vocabulary has %zu tokens, more than %d", json_count(array),
+                           MOST_TOKENS);
+    Vocab *result = vocab_new();
+    for (const Json *item = json_first(array); item; item = json_after(item)) {
+        int id = vocab_size(result);
+        StrView token = {0};
+        Status status = check_token(item, id, &token);
+        if (status == STATUS_OK && vocab_add(result, token) != id)
+            status =
+                status_fail(STATUS_DATA, "vocabulary: token %d, '%.*s', occurs twice", id, SV_ARG(token));
+        if (status != STATUS_OK) {
+            vocab_free(result);
+            return status;
+        }
+    }
+    *vocab = result;
+    return STATUS_OK;
+}
