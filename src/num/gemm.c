@@ -1,0 +1,105 @@
+/* gemm.c - OpenBLAS: calling it, choosing its kernels, and not trusting it blindly. */
+#include "num/gemm.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/rng.h"
+
+void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, const real *B, real beta,
+          real *C) {
+    if (!M || !N) return;
+#ifdef REAL_DOUBLE
+    cblas_dgemm(
+#else
+    cblas_sgemm(
+#endif
+        CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, M, N,
+        K, 1, A, transpose_a ? M : K, B, transpose_b ? K : N, beta, C, N);
+}
+
+#ifdef OPENBLAS_VERSION
+const char *gemm_library(void) { return openblas_get_config(); }
+const char *gemm_kernel(void) { return openblas_get_corename(); }
+#else
+const char *gemm_library(void) { return "BLAS"; }
+const char *gemm_kernel(void) { return "unknown"; }
+#endif
+
+#if defined(OPENBLAS_VERSION) && defined(__x86_64__) && defined(__linux__)
+/* The kernel family that this processor deserves, or NULL if any will do. */
+static const char *wanted_core(void) {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        return "SkylakeX";
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
+}
+
+/* The families that OpenBLAS falls back to when it does not know a processor. */
+static bool is_fallback(const char *core, const char *wanted) {
+    static const char *const OLD[] = {"Prescott",  "Core2",       "Penryn", "Dunnington",
+                                      "Nehalem",   "Sandybridge", "Katmai", "Coppermine",
+                                      "Northwood", "Banias",      "Atom",   "Generic"};
+    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
+        if (!strcasecmp(core, OLD[i])) return true;
+    return !strcmp(wanted, "SkylakeX") && !strcasecmp(core, "Haswell");
+}
+
+void gemm_startup(char **argv) {
+    const char *wanted = wanted_core();
+    bool again = wanted && is_fallback(gemm_kernel(), wanted) && !getenv("OPENBLAS_CORETYPE");
+    if (!again || getenv("ATTN_MT_RESTARTED")) {
+        openblas_set_num_threads(1);
+        return;
+    }
+    setenv("OPENBLAS_CORETYPE", wanted, 1);
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    setenv("OMP_NUM_THREADS", "1", 1);
+    setenv("ATTN_MT_RESTARTED", "1", 1);
+    execv("/proc/self/exe", argv); /* on failure the slower kernels still work */
+    openblas_set_num_threads(1);
+}
+#else
+void gemm_startup(char **argv) {
+    (void)argv;
+#ifdef OPENBLAS_VERSION
+    openblas_set_num_threads(1);
+#endif
+}
+#endif
+
+static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
+    size_t a_size = (size_t)M * (size_t)K, b_size = (size_t)K * (size_t)N, c_size = (size_t)M * (size_t)N;
+    real *a = mem_alloc(a_size + b_size + c_size, sizeof *a), *b = a + a_size, *c = b + b_size;
+    Rng rng = rng_new(7);
+    for (size_t i = 0; i < a_size + b_size; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
+    gemm(ta, tb, M, N, K, a, b, 0, c);
+    bool right = true;
+    for (int i = 0; i < M && right; i += 1 + M / 7)
+        for (int j = 0; j < N; j += 1 + N / 7) {
+            double sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += (double)a[ta ? k * M + i : i * K + k] * (double)b[tb ? j * K + k : k * N + j];
+            if (!(fabs(sum - (double)c[i * N + j]) <= 1e-4 * sqrt(K))) right = false;
+        }
+    mem_free(a);
+    return right;
+}
+
+Status gemm_self_test(void) {
+    static const int SHAPES[][3] = {
+        {1, 37, 19}, {64, 96, 64}, {33, 17, 130}, {128, 128, 96}, {104, 104, 104}};
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+        for (int t = 0; t < 3; t++)
+            if (!shape_is_right(t == 1, t == 2, SHAPES[i][0], SHAPES[i][1], SHAPES[i][2])) {
+                Status s =
+                    status_fail(STATUS_RUNTIME, "the BLAS library computes wrong products (kernel '%s', %s)",
+                                gemm_kernel(), gemm_library());
+                return status_hint(s, "try another kernel: OPENBLAS_CORETYPE=Haswell, or update OpenBLAS");
+            }
+    return STATUS_OK;
+}

@@ -1,0 +1,27 @@
+/* gemm.h - products of matrices: the only user of cblas.
+ *
+ * Large products go to OpenBLAS on one thread (the program's own workers are the parallelism); products of few rows
+ * with a weight go to kern->gemm_packed, which packs the weight once instead of at every call.
+ *
+ * OpenBLAS releases older than the processor fall back to kernels of 2004 without a word. gemm_startup compares the kernel in use
+ * with what the processor can do and, where it is worse, sets OPENBLAS_CORETYPE and runs the program again, once.
+ * A user's own OPENBLAS_CORETYPE is respected.
+ */
+#ifndef NUM_GEMM_H
+#define NUM_GEMM_H
+
+#include "base/status.h"
+#include "num/tensor.h"
+
+/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]); no gaps. */
+void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, const real *B, real beta,
+          real *C);
+
+void gemm_startup(char **argv); /* call first thing in main; may not return */
+const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */
+const char *gemm_kernel(void);  /* "SkylakeX" */
+/* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense. Also allocates the
+ * library's buffers, so that later calls cannot fail for lack of memory. */
+Status gemm_self_test(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* kern.h - the inner loops, compiled once for each instruction set and chosen when the program starts.
+ *
+ * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions. Nothing else in
+ * the program depends on the instruction set. Lengths and row counts are arbitrary; memory need not be aligned.
+ * Every function treats each row by itself and in a fixed order, so a row's result does not depend on the others.
+ *
+ * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double precision
+ */
+#ifndef NUM_KERN_H
+#define NUM_KERN_H
+
+#include <stdint.h>
+#include "num/tensor.h"
+
+typedef struct {
+    const char *name; /* "avx512", "avx2", "base" */
+    int panel;        /* columns of one packed panel */
+
+    /* Products with a packed right-hand side. gemm_pack: B is [K, N], or [N, K] if transposed; `out` has room for
+     * gemm_packed_size(K, N) numbers. gemm_packed: C [M, N] (+)= A [M, K] * B; sums run over k in order. */
+    void (*gemm_pack)(int K, int N, const real *B, bool transposed, real *out);
+    void (*gemm_packed)(int M, int N, int K, const real *A, int lda, const real *packed, real *C, int ldc,
+                        bool accumulate);
+
+    /* y = f(x) */
+    void (*tanh)(size_t n, const real *x, real *y);
+    void (*sigmoid)(size_t n, const real *x, real *y);
+    /* dx += dy * f'(x), given y = f(x) */
+    void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
+    void (*sigmoid_backward)(size_t n, const real *y, const real *dy, real *dx);
+    void (*add)(size_t n, const real *x, real *y);          /* y += x */
+    void (*axpy)(size_t n, real a, const real *x, real *y); /* y += a x */
+    real (*dot)(size_t n, const real *x, const real *y);
+    void (*scale_mask)(size_t n, const real *mask, const real *x, real *y);     /* y = mask x */
+    void (*scale_mask_add)(size_t n, const real *mask, const real *x, real *y); /* y += mask x */
+    void (*column_sums)(int rows, int columns, const real *x, real *sums);      /* sums += columns of x */
+
+    /* x becomes softmax(x); returns log sum exp of the input. n >= 1 */
+    real (*softmax)(size_t n, real *x);
+    /* Logits become scale * d loss / d logits; the loss is returned, -log p(target) stored in *nll. Smoothing spreads its
+     * mass over all n classes. */
+    double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
+
+    /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their biases;
+     * out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] receives r, z, n (NULL: not wanted). */
+    void (*gru_forward)(int rows, int H, const real *gx, const real *gh, const real *h, real *out,
+                        real *saved);
+    void (*gru_backward)(int rows, int H, const real *gh, const real *h, const real *saved, const real *dout,
+                         real *dgx, real *dgh, real *dh);
+
+    /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward recomputes. */
+    void (*additive_forward)(int S, int A, const real *q, const real *keys, const real *v, real *scores);
+    void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
+                              const real *dscores, real *dq, real *dkeys, real *dv);
+
+    /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
+    void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,
+                               real *y, real *stats);
+    void (*layer_norm_backward)(int rows, int columns, const real *x, const real *gain, const real *stats,
+                                const real *dy, real *dx, real *dgain, real *dbias);
+
+    double (*sum_squares)(size_t n, const real *x);
+    /* One step of Adam with decoupled weight decay; g is multiplied by g_scale first. `average` may be NULL:
+     * average += average_rate (p - average). */
+    void (*adam)(size_t n, real *p, const real *g, real *m, real *v, real *average, real g_scale, real beta1,
+                 real beta2, real epsilon, real step, real correction2, real decay, real average_rate);
+    /* mask[i] = 0 with probability p, else 1 / (1 - p): a function of (key, row key, i) only. */
+    void (*dropout_mask)(size_t n, uint64_t key, uint32_t row, double p, real *mask);
+} Kernels;
+
+extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
+
+/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (base, avx2, avx512) can ask for less. */
+void kern_select(void);
+size_t gemm_packed_size(int K, int N); /* numbers, for the table in use */
+
+#endif

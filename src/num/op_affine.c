@@ -1,0 +1,64 @@
+/* op_affine.c - x W + b: the op that does most of the arithmetic. */
+#include <assert.h>
+#include <string.h>
+#include "base/mem.h"
+#include "num/gemm.h"
+#include "num/kern.h"
+#include "num/op_rows.h"
+
+typedef struct {
+    const Param *weight, *bias;
+    bool transposed;
+} Affine;
+
+/* y (+)= x W, through the packed copy where there is one. */
+static void multiply(const Tape *tape, const Param *w, bool transposed, const Tensor *x, Tensor *y,
+                     bool accumulate) {
+    const real *packed = transposed ? w->packed_transpose : w->packed;
+    int M = x->rows, K = x->columns, N = y->columns;
+    if (packed)
+        kern->gemm_packed(M, N, K, x->data, K, packed, y->data, N, accumulate);
+    else
+        gemm(false, transposed, M, N, K, x->data, param_data(tape->params, w), accumulate ? 1 : 0, y->data);
+}
+
+void affine_forward(Tape *tape, const Node *node) {
+    const Affine *a = node->data;
+    Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
+    if (base) memcpy(y->data, base->data, tensor_size(y) * sizeof(real));
+    multiply(tape, a->weight, a->transposed, x, y, base != NULL);
+    if (!a->bias) return;
+    const real *bias = param_data(tape->params, a->bias);
+    for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
+}
+
+void affine_backward(Tape *tape, const Node *node) {
+    const Affine *a = node->data;
+    Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
+    if (base && base->grad) kern->add(tensor_size(y), y->grad, base->grad);
+    if (x->grad) {
+        Tensor dx = {.data = x->grad, .rows = x->rows, .columns = x->columns};
+        Tensor dy = {.data = y->grad, .rows = y->rows, .columns = y->columns};
+        multiply(tape, a->weight, !a->transposed, &dy, &dx, true);
+    }
+    MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
+    tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
+                                                            .bias = a->bias,
+                                                            .transposed = a->transposed,
+                                                            .x = x->data,
+                                                            .dy = y->grad,
+                                                            .rows = x->rows,
+                                                            .inputs = x->columns,
+                                                            .outputs = y->columns};
+}
+
+Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
+                  bool transposed) {
+    int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
+    assert(x->columns == K && (!bias || bias->columns == N));
+    assert(!base || (base->rows == x->rows && base->columns == N));
+    Affine *a = tape_alloc(tape, sizeof *a);
+    *a = (Affine){weight, bias, transposed};
+    return tape_run(
+        tape, (Node){.op = OP_AFFINE, .in = {x, base}, .out = tape_tensor(tape, x->rows, N), .data = a});
+}

@@ -1,0 +1,96 @@
+/* op_select.c - ops that move rows: embedding lookup, gathering, joining, means of segments. */
+#include <assert.h>
+#include <string.h>
+#include "num/kern.h"
+#include "num/op_rows.h"
+
+static void copy_rows(const real *from, size_t n, const int *index, int rows, real *to) {
+    for (int r = 0; r < rows; r++, to += n) {
+        if (index[r] < 0)
+            memset(to, 0, n * sizeof *to);
+        else
+            memcpy(to, from + (size_t)index[r] * n, n * sizeof *to);
+    }
+}
+static void add_rows(const real *from, size_t n, const int *index, int rows, real *to) {
+    for (int r = 0; r < rows; r++, from += n)
+        if (index[r] >= 0) kern->add(n, from, to + (size_t)index[r] * n);
+}
+
+void gather_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *x = node->in[0], *y = node->out;
+    copy_rows(x->data, (size_t)x->columns, node->data, y->rows, y->data);
+}
+void gather_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *x = node->in[0], *y = node->out;
+    if (x->grad) add_rows(y->grad, (size_t)x->columns, node->data, y->rows, x->grad);
+}
+Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows) {
+    return tape_run(
+        tape, (Node){.op = OP_GATHER, .in = {x}, .out = tape_tensor(tape, rows, x->columns), .data = index});
+}
+
+/* The table is an input like any other: its gradient is the tape's gradient block. */
+void embedding_forward(Tape *tape, const Node *node) { gather_forward(tape, node); }
+void embedding_backward(Tape *tape, const Node *node) { gather_backward(tape, node); }
+Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows) {
+    return tape_run(tape, (Node){.op = OP_EMBEDDING,
+                                 .in = {tape_param(tape, table)},
+                                 .out = tape_tensor(tape, rows, table->columns),
+                                 .data = ids});
+}
+
+void concat_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *a = node->in[0], *b = node->in[1], *y = node->out;
+    for (int r = 0; r < y->rows; r++) {
+        memcpy(tensor_row(y, r), tensor_row(a, r), (size_t)a->columns * sizeof(real));
+        memcpy(tensor_row(y, r) + a->columns, tensor_row(b, r), (size_t)b->columns * sizeof(real));
+    }
+}
+void concat_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *a = node->in[0], *b = node->in[1], *y = node->out;
+    for (int r = 0; r < y->rows; r++) {
+        if (a->grad) kern->add((size_t)a->columns, tensor_grad_row(y, r), tensor_grad_row(a, r));
+        if (b->grad) kern->add((size_t)b->columns, tensor_grad_row(y, r) + a->columns, tensor_grad_row(b, r));
+    }
+}
+Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b) {
+    assert(a->rows == b->rows);
+    Tensor *y = tape_tensor(tape, a->rows, a->columns + b->columns);
+    return tape_run(tape, (Node){.op = OP_CONCAT, .in = {a, b}, .out = y});
+}
+
+void segment_mean_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const int *start = node->data;
+    const Tensor *x = node->in[0], *y = node->out;
+    size_t n = (size_t)x->columns;
+    memset(y->data, 0, tensor_size(y) * sizeof(real));
+    for (int b = 0; b < y->rows; b++) {
+        real weight = 1 / (real)(start[b + 1] - start[b]);
+        for (int s = start[b]; s < start[b + 1]; s++)
+            kern->axpy(n, weight, tensor_row(x, s), tensor_row(y, b));
+    }
+}
+void segment_mean_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const int *start = node->data;
+    const Tensor *x = node->in[0], *y = node->out;
+    size_t n = (size_t)x->columns;
+    if (!x->grad) return;
+    for (int b = 0; b < y->rows; b++) {
+        real weight = 1 / (real)(start[b + 1] - start[b]);
+        for (int s = start[b]; s < start[b + 1]; s++)
+            kern->axpy(n, weight, tensor_grad_row(y, b), tensor_grad_row(x, s));
+    }
+}
+Tensor *op_segment_mean(Tape *tape, Tensor *x, const int *start, int segments) {
+    return tape_run(tape, (Node){.op = OP_SEGMENT_MEAN,
+                                 .in = {x},
+                                 .out = tape_tensor(tape, segments, x->columns),
+                                 .data = start});
+}

@@ -1,0 +1,98 @@
+/* ops.h - the vocabulary of the models: each function runs one op and, on a recording tape, remembers it.
+ *
+ * An op is a row {name, forward, backward} of OPS; its forward and its hand-derived backward stand side by side in one file,
+ * op_*.c. Backward adds to the gradients of the inputs that have one. Most ops save nothing but their inputs and output.
+ *
+ * Shapes  n rows each; an index of -1 stands for a row of zeros
+ * Owner   results live on the tape; ids, indices and spans are read again by backward, so they must live as long
+ * Fails   never at run time; wrong shapes are a bug and assert
+ */
+#ifndef NUM_OPS_H
+#define NUM_OPS_H
+
+#include "num/tape.h"
+
+typedef enum {
+    OP_AFFINE,
+    OP_ADD,
+    OP_TANH,
+    OP_SIGMOID,
+    OP_DROPOUT,
+    OP_LAYER_NORM,
+    OP_CONCAT,
+    OP_GATHER,
+    OP_EMBEDDING,
+    OP_SEGMENT_MEAN,
+    OP_GRU,
+    OP_SCORE_ADDITIVE,
+    OP_MASKED_SOFTMAX,
+    OP_CONTEXT,
+    OP_CROSS_ENTROPY,
+    OP_COUNT
+} OpId;
+
+#define NODE_INPUTS 4
+
+struct Node {
+    Node *previous;
+    OpId op;
+    Tensor *in[NODE_INPUTS], *out;
+    const void *data; /* the op's own record, in the arena */
+};
+
+typedef struct {
+    const char *name;
+    void (*forward)(Tape *tape, const Node *node);
+    void (*backward)(Tape *tape, const Node *node);
+} Op;
+
+extern const Op OPS[OP_COUNT];
+
+/* Run `node` and keep a copy of it if the tape records. Only for op functions. */
+Tensor *tape_run(Tape *tape, Node node);
+
+/* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. */
+Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
+                  bool transposed);
+Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
+Tensor *op_tanh(Tape *tape, Tensor *x);
+Tensor *op_sigmoid(Tape *tape, Tensor *x);
+/* Zero each number with probability p and scale the rest by 1 / (1 - p), when the tape is training; otherwise x itself.
+ * The mask is a function of the tape's key, `site` (which dropout of the model) and row_keys[row]. */
+Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys);
+/* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
+Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
+Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b); /* side by side */
+Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows);
+Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows);
+/* out row b = mean of rows start[b] .. start[b + 1] - 1 */
+Tensor *op_segment_mean(Tape *tape, Tensor *x, const int *start, int segments);
+
+/* Gates of a GRU step, reset gate applied to the projected state: Cho et al. 2014 as in cuDNN and PyTorch.
+ * gx, gh [n, 3H] with gates in the order r, z, n; h [n, H] -> [n, H] */
+Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h);
+
+/* Which keys a row of queries may look at: rows first[r] .. first[r] + length[r] - 1 of the keys. Its scores and weights are the
+ * numbers start[r] .. start[r] + length[r] - 1 of a [1, total] tensor: there are none beyond the length. */
+typedef struct {
+    int rows, total;
+    const int *first, *length, *start;
+} Spans;
+Spans *spans_new(Tape *tape, const int *first, const int *length, int rows); /* copies */
+
+/* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
+Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
+Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans);
+/* weights [1, total], values [m, K] -> [n, K] */
+Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
+
+typedef struct {
+    double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */
+} CrossEntropy;
+/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are never all in memory. x [n, E],
+ * W [V, E], b [1, V] or NULL. Because the loss is the end of the model, its gradients (times `scale`) are made in the forward
+ * pass. Label smoothing: Szegedy et al. 2016, over all V classes. -> [1, 1] scale * loss */
+Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
+                         double smoothing, double scale, CrossEntropy *result);
+
+#endif

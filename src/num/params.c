@@ -1,0 +1,102 @@
+/* params.c - named weights in one block. */
+#include "num/params.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "num/kern.h"
+
+ParamSet *params_new(void) { return mem_alloc(1, sizeof(ParamSet)); }
+
+void params_free(ParamSet *params) {
+    if (!params) return;
+    for (int i = 0; i < params->count; i++) {
+        Param *p = params->items[i];
+        mem_free(p->name);
+        mem_free(p->packed);
+        mem_free(p->packed_transpose);
+        mem_free(p);
+    }
+    mem_free(params->items);
+    mem_free(params->data);
+    mem_free(params);
+}
+
+Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
+                  Packing packing) {
+    assert(!params->data && rows > 0 && columns > 0);
+    Param *p = mem_alloc(1, sizeof *p);
+    *p = (Param){.name = mem_strdup(name),
+                 .rows = rows,
+                 .columns = columns,
+                 .offset = params->size,
+                 .init = init,
+                 .scale = scale,
+                 .packing = packing};
+    MEM_GROW(params->items, params->capacity, (size_t)params->count + 1);
+    params->items[params->count++] = p;
+    size_t size = (size_t)rows * (size_t)columns;
+    params->size += (size + 15) / 16 * 16;
+    return p;
+}
+
+real *params_block(const ParamSet *params) {
+    return mem_aligned(params->size ? params->size : 1, sizeof(real));
+}
+void params_allocate(ParamSet *params) { params->data = params_block(params); }
+
+Param *params_find(const ParamSet *params, const char *name) {
+    for (int i = 0; i < params->count; i++)
+        if (!strcmp(params->items[i]->name, name)) return params->items[i];
+    return NULL;
+}
+
+static uint64_t name_hash(const char *name) {
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+void params_initialize(ParamSet *params, uint64_t seed) {
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        real *data = param_data(params, p);
+        size_t size = (size_t)p->rows * (size_t)p->columns;
+        Rng rng = rng_new(rng_key(seed, name_hash(p->name), 0, 0));
+        double limit = p->init == INIT_GLOROT ? sqrt(6.0 / (p->rows + p->columns)) : p->scale;
+        for (size_t j = 0; j < size; j++) switch (p->init) {
+            case INIT_ZERO:
+                data[j] = 0;
+                break;
+            case INIT_ONE:
+                data[j] = 1;
+                break;
+            case INIT_NORMAL:
+                data[j] = (real)(p->scale * rng_normal(&rng));
+                break;
+            case INIT_GLOROT:
+            case INIT_UNIFORM:
+                data[j] = (real)(limit * (2 * rng_uniform(&rng) - 1));
+                break;
+            }
+    }
+}
+
+static void pack(const real *data, int K, int N, bool transposed, real **out) {
+    if (!*out) *out = mem_aligned(gemm_packed_size(K, N), sizeof(real));
+    kern->gemm_pack(K, N, data, transposed, *out);
+}
+
+void params_pack(ParamSet *params, int index) {
+    Param *p = params->items[index];
+    const real *data = param_data(params, p);
+    bool both = p->packing != PACK_NONE && params->packs_backward;
+    if (both || p->packing == PACK_AFFINE) pack(data, p->rows, p->columns, false, &p->packed);
+    if (both || p->packing == PACK_OUTPUT) pack(data, p->columns, p->rows, true, &p->packed_transpose);
+}
+
+void params_pack_all(ParamSet *params) {
+    for (int i = 0; i < params->count; i++) params_pack(params, i);
+}

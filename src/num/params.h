@@ -1,0 +1,68 @@
+/* params.h - all weights of a model as named views into one block.
+ *
+ * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving and
+ * reducing are one pass over memory. Weights that multiply few rows at a time are also kept packed for the GEMM
+ * kernel (gemm.h), in both orientations; params_pack renews those copies after every change.
+ *
+ * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
+ * Owner   the ParamSet owns names, data and packed copies
+ */
+#ifndef NUM_PARAMS_H
+#define NUM_PARAMS_H
+
+#include <stdint.h>
+#include "num/tensor.h"
+
+typedef enum {
+    INIT_ZERO,
+    INIT_ONE,
+    INIT_GLOROT, /* uniform in +-sqrt(6 / (inputs + outputs)); Glorot and Bengio 2010 */
+    INIT_NORMAL, /* standard deviation in `scale` */
+    INIT_UNIFORM /* +-scale */
+} Init;
+
+/* Which products of a weight use a packed copy. Backward passes need the other orientation too. */
+typedef enum {
+    PACK_NONE,
+    PACK_AFFINE, /* x * W forward, dy * W^T backward */
+    PACK_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
+} Packing;
+
+struct Param {
+    char *name; /* "decoder.gru.0.input.weight" */
+    int rows, columns;
+    size_t offset; /* into every block of this layout */
+    Init init;
+    double scale;
+    Packing packing;
+    real *packed;           /* [rows, columns] packed for x * W; NULL until params_pack */
+    real *packed_transpose; /* packed for x * W^T */
+};
+
+typedef struct {
+    Param **items;
+    int count;
+    size_t capacity;
+    size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
+    real *data;
+    bool packs_backward; /* params_pack also makes the copies that backward passes use */
+} ParamSet;
+
+ParamSet *params_new(void);
+void params_free(ParamSet *params);
+/* Declare a parameter. All are declared before params_allocate. `name` is copied. */
+Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
+                  Packing packing);
+void params_allocate(ParamSet *params);
+/* Each parameter from its own random stream: (seed, its name). */
+void params_initialize(ParamSet *params, uint64_t seed);
+Param *params_find(const ParamSet *params, const char *name);
+real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
+/* Renew the packed copy of parameter `index`; safe for different parameters in parallel. */
+void params_pack(ParamSet *params, int index);
+void params_pack_all(ParamSet *params);
+static inline real *param_data(const ParamSet *params, const Param *param) {
+    return params->data + param->offset;
+}
+
+#endif

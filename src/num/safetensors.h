@@ -1,0 +1,60 @@
+/* safetensors.h - named tensors in a file that other programs can open, and every check that file needs.
+ * https://github.com/huggingface/safetensors, "Format"
+ *
+ * File    8 bytes little-endian header length N | N bytes of JSON, padded with spaces to a multiple of 8 |
+ *         the tensors without gaps, row-major, little-endian
+ * Sums    Two entries of __metadata__ are added when writing and checked when reading: "payload_sha256", the
+ *         digest of all tensor bytes, and "header_sha256", the digest of the N bytes of JSON with its own 64
+ *         digits replaced by '0'. A file of another program has neither; one alone is an error.
+ * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes; rank at
+ *         most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is had only
+ *         after all sizes are proven against the size of the file.
+ * Owner   a SafeFile owns everything that it hands out
+ * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the path
+ */
+#ifndef NUM_SAFETENSORS_H
+#define NUM_SAFETENSORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/status.h"
+
+enum { SAFETENSORS_MAX_RANK = 8 };
+
+typedef struct {
+    const char *name;
+    const char *dtype; /* "F32", "F64", "U64", "I64" or "U8" */
+    int rank;          /* 0 = a single number */
+    long long shape[SAFETENSORS_MAX_RANK];
+    const void *data; /* 64-byte aligned after reading */
+    size_t bytes;     /* product of the shape times the size of one element */
+} SafeTensor;
+
+/* Replace the file at `path` atomically. Metadata are pairs {key, value}. `file_sha256`, which may be NULL, gets
+ * the digest of the whole file. */
+Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
+                         const char *const (*metadata)[2], size_t metadata_count, char file_sha256[65]);
+
+typedef struct SafeFile SafeFile;
+
+Status safetensors_open(SafeFile **file, const char *path);
+void safetensors_close(SafeFile *file);
+
+size_t safetensors_count(const SafeFile *file);
+const SafeTensor *safetensors_at(const SafeFile *file, size_t index); /* in the order of the file's bytes */
+const SafeTensor *safetensors_find(const SafeFile *file, const char *name); /* NULL if absent */
+/* The tensor with this name, dtype and shape; STATUS_DATA with both shapes if it is not like that. */
+Status safetensors_require(const SafeFile *file, const char *name, const char *dtype, int rank,
+                           const long long *shape, const SafeTensor **tensor);
+const char *safetensors_metadata(const SafeFile *file, const char *key); /* NULL if absent */
+size_t safetensors_metadata_count(const SafeFile *file);
+/* Pair `index` in the order of the file. */
+void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value);
+const char *safetensors_path(const SafeFile *file);
+const char *safetensors_sha256(const SafeFile *file); /* of the whole file */
+bool safetensors_is_checked(const SafeFile *file);    /* did the file carry its digests */
+
+/* STATUS_DATA with the tensor's name and the position if a number is not finite. */
+Status safetensors_check_finite(const SafeFile *file);
+
+#endif

@@ -1,0 +1,43 @@
+/* safetensors_format.c - dtypes, sizes and the place of the header's digest. */
+#include "num/safetensors_format.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* In the order of the reference writer: within 8-, 4- and 1-byte types everything is aligned. */
+static const struct {
+    const char *name;
+    size_t size;
+} DTYPES[] = {{"U64", 8}, {"I64", 8}, {"F64", 8}, {"F32", 4}, {"U8", 1}};
+
+enum { DTYPE_COUNT = sizeof DTYPES / sizeof *DTYPES };
+
+int safetensors_dtype_order(const char *dtype) {
+    int place = 0;
+    while (place < DTYPE_COUNT && strcmp(DTYPES[place].name, dtype) != 0) place++;
+    return place;
+}
+
+size_t safetensors_element_size(const char *dtype) {
+    int place = safetensors_dtype_order(dtype);
+    return place < DTYPE_COUNT ? DTYPES[place].size : 0;
+}
+
+bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes) {
+    size_t product = safetensors_element_size(dtype);
+    if (product == 0) return false;
+    for (int i = 0; i < rank; i++)
+        if (shape[i] < 0 || __builtin_mul_overflow(product, (unsigned long long)shape[i], &product))
+            return false;
+    *bytes = product;
+    return product <= PTRDIFF_MAX;
+}
+
+char *safetensors_header_digits(char *header, size_t length) {
+    /* Unescaped quotes cannot occur inside a string, so this is a key and the start of its value. */
+    static const char PATTERN[] = "\"" SAFETENSORS_HEADER_KEY "\":\"";
+    enum { PATTERN_LENGTH = sizeof PATTERN - 1 };
+    for (size_t i = 0; i + PATTERN_LENGTH + SAFETENSORS_DIGEST <= length; i++)
+        if (memcmp(header + i, PATTERN, PATTERN_LENGTH) == 0) return header + i + PATTERN_LENGTH;
+    return NULL;
+}

@@ -1,0 +1,27 @@
+/* safetensors_format.h - what the reader and the writer of safetensors agree on. */
+#ifndef NUM_SAFETENSORS_FORMAT_H
+#define NUM_SAFETENSORS_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "num/safetensors.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "safetensors are little-endian, and this code copies numbers as they are"
+#endif
+
+enum { SAFETENSORS_MAX_HEADER = 16 << 20, SAFETENSORS_DIGEST = 64 };
+
+#define SAFETENSORS_PAYLOAD_KEY "payload_sha256"
+#define SAFETENSORS_HEADER_KEY  "header_sha256"
+
+/* Bytes of one element, or 0 for a dtype we do not use. */
+size_t safetensors_element_size(const char *dtype);
+/* Place in the reference writer's order: widest first. Equal places are ordered by name. */
+int safetensors_dtype_order(const char *dtype);
+/* Bytes of a tensor; false if the product overflows or the dtype is unknown. */
+bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes);
+/* The digits of "header_sha256" inside the text of a header, or NULL. */
+char *safetensors_header_digits(char *header, size_t length);
+
+#endif

@@ -1,0 +1,343 @@
+/* safetensors_read.c - reading tensors from files that nobody vouches for. */
+#include "num/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/hashmap.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "base/strview.h"
+#include "num/safetensors_format.h"
+
+enum { ALIGNMENT = 64, LENGTH_BYTES = 8 };
+
+/* A tensor with its place in the payload. */
+typedef struct {
+    SafeTensor tensor;
+    size_t begin, end;
+} Entry;
+
+struct SafeFile {
+    char *path;
+    int fd;
+    size_t payload_bytes; /* what the size of the file leaves for tensors */
+    char *header;         /* `header_length` bytes and a NUL */
+    size_t header_length;
+    Json *root; /* owns the names */
+    const Json *metadata;
+    const Json **pairs; /* of the metadata */
+    size_t pair_count;
+    Entry *entries; /* by place in the file */
+    size_t count;
+    HashMap *by_name;
+    unsigned char *data;
+    bool checked;
+    Sha256 whole; /* running digest of the bytes read */
+    char sha256[65];
+};
+
+__attribute__((format(printf, 2, 3))) static Status bad(const SafeFile *file, const char *format, ...) {
+    char reason[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return status_fail(STATUS_DATA, "'%.400s': %s", file->path, reason);
+}
+
+static Status read_fully(SafeFile *file, void *data, size_t bytes) {
+    unsigned char *next = data;
+    for (size_t left = bytes; left > 0;) {
+        ssize_t got = read(file->fd, next, left);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
+        if (got == 0) return bad(file, "the file became shorter while it was read");
+        next += got;
+        left -= (size_t)got;
+    }
+    sha256_add(&file->whole, data, bytes);
+    return STATUS_OK;
+}
+
+/* Up to and with the header; its length is proven against the file before memory is had for it. */
+static Status read_header(SafeFile *file) {
+    /* Not blocking: a pipe without a writer would wait for ever before it can be refused. */
+    do file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (file->fd < 0 && errno == EINTR);
+    if (file->fd < 0)
+        return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
+    struct stat about;
+    if (fstat(file->fd, &about) != 0)
+        return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
+    if (!S_ISREG(about.st_mode)) return bad(file, "not a regular file");
+    uint64_t size = (uint64_t)about.st_size, length;
+    if (size < LENGTH_BYTES + 2)
+        return bad(file, "too short for a safetensors file (%llu bytes)", (unsigned long long)size);
+    TRY(read_fully(file, &length, LENGTH_BYTES));
+    if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)
+        return bad(file, "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
+                   (unsigned long long)length, (unsigned long long)size);
+    if (size > PTRDIFF_MAX) return bad(file, "too large for this machine");
+    file->header_length = (size_t)length;
+    file->payload_bytes = (size_t)(size - LENGTH_BYTES - length);
+    file->header = mem_alloc(file->header_length + 1, 1);
+    TRY(read_fully(file, file->header, file->header_length));
+    if (file->header[0] != '{')
+        return bad(file, "not a safetensors file: the header does not begin with '{'");
+    return STATUS_OK;
+}
+
+static Status read_shape(const SafeFile *file, const Json *shape, SafeTensor *tensor) {
+    if (!shape || json_type(shape) != JSON_ARRAY || json_count(shape) > SAFETENSORS_MAX_RANK)
+        return bad(file, "tensor '%.200s': its shape is not a list of at most 8 sizes", tensor->name);
+    for (const Json *size = json_first(shape); size; size = json_after(size)) {
+        if (json_type(size) != JSON_NUMBER)
+            return bad(file, "tensor '%.200s': a size is not a number", tensor->name);
+        tensor->shape[tensor->rank++] = (long long)json_number(size);
+    }
+    return STATUS_OK;
+}
+
+static Status read_offsets(const SafeFile *file, const Json *offsets, Entry *entry) {
+    const char *name = entry->tensor.name;
+    const Json *begin = offsets ? json_first(offsets) : NULL, *end = begin ? json_after(begin) : NULL;
+    if (!end || json_type(offsets) != JSON_ARRAY || json_after(end) || json_type(begin) != JSON_NUMBER ||
+        json_type(end) != JSON_NUMBER)
+        return bad(file, "tensor '%.200s': its data_offsets are not two numbers", name);
+    /* Exact: json_parse_header lets only integers below 2^53 pass. */
+    double first = json_number(begin), last = json_number(end);
+    if (first > last || last > (double)file->payload_bytes)
+        return bad(file,
+                   "tensor '%.200s': data_offsets %.0f to %.0f are not inside the file's %zu bytes of data",
+                   name, first, last, file->payload_bytes);
+    entry->begin = (size_t)first;
+    entry->end = (size_t)last;
+    return STATUS_OK;
+}
+
+static Status read_entry(const SafeFile *file, const Json *member, Entry *entry) {
+    SafeTensor *tensor = &entry->tensor;
+    tensor->name = json_key(member);
+    if (!tensor->name[0]) return bad(file, "a tensor without a name");
+    const Json *dtype = json_get(member, "dtype");
+    if (json_type(member) != JSON_OBJECT || json_count(member) != 3 || !dtype ||
+        json_type(dtype) != JSON_STRING)
+        return bad(file, "tensor '%.200s': not an object of dtype, shape and data_offsets", tensor->name);
+    tensor->dtype = json_string(dtype);
+    if (safetensors_element_size(tensor->dtype) == 0)
+        return bad(file, "tensor '%.200s': dtype '%.40s' is not supported", tensor->name, tensor->dtype);
+    TRY(read_shape(file, json_get(member, "shape"), tensor));
+    TRY(read_offsets(file, json_get(member, "data_offsets"), entry));
+    if (!safetensors_tensor_bytes(tensor->dtype, tensor->rank, tensor->shape, &tensor->bytes) ||
+        tensor->bytes != entry->end - entry->begin)
+        return bad(file, "tensor '%.200s': its shape does not fit its %zu bytes", tensor->name,
+                   entry->end - entry->begin);
+    return STATUS_OK;
+}
+
+static int compare_entries(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* In order, each tensor must begin where the one before ends, and the last one ends the file. */
+static Status check_cover(const SafeFile *file) {
+    size_t reached = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const Entry *entry = &file->entries[i];
+        if (entry->begin != reached)
+            return bad(file, "tensor '%.200s': %s before it", entry->tensor.name,
+                       entry->begin > reached ? "a gap" : "an overlap");
+        reached = entry->end;
+    }
+    if (reached != file->payload_bytes)
+        return bad(file, "%zu bytes of data where the tensors need %zu", file->payload_bytes, reached);
+    return STATUS_OK;
+}
+
+static Status read_metadata(SafeFile *file) {
+    if (!file->metadata) return STATUS_OK;
+    if (json_type(file->metadata) != JSON_OBJECT) return bad(file, "__metadata__ is not an object");
+    file->pairs = mem_alloc(json_count(file->metadata), sizeof *file->pairs);
+    for (const Json *pair = json_first(file->metadata); pair; pair = json_after(pair)) {
+        if (json_type(pair) != JSON_STRING)
+            return bad(file, "__metadata__ '%.200s' is not a string", json_key(pair));
+        file->pairs[file->pair_count++] = pair;
+    }
+    return STATUS_OK;
+}
+
+static Status read_entries(SafeFile *file) {
+    Status status = json_parse_header(&file->root, (StrView){file->header, file->header_length});
+    if (status != STATUS_OK) return status_context(status, "'%.400s': the header", file->path);
+    file->metadata = json_get(file->root, "__metadata__");
+    TRY(read_metadata(file));
+    file->entries = mem_alloc(json_count(file->root), sizeof *file->entries);
+    for (const Json *member = json_first(file->root); member; member = json_after(member))
+        if (member != file->metadata) TRY(read_entry(file, member, &file->entries[file->count++]));
+    qsort(file->entries, file->count, sizeof *file->entries, compare_entries);
+    TRY(check_cover(file));
+    file->by_name = hashmap_new();
+    for (size_t i = 0; i < file->count; i++)
+        hashmap_set(file->by_name, sv(file->entries[i].tensor.name), (int)i);
+    return STATUS_OK;
+}
+
+/* Digests are 64 lower-case hexadecimal digits. */
+static bool is_digest(const char *text) {
+    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+static Status check_header_digest(SafeFile *file) {
+    const char *payload = safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY);
+    const char *header = safetensors_metadata(file, SAFETENSORS_HEADER_KEY);
+    if (!payload && !header) return STATUS_OK;
+    if (!payload || !header || !is_digest(payload) || !is_digest(header))
+        return bad(file, "damaged: checksums are missing or malformed");
+    char *digits = safetensors_header_digits(file->header, file->header_length);
+    if (!digits) return bad(file, "damaged: the checksum of the header cannot be found in it");
+    memset(digits, '0', SAFETENSORS_DIGEST);
+    Sha256 hash;
+    char actual[65];
+    sha256_begin(&hash);
+    sha256_add(&hash, file->header, file->header_length);
+    sha256_end(&hash, actual);
+    if (strcmp(actual, header) != 0) return bad(file, "damaged: the checksum of the header is wrong");
+    file->checked = true;
+    return STATUS_OK;
+}
+
+static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+/* Each tensor to an aligned place of its own; another program's file need not be aligned. */
+static Status read_payload(SafeFile *file) {
+    size_t total = 0;
+    for (size_t i = 0; i < file->count; i++) total += round_up(file->entries[i].tensor.bytes);
+    file->data = mem_aligned(total, 1);
+    Sha256 hash;
+    sha256_begin(&hash);
+    unsigned char *place = file->data;
+    for (size_t i = 0; i < file->count; i++) {
+        SafeTensor *tensor = &file->entries[i].tensor;
+        tensor->data = place;
+        TRY(read_fully(file, place, tensor->bytes));
+        if (file->checked) sha256_add(&hash, place, tensor->bytes);
+        place += round_up(tensor->bytes);
+    }
+    char actual[65];
+    sha256_end(&hash, actual);
+    if (file->checked && strcmp(actual, safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY)) != 0)
+        return bad(file, "damaged: the checksum of the data is wrong");
+    sha256_end(&file->whole, file->sha256);
+    return STATUS_OK;
+}
+
+static Status read_file(SafeFile *file) {
+    sha256_begin(&file->whole);
+    TRY(read_header(file));
+    TRY(read_entries(file));
+    TRY(check_header_digest(file));
+    return read_payload(file);
+}
+
+Status safetensors_open(SafeFile **opened, const char *path) {
+    SafeFile *file = mem_alloc(1, sizeof *file);
+    file->path = mem_strdup(path);
+    file->fd = -1;
+    *opened = NULL;
+    Status status = read_file(file);
+    if (file->fd >= 0) close(file->fd);
+    if (status == STATUS_OK)
+        *opened = file;
+    else
+        safetensors_close(file);
+    return status;
+}
+
+void safetensors_close(SafeFile *file) {
+    if (!file) return;
+    json_free(file->root);
+    hashmap_free(file->by_name);
+    mem_free(file->entries);
+    mem_free(file->pairs);
+    mem_free(file->data);
+    mem_free(file->header);
+    mem_free(file->path);
+    mem_free(file);
+}
+
+size_t safetensors_count(const SafeFile *file) { return file->count; }
+
+const SafeTensor *safetensors_at(const SafeFile *file, size_t index) { return &file->entries[index].tensor; }
+
+const SafeTensor *safetensors_find(const SafeFile *file, const char *name) {
+    int index = hashmap_get(file->by_name, sv(name), -1);
+    return index < 0 ? NULL : &file->entries[index].tensor;
+}
+
+static void add_shape(StrBuf *text, const char *dtype, int rank, const long long *shape) {
+    strbuf_format(text, "%s [", dtype);
+    for (int i = 0; i < rank; i++) strbuf_format(text, "%s%lld", i ? ", " : "", shape[i]);
+    strbuf_add_char(text, ']');
+}
+
+Status safetensors_require(const SafeFile *file, const char *name, const char *dtype, int rank,
+                           const long long *shape, const SafeTensor **found) {
+    const SafeTensor *tensor = safetensors_find(file, name);
+    if (!tensor) return bad(file, "tensor '%.200s' is missing", name);
+    bool same = strcmp(tensor->dtype, dtype) == 0 && tensor->rank == rank;
+    for (int i = 0; i < rank && same; i++) same = tensor->shape[i] == shape[i];
+    *found = tensor;
+    if (same) return STATUS_OK;
+    StrBuf text = {0};
+    add_shape(&text, tensor->dtype, tensor->rank, tensor->shape);
+    strbuf_add(&text, SV(" instead of "));
+    add_shape(&text, dtype, rank, shape);
+    Status status = bad(file, "tensor '%.200s' is %s", name, strbuf_text(&text));
+    strbuf_free(&text);
+    return status;
+}
+
+const char *safetensors_metadata(const SafeFile *file, const char *key) {
+    const Json *value = file->metadata ? json_get(file->metadata, key) : NULL;
+    return value ? json_string(value) : NULL;
+}
+
+size_t safetensors_metadata_count(const SafeFile *file) { return file->pair_count; }
+
+void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value) {
+    *key = json_key(file->pairs[index]);
+    *value = json_string(file->pairs[index]);
+}
+
+const char *safetensors_path(const SafeFile *file) { return file->path; }
+
+const char *safetensors_sha256(const SafeFile *file) { return file->sha256; }
+
+bool safetensors_is_checked(const SafeFile *file) { return file->checked; }
+
+Status safetensors_check_finite(const SafeFile *file) {
+    for (size_t i = 0; i < file->count; i++) {
+        const SafeTensor *tensor = &file->entries[i].tensor;
+        bool single = strcmp(tensor->dtype, "F32") == 0;
+        if (!single && strcmp(tensor->dtype, "F64") != 0) continue;
+        size_t count = tensor->bytes / (single ? sizeof(float) : sizeof(double));
+        for (size_t j = 0; j < count; j++) {
+            bool finite = single ? isfinite(((const float *)tensor->data)[j])
+                                 : isfinite(((const double *)tensor->data)[j]);
+            if (!finite) return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, j);
+        }
+    }
+    return STATUS_OK;
+}

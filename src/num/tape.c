@@ -1,0 +1,194 @@
+/* tape.c - tensors, sequences, and the walk backwards. */
+#include "num/tape.h"
+
+#include <assert.h>
+#include <string.h>
+#include "base/mem.h"
+#include "num/gemm.h"
+#include "num/kern.h"
+#include "num/ops.h"
+
+enum { SEQUENCE_BUFFERS = 64 };
+
+struct TapeSequence {
+    int total_rows;
+    int first_row, rows, next; /* the step that is open; next: buffer of its next tensor */
+    int buffers;
+    bool open;
+    Tensor buffer[SEQUENCE_BUFFERS];
+};
+
+Tape *tape_new(const ParamSet *params, bool record) {
+    Tape *tape = mem_alloc(1, sizeof *tape);
+    *tape = (Tape){.arena = arena_new(), .record = record, .params = params};
+    return tape;
+}
+
+void tape_free(Tape *tape) {
+    if (!tape) return;
+    arena_free(tape->arena);
+    mem_free(tape->pending);
+    mem_free(tape);
+}
+
+void tape_reset(Tape *tape) {
+    arena_reset(tape->arena);
+    tape->last = NULL;
+    tape->pending_count = 0;
+    tape->sequence = NULL;
+}
+
+void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, bytes ? bytes : 1); }
+
+static Tensor fresh(Tape *tape, int rows, int columns) {
+    size_t bytes = (size_t)rows * (size_t)columns * sizeof(real);
+    Tensor x = {.data = tape_alloc(tape, bytes), .rows = rows, .columns = columns};
+    if (tape->record) x.grad = arena_alloc_zeroed(tape->arena, bytes ? bytes : 1);
+    return x;
+}
+
+static Tensor *keep(Tape *tape, Tensor x) {
+    Tensor *kept = tape_alloc(tape, sizeof *kept);
+    *kept = x;
+    return kept;
+}
+
+Tensor *tape_tensor_apart(Tape *tape, int rows, int columns) {
+    return keep(tape, fresh(tape, rows, columns));
+}
+
+Tensor *tape_tensor(Tape *tape, int rows, int columns) {
+    TapeSequence *s = tape->sequence;
+    if (!s || !s->open || rows != s->rows) return tape_tensor_apart(tape, rows, columns);
+    assert(s->next < SEQUENCE_BUFFERS);
+    if (s->next == s->buffers) s->buffer[s->buffers++] = fresh(tape, s->total_rows, columns);
+    const Tensor *buffer = &s->buffer[s->next++];
+    assert(buffer->columns == columns && "every step must make the same tensors");
+    return tape_rows(tape, buffer, s->first_row, rows);
+}
+
+Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns) {
+    Tensor *x = tape_tensor(tape, rows, columns);
+    memset(x->data, 0, tensor_size(x) * sizeof(real));
+    return x;
+}
+
+Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows) {
+    assert(first >= 0 && rows >= 0 && first + rows <= x->rows);
+    Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns};
+    if (x->grad) view.grad = tensor_grad_row(x, first);
+    return keep(tape, view);
+}
+
+Tensor *tape_param(Tape *tape, const Param *param) {
+    Tensor x = {.data = param_data(tape->params, param),
+                .rows = param->rows,
+                .columns = param->columns,
+                .param = param};
+    if (tape->grads) x.grad = tape->grads + param->offset;
+    return keep(tape, x);
+}
+
+void tape_sequence_begin(Tape *tape, int total_rows) {
+    assert(!tape->sequence);
+    tape->sequence = tape_alloc(tape, sizeof *tape->sequence);
+    *tape->sequence = (TapeSequence){.total_rows = total_rows};
+}
+
+void tape_step_begin(Tape *tape, int first_row, int rows) {
+    TapeSequence *s = tape->sequence;
+    assert(s && !s->open && first_row + rows <= s->total_rows);
+    s->open = true;
+    s->first_row = first_row;
+    s->rows = rows;
+    s->next = 0;
+}
+
+void tape_step_end(Tape *tape) { tape->sequence->open = false; }
+
+Tensor *tape_whole(Tape *tape, const Tensor *step) {
+    const TapeSequence *s = tape->sequence;
+    for (int i = 0; i < s->buffers; i++) {
+        const Tensor *b = &s->buffer[i];
+        if (step->data >= b->data && step->data < b->data + tensor_size(b)) return keep(tape, *b);
+    }
+    assert(!"tape_whole: the tensor was not made inside a step");
+    return NULL;
+}
+
+void tape_sequence_end(Tape *tape) { tape->sequence = NULL; }
+
+Tensor *tape_run(Tape *tape, Node node) {
+    OPS[node.op].forward(tape, &node);
+    if (tape->record) {
+        Node *kept = tape_alloc(tape, sizeof *kept);
+        *kept = node;
+        kept->previous = tape->last;
+        tape->last = kept;
+    }
+    return node.out;
+}
+
+/* ---- weight gradients, all steps at once ---------------------------------------------------------------------------- */
+
+/* The `columns` wide matrices of all runs as one matrix: in place where they already lie one after the other. */
+static const real *join_runs(Tape *tape, const WeightGradient *const *runs, int count, bool dy, int columns,
+                             int rows) {
+    bool adjacent = true;
+    const real *expect = NULL;
+    for (int i = 0; i < count; i++) {
+        const real *data = dy ? runs[i]->dy : runs[i]->x;
+        if (i && data != expect) adjacent = false;
+        expect = data + (size_t)runs[i]->rows * (size_t)columns;
+    }
+    if (adjacent) return dy ? runs[0]->dy : runs[0]->x;
+    real *joined = tape_alloc(tape, (size_t)rows * (size_t)columns * sizeof *joined), *to = joined;
+    for (int i = 0; i < count; i++) {
+        size_t size = (size_t)runs[i]->rows * (size_t)columns;
+        memcpy(to, dy ? runs[i]->dy : runs[i]->x, size * sizeof *to);
+        to += size;
+    }
+    return joined;
+}
+
+static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, int count) {
+    const WeightGradient *first = runs[0];
+    int rows = 0, K = first->inputs, N = first->outputs;
+    for (int i = 0; i < count; i++) rows += runs[i]->rows;
+    const real *x = join_runs(tape, runs, count, false, K, rows),
+               *dy = join_runs(tape, runs, count, true, N, rows);
+    real *dw = tape->grads + first->weight->offset;
+    if (first->transposed)
+        gemm(true, false, N, K, rows, dy, x, 1, dw);
+    else
+        gemm(true, false, K, N, rows, x, dy, 1, dw);
+    if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
+}
+
+/* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
+static void flush_weight_gradients(Tape *tape) {
+    size_t count = tape->pending_count;
+    const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
+    for (size_t i = count; i-- > 0;) {
+        const WeightGradient *head = &tape->pending[i];
+        if (!head->weight) continue;
+        int found = 0;
+        for (size_t j = i + 1; j-- > 0;) {
+            const WeightGradient *g = &tape->pending[j];
+            if (g->weight == head->weight && g->bias == head->bias && g->transposed == head->transposed)
+                runs[found++] = g;
+        }
+        add_weight_gradient(tape, runs, found);
+        const Param *done = head->weight, *bias = head->bias;
+        for (size_t j = 0; j <= i; j++)
+            if (tape->pending[j].weight == done && tape->pending[j].bias == bias)
+                tape->pending[j].weight = NULL;
+    }
+    tape->pending_count = 0;
+}
+
+void tape_backward(Tape *tape) {
+    for (const Node *node = tape->last; node; node = node->previous) OPS[node->op].backward(tape, node);
+    tape->last = NULL;
+    flush_weight_gradients(tape);
+}
