@@ -1,0 +1,30 @@
+/* heatmap.h - a matrix of weights with labels, as a table or a picture.
+ *
+ * Shapes  weights [rows, columns] row-major; rows are target tokens, columns source tokens
+ * Units   weights in [0, 1]; the darkest shade is 1
+ * Owner   the caller owns matrix and labels; writers append to a StrBuf. Labels are UTF-8, NUL-terminated.
+ */
+#ifndef VIZ_HEATMAP_H
+#define VIZ_HEATMAP_H
+
+#include <stdbool.h>
+#include "base/strview.h"
+
+typedef struct {
+    int rows, columns;
+    const char *const *row_labels;    /* [rows] */
+    const char *const *column_labels; /* [columns] */
+    const float *weights;             /* [rows, columns] */
+    const char *title;                /* or NULL */
+} Heatmap;
+
+/* First line: empty cell and the source tokens; then target token and weights (%.9g), RFC 4180 quoting. */
+void heatmap_write_csv(const Heatmap *map, StrBuf *out);
+/* Binary PGM (P5, 8 bits, 255 = weight 1), `cell` pixels per weight. */
+void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out);
+/* Self-contained SVG: labels, cells with the weight as a tooltip, a scale; no script, no external font. */
+void heatmap_write_svg(const Heatmap *map, StrBuf *out);
+/* For a terminal of `width` columns: 24-bit colour if `colour`, otherwise five shades of block characters. */
+void heatmap_write_text(const Heatmap *map, int width, bool colour, StrBuf *out);
+
+#endif

@@ -1,0 +1,21 @@
+/* label.h - pieces of text in pictures: how wide they are on a terminal, and how to cut them.
+ * Unicode Standard Annex 11 (East Asian width) and the general categories Mn, Me, Cf, in coarse ranges
+ *
+ * Units   width in terminal columns: 0 for combining marks, 2 for wide characters
+ * Fails   never: ill-formed bytes and control characters become U+FFFD, so that a label cannot steer a terminal
+ */
+#ifndef VIZ_LABEL_H
+#define VIZ_LABEL_H
+
+#include "base/strview.h"
+
+/* Append the next character with the marks on it; returns its width and advances *position. */
+int label_add_next(StrBuf *out, StrView text, size_t *position);
+int label_width(const char *text);
+int label_count(const char *text); /* characters, marks not counted */
+/* Append `text`, cut to `width` columns with an ellipsis; returns the columns used. */
+int label_add(StrBuf *out, const char *text, int width);
+/* The same, filled up with spaces on the left. */
+void label_add_right(StrBuf *out, const char *text, int width);
+
+#endif
