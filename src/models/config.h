@@ -1,0 +1,77 @@
+/* config.h - everything a configuration file can say. Each field has its row in the option table of config.c. */
+#ifndef MODELS_CONFIG_H
+#define MODELS_CONFIG_H
+
+#include "base/options.h"
+#include "text/batch.h"
+#include "text/pairs.h"
+#include "text/segmenter.h"
+
+#define MODEL_MAX_LAYERS 8
+
+typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL } DecoderStyle;
+typedef enum { START_MEAN, START_FINAL } DecoderStart;
+typedef enum { TIE_NONE, TIE_TARGET, TIE_ALL } Tying;
+typedef enum { READOUT_DEEP, READOUT_LINEAR } Readout;
+typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR } Schedule;
+typedef enum { STOP_ON_BLEU, STOP_ON_LOSS } StopOn;
+
+typedef struct {
+    int embedding, hidden, attention_size; /* attention_size 0: hidden */
+    int encoder_layers, decoder_layers;
+    bool bidirectional;
+    int decoder_style; /* DecoderStyle */
+    int decoder_start; /* DecoderStart */
+    int attention;     /* row of the score table */
+    int tie;           /* Tying */
+    int readout;       /* Readout */
+    bool layer_norm;
+    double embedding_scale; /* standard deviation of the initial embeddings */
+    double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, word_dropout;
+} ModelOptions;
+
+typedef struct {
+    int epochs, max_updates; /* 0 = no limit */
+    double max_minutes;      /* stop after so much training time; 0 = no limit */
+    int batch_size, batch_unit, batch_window, accumulate, shards;
+    double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
+    int schedule, warmup;
+    double decay_factor; /* plateau */
+    int decay_patience;
+    int valid_every;       /* updates; 0 = every epoch */
+    int valid_limit;       /* validation sentences translated for BLEU; 0 = all */
+    int stop_on, patience; /* validations without improvement; 0 = never stop early */
+    int bleu_tokenizer;    /* BleuTokenizer: "none" for text that is tokenised already */
+    double save_minutes;   /* between saves of the training state */
+    int samples;           /* validation sentences shown in the log */
+    long long seed;
+} TrainOptions;
+
+typedef struct {
+    int beam_size;
+    double length_penalty;      /* hypothesis score / length^alpha */
+    double max_length_factor;   /* target tokens allowed per source token ... */
+    int max_length_extra;       /* ... plus so many */
+    int max_input_length;       /* source tokens of one piece; longer lines are split */
+    int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
+    bool allow_unk;
+} DecodeOptions;
+
+typedef struct {
+    DataOptions data;
+    TextOptions text;
+    ModelOptions model;
+    TrainOptions train;
+    DecodeOptions decode;
+} Config;
+
+/* The tables of a Config, for options_*: valid as long as the config. `tables` has room for 6. */
+void config_tables(Config *config, OptionTable tables[6]);
+void config_init(Config *config); /* all defaults */
+void config_free(Config *config);
+/* Combinations that no single range can exclude: STATUS_USAGE with the keys. */
+Status config_check(const Config *config);
+/* Sections text, model and decode of a model file's metadata; the others keep their defaults. */
+Status config_read_json(Config *config, StrView json);
+
+#endif

@@ -1,0 +1,159 @@
+/* modelfile.c - a model to and from a .safetensors file. */
+#include "models/modelfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "num/safetensors.h"
+
+#define FORMAT         "attn-mt"
+#define FORMAT_VERSION "1"
+
+/* ---- writing -------------------------------------------------------------------------------------------------------- */
+
+static SafeTensor param_tensor(const Param *p, const real *weights) {
+    size_t size = (size_t)p->rows * (size_t)p->columns;
+    return (SafeTensor){.name = p->name,
+                        .dtype = sizeof(real) == 4 ? "F32" : "F64",
+                        .rank = 2,
+                        .shape = {p->rows, p->columns},
+                        .data = weights + p->offset,
+                        .bytes = size * sizeof(real)};
+}
+
+/* The sections that translation needs; data and train are the run's business and go into its state. */
+static void write_config(const Config *config, StrBuf *out) {
+    Config copy = *config;
+    OptionTable all[6], kept[4] = {0};
+    config_tables(&copy, all);
+    kept[0] = all[1]; /* text */
+    kept[1] = all[2]; /* model */
+    kept[2] = all[4]; /* decode */
+    options_write_json(kept, false, out);
+}
+
+Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
+    const ParamSet *params = seq2seq_params(model);
+    SafeTensor *tensors = mem_alloc((size_t)params->count, sizeof *tensors);
+    for (int i = 0; i < params->count; i++) tensors[i] = param_tensor(params->items[i], weights);
+    StrBuf config = {0}, source = {0}, target = {0};
+    bool joint = seq2seq_source(model) == seq2seq_target(model);
+    write_config(seq2seq_config(model), &config);
+    segmenter_write_json(seq2seq_source(model), &source);
+    if (!joint) segmenter_write_json(seq2seq_target(model), &target);
+    const char *const metadata[][2] = {
+        {"format", FORMAT},         {"format_version", FORMAT_VERSION}, {"config", strbuf_text(&config)},
+        {"provenance", provenance}, {"source", strbuf_text(&source)},   {"target", strbuf_text(&target)}};
+    Status status = safetensors_write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6, NULL);
+    strbuf_free(&config);
+    strbuf_free(&source);
+    strbuf_free(&target);
+    mem_free(tensors);
+    return status;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------- */
+
+static Status require(const SafeFile *file, const char *key, const char **value) {
+    *value = safetensors_metadata(file, key);
+    return *value ? STATUS_OK : status_fail(STATUS_DATA, "no '%s' in its metadata", key);
+}
+
+static Status check_format(const SafeFile *file) {
+    const char *format, *version;
+    if (!safetensors_metadata(file, "format") || strcmp(safetensors_metadata(file, "format"), FORMAT) != 0)
+        return status_hint(status_fail(STATUS_DATA, "it is a safetensors file, but not a model of attn-mt"),
+                           "models are the best.safetensors and last.safetensors of a run directory");
+    TRY(require(file, "format", &format));
+    TRY(require(file, "format_version", &version));
+    if (strcmp(version, FORMAT_VERSION) == 0) return STATUS_OK;
+    return status_hint(
+        status_fail(STATUS_DATA, "its format version is %s, this program reads " FORMAT_VERSION, version),
+        "a newer attn-mt wrote it");
+}
+
+static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {
+    const char *text;
+    Json *root;
+    TRY(require(file, key, &text));
+    Status status = json_parse(&root, sv(text), false);
+    if (status == STATUS_OK) {
+        status = segmenter_read_json(segmenter, root);
+        json_free(root);
+    }
+    return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
+}
+
+/* The sizes come from a file that nobody vouches for: bound the parameter count before anything is allocated. */
+static Status check_size(const SafeFile *file, const Config *config, int source_size, int target_size) {
+    const ModelOptions *m = &config->model;
+    double widest = 3.0 * m->hidden + m->embedding + m->attention_size + source_size + target_size;
+    double narrow = (double)m->embedding + m->hidden, layers = m->encoder_layers + m->decoder_layers;
+    size_t bytes = 0;
+    for (size_t i = 0; i < safetensors_count(file); i++) bytes += safetensors_at(file, i)->bytes;
+    if (widest * narrow * layers * 16 * sizeof(real) < 1e8 ||
+        (double)m->hidden * m->hidden * sizeof(real) <= (double)bytes)
+        return STATUS_OK;
+    return status_fail(STATUS_DATA, "its configuration describes a model much larger than the file");
+}
+
+static Status read_weights(const SafeFile *file, ParamSet *params) {
+    if (safetensors_count(file) != (size_t)params->count)
+        return status_fail(STATUS_DATA, "it has %zu tensors, its configuration asks for %d",
+                           safetensors_count(file), params->count);
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        const SafeTensor *tensor;
+        SafeTensor wanted = param_tensor(p, params->data);
+        TRY(safetensors_require(file, p->name, wanted.dtype, 2, wanted.shape, &tensor));
+        memcpy(param_data(params, p), tensor->data, wanted.bytes);
+    }
+    return safetensors_check_finite(file);
+}
+
+static Status read_model(Seq2Seq **model, const SafeFile *file, StrBuf *provenance) {
+    Config config;
+    Segmenter *source = NULL, *target = NULL;
+    const char *text;
+    TRY(check_format(file));
+    TRY(require(file, "config", &text));
+    config_init(&config);
+    Status status = config_read_json(&config, sv(text));
+    if (status != STATUS_OK) status = status_context(STATUS_DATA, "its configuration");
+    if (status == STATUS_OK) status = read_segmenter(file, "source", &source);
+    if (status == STATUS_OK && safetensors_metadata(file, "target"))
+        status = read_segmenter(file, "target", &target);
+    else if (status == STATUS_OK)
+        target = segmenter_retain(source);
+    if (status == STATUS_OK && config.model.tie == TIE_ALL && target != source)
+        status = status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
+    if (status == STATUS_OK)
+        status = check_size(file, &config, vocab_size(segmenter_vocab(source)),
+                            vocab_size(segmenter_vocab(target)));
+    if (status == STATUS_OK) {
+        *model = seq2seq_new(&config, source, target);
+        status = read_weights(file, seq2seq_params(*model));
+        if (status == STATUS_OK)
+            params_pack_all(seq2seq_params(*model));
+        else
+            seq2seq_free(*model);
+    }
+    if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
+        strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));
+    segmenter_free(source);
+    segmenter_free(target);
+    config_free(&config);
+    return status;
+}
+
+Status modelfile_load(Seq2Seq **model, const char *path, StrBuf *provenance) {
+    SafeFile *file;
+    *model = NULL;
+    TRY(safetensors_open(&file, path));
+    Status status = read_model(model, file, provenance);
+    safetensors_close(file);
+    if (status == STATUS_OK) return status;
+    *model = NULL;
+    return status_context(status, "cannot use '%s' as a model", path);
+}
