@@ -1,0 +1,103 @@
+/* alignment.c - merge tokens into words, pick pairs. */
+#include "decode/alignment.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+
+/* One side of the matrix: which unit each token belongs to, and what the units are called. */
+typedef struct {
+    int tokens, units; /* with </s>, if it is there */
+    int *unit;         /* [tokens] */
+    int *size;         /* [units] tokens in each */
+    char **labels;     /* [units] */
+} Side;
+
+/* The text of tokens first..end-1 as one word, or of one token with its marker. */
+static char *unit_label(const Segmenter *segmenter, const int *ids, int first, int end,
+                        AlignmentLevel level) {
+    StrBuf label = {0};
+    if (level == ALIGNMENT_WORD) segmenter_decode(segmenter, ids + first, (size_t)(end - first), &label);
+    if (label.length == 0) segmenter_label(segmenter, ids[first], &label);
+    char *copy = mem_strdup(strbuf_text(&label));
+    strbuf_free(&label);
+    return copy;
+}
+
+static Side side_make(const Segmenter *segmenter, const int *ids, const int *word, int count, int words,
+                      bool end, AlignmentLevel level) {
+    Side side = {.tokens = count + end, .units = (level == ALIGNMENT_WORD ? words : count) + end};
+    side.unit = mem_alloc((size_t)side.tokens, sizeof *side.unit);
+    side.size = mem_alloc((size_t)side.units, sizeof *side.size);
+    side.labels = mem_alloc((size_t)side.units, sizeof *side.labels);
+    for (int i = 0; i < count; i++) side.unit[i] = level == ALIGNMENT_WORD ? word[i] : i;
+    if (end) side.unit[count] = side.units - 1;
+    for (int i = 0; i < side.tokens; i++) side.size[side.unit[i]]++;
+    for (int first = 0; first < count; first += side.size[side.unit[first]])
+        side.labels[side.unit[first]] =
+            unit_label(segmenter, ids, first, first + side.size[side.unit[first]], level);
+    if (end) side.labels[side.units - 1] = mem_strdup("</s>");
+    return side;
+}
+
+static void side_free(Side *side) {
+    mem_free(side->unit);
+    mem_free(side->size);
+}
+
+void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
+                    const Segmenter *source, const Segmenter *target) {
+    const TranslationItem *item = &translation->items[rank];
+    Side columns = side_make(source, translation->source, translation->source_word,
+                             translation->source_length, translation->source_words, true, level);
+    Side rows = side_make(target, item->ids, item->word, item->length, item->words,
+                          item->steps > item->length, level);
+    float *weights = mem_alloc((size_t)rows.units * (size_t)columns.units, sizeof *weights);
+    for (int t = 0; t < rows.tokens; t++) {
+        const float *from = item->attention + (size_t)t * (size_t)columns.tokens;
+        float *to = weights + (size_t)rows.unit[t] * (size_t)columns.units;
+        for (int s = 0; s < columns.tokens; s++)
+            to[columns.unit[s]] += from[s] / (float)rows.size[rows.unit[t]];
+    }
+    *alignment = (Alignment){.rows = rows.units,
+                             .columns = columns.units,
+                             .target_count = rows.units - (item->steps > item->length),
+                             .source_count = columns.units - 1,
+                             .weights = weights,
+                             .row_labels = rows.labels,
+                             .column_labels = columns.labels};
+    side_free(&rows);
+    side_free(&columns);
+}
+
+void alignment_free(Alignment *alignment) {
+    for (int t = 0; t < alignment->rows; t++) mem_free(alignment->row_labels[t]);
+    for (int s = 0; s < alignment->columns; s++) mem_free(alignment->column_labels[s]);
+    mem_free(alignment->row_labels);
+    mem_free(alignment->column_labels);
+    mem_free(alignment->weights);
+    *alignment = (Alignment){0};
+}
+
+static int pair_compare(const void *a, const void *b) {
+    const AlignmentPair *x = a, *y = b;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    return (x->target > y->target) - (x->target < y->target);
+}
+
+int alignment_pairs(const Alignment *alignment, double threshold, AlignmentPair **pairs) {
+    int count = 0;
+    size_t capacity = 0;
+    *pairs = NULL;
+    for (int t = 0; t < alignment->target_count; t++) {
+        const float *weights = alignment->weights + (size_t)t * (size_t)alignment->columns;
+        int best = 0;
+        MEM_GROW(*pairs, capacity, (size_t)count + (size_t)alignment->source_count + 1);
+        for (int s = 0; s < alignment->source_count; s++) {
+            if (threshold > 0 && (double)weights[s] >= threshold) (*pairs)[count++] = (AlignmentPair){s, t};
+            if (weights[s] > weights[best]) best = s;
+        }
+        if (threshold <= 0 && alignment->source_count > 0) (*pairs)[count++] = (AlignmentPair){best, t};
+    }
+    if (count > 0) qsort(*pairs, (size_t)count, sizeof **pairs, pair_compare);
+    return count;
+}

@@ -1,0 +1,37 @@
+/* alignment.h - which source words a translation's words looked at.
+ *
+ * Attention weights between tokens, or merged into words: a target word's weights are the mean of its tokens', a source word's
+ * the sum of its tokens'. So each row keeps its sum.
+ *
+ * Shapes  weights [rows, columns]; the last column is the source's </s>, and the last row the target's if it ended with it
+ * Owner   the caller releases with alignment_free
+ */
+#ifndef DECODE_ALIGNMENT_H
+#define DECODE_ALIGNMENT_H
+
+#include "decode/translator.h"
+
+typedef enum { ALIGNMENT_WORD, ALIGNMENT_SUBWORD } AlignmentLevel;
+#define ALIGNMENT_LEVELS "word|subword"
+
+typedef struct {
+    int rows, columns;
+    int target_count, source_count; /* rows and columns without those of </s> */
+    float *weights;
+    char **row_labels, **column_labels;
+} Alignment;
+
+/* `rank`: which of the translation's items; it must have attention weights, and at least one piece. */
+void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
+                    const Segmenter *source, const Segmenter *target);
+void alignment_free(Alignment *alignment);
+
+typedef struct {
+    int source, target;
+} AlignmentPair;
+
+/* Pairs of real words (never </s>), sorted by source, then target: those with a weight of at least `threshold`, or, if it
+ * is 0, each target word with the source word of greatest weight. Returns how many; mem_free *pairs. */
+int alignment_pairs(const Alignment *alignment, double threshold, AlignmentPair **pairs);
+
+#endif

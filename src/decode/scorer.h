@@ -1,0 +1,50 @@
+/* scorer.h - probabilities of the next token, from one model or from several that vote.
+ *
+ * An ensemble's probability is the mean of its models' probabilities (as in Sutskever et al. 2014, section 3.6). Its models
+ * may cut the source text into different tokens, but they share one target vocabulary. Attention is the first model's.
+ *
+ *     scorer_encode(scorer, sources);
+ *     ScorerStep step = scorer_step(scorer, row_sentence, tokens, rows, attention);     again and again, with
+ *     scorer_select(scorer, index, rows);                                     in between when rows move or vanish
+ *
+ * Shapes  rows are hypotheses, each belonging to one sentence; after scorer_encode row b is sentence b
+ * Owner   what scorer_step returns is valid until the next call of scorer_step or scorer_encode
+ * Threads one scorer per thread; the models are read-only and shared
+ */
+#ifndef DECODE_SCORER_H
+#define DECODE_SCORER_H
+
+#include "base/status.h"
+#include "models/seq2seq.h"
+
+/* Source sentences as one model's token ids, without </s>. */
+typedef struct {
+    int B;
+    const int *const *ids;
+    const int *lengths;
+} SourceBatch;
+
+typedef struct {
+    int rows, V;
+    const real *scores;  /* [rows, V] greater is more probable; see scorer_log_p for the probability */
+    const real *log_sum; /* [rows] of one model's scores, or NULL: the scores are sums of probabilities */
+    int models;
+    AttentionWeights attention; /* only if asked for */
+} ScorerStep;
+
+typedef struct Scorer Scorer;
+
+/* Can these models vote? STATUS_USAGE if their target vocabularies differ. */
+Status scorer_check(const Seq2Seq *const *models, int count);
+Scorer *scorer_new(const Seq2Seq *const *models, int count);
+void scorer_free(Scorer *scorer);
+/* sources[m] is for model m; all have the same number of sentences. */
+void scorer_encode(Scorer *scorer, const SourceBatch *sources);
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. */
+ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows, bool attention);
+/* log p(token | source, hypothesis of the row) */
+double scorer_log_p(const ScorerStep *step, int row, int token);
+/* Row i of the state becomes what was row index[i]. */
+void scorer_select(Scorer *scorer, const int *index, int rows);
+
+#endif

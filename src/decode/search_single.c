@@ -1,0 +1,115 @@
+/* search_single.c - one hypothesis per sentence: the best token at every step, or the tokens of a given translation. */
+#include "base/mem.h"
+#include "decode/search.h"
+
+typedef struct {
+    const int *target; /* the given translation, if there is one */
+    int target_length;
+    int sentence, steps, max_steps;
+    int node; /* of the trail */
+    double score;
+} SingleRow;
+
+typedef struct {
+    Scorer *scorer;
+    const SearchOptions *options;
+    Trail trail;
+    SingleRow *row; /* [rows], as the next two */
+    int *tokens, *sentence;
+    int *stay; /* rows that go on */
+    int rows;
+    bool given; /* follow the rows' targets */
+} SingleSearch;
+
+/* The token that follows in row r; -1 if there is none. */
+static int next_token(const SingleSearch *search, int r, const ScorerStep *step) {
+    const SingleRow *row = &search->row[r];
+    int best;
+    if (search->given) return row->steps < row->target_length ? row->target[row->steps] : VOCAB_EOS;
+    const real *scores = step->scores + (size_t)r * (size_t)step->V;
+    return search_top_tokens(scores, step->V, 1, search->options->allow_unk, &best) == 1 ? best : -1;
+}
+
+/* False when the sentence of row r has ended or must stop. */
+static bool row_advance(SingleSearch *search, int r, const ScorerStep *step) {
+    SingleRow *row = &search->row[r];
+    int token = next_token(search, r, step);
+    if (token < 0) return false;
+    size_t kept = search->options->attention ? trail_keep_attention(&search->trail, &step->attention, r) : 0;
+    double log_p = scorer_log_p(step, r, token);
+    row->node = trail_add(&search->trail, row->node, token, log_p, kept);
+    row->score += log_p;
+    row->steps++;
+    return token != VOCAB_EOS && row->steps < row->max_steps;
+}
+
+static void row_finish(const SingleSearch *search, const SingleRow *row, HypothesisList *list) {
+    list->items = mem_alloc(1, sizeof *list->items);
+    list->items[0] = trail_hypothesis(&search->trail, row->node, row->steps, row->score, search->options,
+                                      list->source_length);
+    list->count = 1;
+}
+
+/* Advance all rows; those that have ended leave. */
+static void all_advance(SingleSearch *search, HypothesisList *results) {
+    ScorerStep step = scorer_step(search->scorer, search->sentence, search->tokens, search->rows,
+                                  search->options->attention);
+    int left = 0;
+    for (int r = 0; r < search->rows; r++) {
+        SingleRow row;
+        bool on = row_advance(search, r, &step);
+        row = search->row[r];
+        if (on) {
+            search->stay[left] = r;
+            search->tokens[left] = search->trail.nodes[row.node].token;
+            search->sentence[left] = row.sentence;
+            search->row[left++] = row;
+        } else {
+            row_finish(search, &row, &results[row.sentence]);
+        }
+    }
+    if (left > 0 && left < search->rows) scorer_select(search->scorer, search->stay, left);
+    search->rows = left;
+}
+
+static void single_run(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
+                       const int *target_lengths, const SearchOptions *options, HypothesisList *results) {
+    size_t B = (size_t)sources[0].B;
+    SingleSearch search = {
+        .scorer = scorer, .options = options, .rows = sources[0].B, .given = targets != NULL};
+    search.row = mem_alloc(B, sizeof *search.row);
+    search.tokens = mem_alloc(B, sizeof *search.tokens);
+    search.sentence = mem_alloc(B, sizeof *search.sentence);
+    search.stay = mem_alloc(B, sizeof *search.stay);
+    for (int b = 0; b < sources[0].B; b++) {
+        SingleRow row = {.sentence = b, .node = -1};
+        if (targets) {
+            row.target = targets[b];
+            row.target_length = target_lengths[b];
+            row.max_steps = target_lengths[b] + 1;
+        } else {
+            row.max_steps = search_max_steps(options, sources[0].lengths[b]);
+        }
+        search.row[b] = row;
+        search.tokens[b] = VOCAB_BOS;
+        search.sentence[b] = b;
+        results[b] = (HypothesisList){.source_length = sources[0].lengths[b] + 1};
+    }
+    if (search.rows > 0) scorer_encode(scorer, sources);
+    while (search.rows > 0) all_advance(&search, results);
+    mem_free(search.row);
+    mem_free(search.tokens);
+    mem_free(search.sentence);
+    mem_free(search.stay);
+    trail_free(&search.trail);
+}
+
+void greedy_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+                   HypothesisList *results) {
+    single_run(scorer, sources, NULL, NULL, options, results);
+}
+
+void forced_search(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
+                   const int *target_lengths, const SearchOptions *options, HypothesisList *results) {
+    single_run(scorer, sources, targets, target_lengths, options, results);
+}
