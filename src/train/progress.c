@@ -1,0 +1,124 @@
+/* progress.c - train.jsonl and curve.svg. */
+#include "train/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include "base/fileio.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "viz/curve.h"
+
+void progress_free(Progress *progress) { mem_free(progress->records); }
+
+void progress_add(Progress *progress, const ProgressRecord *record) {
+    MEM_GROW(progress->records, progress->capacity, progress->count + 1);
+    progress->records[progress->count++] = *record;
+}
+
+/* The numbers of a record under their names, for writing and reading alike. */
+#define RECORD_FIELDS(FIELD)                                                                                 \
+    FIELD(update)                                                                                            \
+    FIELD(epoch)                                                                                             \
+    FIELD(seconds)                                                                                           \
+    FIELD(tokens_per_second)                                                                                 \
+    FIELD(train_loss)                                                                                        \
+    FIELD(valid_loss)                                                                                        \
+    FIELD(valid_perplexity)                                                                                  \
+    FIELD(valid_bleu)                                                                                        \
+    FIELD(learning_rate)                                                                                     \
+    FIELD(gradient_norm)
+
+void progress_write_json(const ProgressRecord *record, StrBuf *out) {
+    const char *separator = "{";
+#define WRITE(field)                                                                                         \
+    strbuf_format(out, "%s\"%s\": ", separator, #field);                                                     \
+    if (isfinite((double)record->field))                                                                     \
+        json_write_number(out, (double)record->field);                                                       \
+    else                                                                                                     \
+        strbuf_add(out, SV("null"));                                                                         \
+    separator = ", ";
+    RECORD_FIELDS(WRITE)
+#undef WRITE
+    strbuf_format(out, ", \"best\": %s}\n", record->best ? "true" : "false");
+}
+
+static double number_of(const Json *object, const char *key) {
+    const Json *value = json_get(object, key);
+    return value && json_type(value) == JSON_NUMBER ? json_number(value) : NAN;
+}
+
+static Status read_record(Progress *progress, StrView line, long last_update) {
+    Json *object;
+    TRY(json_parse(&object, line, false));
+    ProgressRecord record = {0};
+    double update = number_of(object, "update"), epoch = number_of(object, "epoch");
+    const Json *best = json_get(object, "best");
+    bool sound = update >= 0 && update < 1e15 && epoch >= 0 && epoch < 1e9;
+    if (sound) {
+#define READ(field) record.field = (__typeof__(record.field))number_of(object, #field);
+        RECORD_FIELDS(READ)
+#undef READ
+        record.best = best && json_type(best) == JSON_BOOL && json_bool(best);
+        if (record.update <= last_update) progress_add(progress, &record);
+    }
+    json_free(object);
+    return sound ? STATUS_OK : status_fail(STATUS_DATA, "not a line of a training log");
+}
+
+Status progress_read(Progress *progress, const char *path, long last_update) {
+    if (!file_exists(path)) return STATUS_OK;
+    LineReader *reader;
+    TRY(line_reader_open(&reader, path));
+    StrView line;
+    bool more;
+    Status status;
+    while ((status = line_reader_next(reader, &line, &more)) == STATUS_OK && more) {
+        if ((status = read_record(progress, line, last_update)) != STATUS_OK) {
+            status_context(status, "%s: line %ld", path, line_reader_number(reader));
+            break;
+        }
+    }
+    line_reader_close(reader);
+    return status;
+}
+
+static Status save_text(const char *dir, const char *name, const StrBuf *text) {
+    char path[4096];
+    OutFile *file;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    TRY(file_create(&file, path));
+    Status status = file_write(file, text->data, text->length);
+    if (status == STATUS_OK) return file_commit(file);
+    file_discard(file);
+    return status;
+}
+
+static void draw_curves(const Progress *progress, StrBuf *svg) {
+    size_t n = progress->count;
+    double *x = mem_alloc(4 * n + 1, sizeof *x), *train = x + n, *valid = train + n, *bleu = valid + n;
+    for (size_t i = 0; i < n; i++) {
+        const ProgressRecord *r = &progress->records[i];
+        x[i] = (double)r->update;
+        train[i] = r->train_loss;
+        valid[i] = r->valid_loss;
+        bleu[i] = r->valid_bleu;
+    }
+    CurveSeries series[] = {{"training loss", x, train, (int)n, false},
+                            {"validation loss", x, valid, (int)n, false},
+                            {"validation BLEU", x, bleu, (int)n, true}};
+    curve_write_svg("Training", "update", "loss per token", "BLEU", series, 3, svg);
+    mem_free(x);
+}
+
+Status progress_save(const Progress *progress, const char *dir) {
+    StrBuf text = {0};
+    for (size_t i = 0; i < progress->count; i++) progress_write_json(&progress->records[i], &text);
+    Status status = save_text(dir, "train.jsonl", &text);
+    if (status == STATUS_OK) {
+        strbuf_clear(&text);
+        draw_curves(progress, &text);
+        status = save_text(dir, "curve.svg", &text);
+    }
+    strbuf_free(&text);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* progress.h - where a training run stands: what is saved, resumed and reported. */
+#ifndef TRAIN_PROGRESS_H
+#define TRAIN_PROGRESS_H
+
+#include "base/status.h"
+#include "base/strview.h"
+
+/* One validation: a line of train.jsonl. */
+typedef struct {
+    long update;
+    int epoch;                /* from 1 */
+    double seconds;           /* of training and validation since the run began, earlier sessions included */
+    double tokens_per_second; /* target tokens with </s> since the last validation, validation left out */
+    double train_loss;        /* mean smoothed cross-entropy per target token since the last validation */
+    double valid_loss, valid_perplexity; /* mean -log p per target token; its exponential */
+    double valid_bleu;
+    double learning_rate, gradient_norm;
+    bool best;
+} ProgressRecord;
+
+typedef struct {
+    long update;
+    int epoch, batch; /* epoch from 0; next batch of it */
+    double seconds;
+    double best_bleu, best_loss;
+    int stalled, cuts; /* validations without improvement; learning-rate cuts */
+    int stalled_for_cut;
+    double loss_sum; /* since the last validation */
+    long tokens, total_tokens;
+    double train_seconds; /* since the last validation, validation left out */
+    double last_norm;
+    ProgressRecord *records; /* all validations so far */
+    size_t count, capacity;
+} Progress;
+
+void progress_free(Progress *progress);
+void progress_add(Progress *progress, const ProgressRecord *record);
+void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line with its newline */
+/* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. */
+Status progress_read(Progress *progress, const char *path, long last_update);
+/* Replace train.jsonl and curve.svg in `dir`. */
+Status progress_save(const Progress *progress, const char *dir);
+
+#endif

@@ -1,0 +1,180 @@
+/* shards.c - dealing out a batch, and running each part on its own tape. */
+#include "train/shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+typedef struct {
+    const int **source, **target;
+    int *source_length, *target_length;
+    uint32_t *sentence;
+    int count;
+    size_t capacity;
+} Hand; /* the sentence pairs of one shard */
+
+typedef struct {
+    Tape *tape;
+    Hand hand;
+    BatchLoss loss;
+} Shard;
+
+struct Shards {
+    const Seq2Seq *model;
+    const Corpus *corpus;
+    Workers *workers;
+    int count;
+    Shard *shard;
+    real **grads;
+    /* of the batch being run */
+    uint64_t seed_update;
+    double label_smoothing, scale;
+};
+
+static void hand_add(Hand *hand, const Corpus *corpus, int pair) {
+    size_t n = (size_t)hand->count + 1;
+    if (n > hand->capacity) {
+        hand->capacity = 2 * n;
+        hand->source = mem_realloc(hand->source, hand->capacity, sizeof *hand->source);
+        hand->target = mem_realloc(hand->target, hand->capacity, sizeof *hand->target);
+        hand->source_length = mem_realloc(hand->source_length, hand->capacity, sizeof *hand->source_length);
+        hand->target_length = mem_realloc(hand->target_length, hand->capacity, sizeof *hand->target_length);
+        hand->sentence = mem_realloc(hand->sentence, hand->capacity, sizeof *hand->sentence);
+    }
+    int i = hand->count++;
+    hand->source[i] = corpus->source.ids + corpus->source_start[pair];
+    hand->target[i] = corpus->target.ids + corpus->target_start[pair];
+    hand->source_length[i] = corpus_source_length(corpus, pair);
+    hand->target_length[i] = corpus_target_length(corpus, pair);
+    hand->sentence[i] = (uint32_t)pair;
+}
+
+static TrainingBatch hand_batch(const Hand *hand, uint64_t seed_update) {
+    return (TrainingBatch){hand->count,         hand->source,   hand->target, hand->source_length,
+                           hand->target_length, hand->sentence, seed_update};
+}
+
+static void hand_free(Hand *hand) {
+    mem_free(hand->source);
+    mem_free(hand->target);
+    mem_free(hand->source_length);
+    mem_free(hand->target_length);
+    mem_free(hand->sentence);
+}
+
+Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers) {
+    Shards *s = mem_alloc(1, sizeof *s);
+    *s = (Shards){.model = model, .corpus = corpus, .workers = workers, .count = count};
+    s->shard = mem_alloc((size_t)count, sizeof *s->shard);
+    s->grads = mem_alloc((size_t)count, sizeof *s->grads);
+    for (int i = 0; i < count; i++) {
+        s->grads[i] = params_block(seq2seq_params(model));
+        s->shard[i].tape = tape_new(seq2seq_params(model), true);
+        s->shard[i].tape->grads = s->grads[i];
+    }
+    return s;
+}
+
+void shards_free(Shards *s) {
+    if (!s) return;
+    for (int i = 0; i < s->count; i++) {
+        tape_free(s->shard[i].tape);
+        hand_free(&s->shard[i].hand);
+        mem_free(s->grads[i]);
+    }
+    mem_free(s->shard);
+    mem_free(s->grads);
+    mem_free(s);
+}
+
+real *const *shards_gradients(const Shards *s) { return s->grads; }
+
+static void run_shard(void *context, int task, int thread) {
+    Shards *s = context;
+    Shard *shard = &s->shard[task];
+    (void)thread;
+    shard->loss = (BatchLoss){0};
+    if (!shard->hand.count) return;
+    tape_reset(shard->tape);
+    TrainingBatch batch = hand_batch(&shard->hand, s->seed_update);
+    shard->loss = seq2seq_loss(s->model, shard->tape, &batch, s->label_smoothing, s->scale);
+    tape_backward(shard->tape);
+}
+
+typedef struct {
+    int pair, work;
+} Card;
+
+static int longest_first(const void *a, const void *b) {
+    const Card *x = a, *y = b;
+    return x->work != y->work ? (x->work < y->work) - (x->work > y->work)
+                              : (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+BatchLoss shards_run(Shards *s, const int *pairs, int count, uint64_t seed_update, double label_smoothing,
+                     double scale) {
+    Card *cards = mem_alloc((size_t)count, sizeof *cards);
+    for (int i = 0; i < count; i++)
+        cards[i] = (Card){pairs[i], 2 * corpus_target_length(s->corpus, pairs[i]) +
+                                        corpus_source_length(s->corpus, pairs[i])};
+    qsort(cards, (size_t)count, sizeof *cards, longest_first);
+    for (int i = 0; i < s->count; i++) s->shard[i].hand.count = 0;
+    for (int i = 0; i < count; i++) { /* there and back again: 0 1 2 2 1 0 0 1 ... */
+        int turn = i % (2 * s->count);
+        hand_add(&s->shard[turn < s->count ? turn : 2 * s->count - 1 - turn].hand, s->corpus, cards[i].pair);
+    }
+    mem_free(cards);
+    s->seed_update = seed_update;
+    s->label_smoothing = label_smoothing;
+    s->scale = scale;
+    workers_run(s->workers, s->count, run_shard, s);
+    BatchLoss sum = {0};
+    for (int i = 0; i < s->count; i++) {
+        sum.loss += s->shard[i].loss.loss;
+        sum.likelihood += s->shard[i].loss.likelihood;
+        sum.tokens += s->shard[i].loss.tokens;
+    }
+    return sum;
+}
+
+/* ---- validation ----------------------------------------------------------------------------------------------------- */
+
+enum { VALID_BATCH = 64 };
+
+typedef struct {
+    const Seq2Seq *model;
+    const Corpus *corpus;
+    double label_smoothing;
+    Tape **tape;     /* per thread */
+    BatchLoss *loss; /* per task */
+} Validation;
+
+static void validate_task(void *context, int task, int thread) {
+    Validation *v = context;
+    Hand hand = {0};
+    for (int pair = task * VALID_BATCH; pair < v->corpus->count && pair < (task + 1) * VALID_BATCH; pair++)
+        hand_add(&hand, v->corpus, pair);
+    tape_reset(v->tape[thread]);
+    TrainingBatch batch = hand_batch(&hand, 0);
+    v->loss[task] = seq2seq_loss(v->model, v->tape[thread], &batch, v->label_smoothing, 1);
+    hand_free(&hand);
+}
+
+BatchLoss shards_validate(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
+                          Workers *workers) {
+    int tasks = (corpus->count + VALID_BATCH - 1) / VALID_BATCH, threads = workers_count(workers);
+    Validation v = {model, corpus, label_smoothing, mem_alloc((size_t)threads, sizeof *v.tape),
+                    mem_alloc((size_t)tasks + 1, sizeof *v.loss)};
+    for (int i = 0; i < threads; i++) v.tape[i] = tape_new(seq2seq_params(model), false);
+    workers_run(workers, tasks, validate_task, &v);
+    BatchLoss sum = {0};
+    for (int i = 0; i < tasks; i++) {
+        sum.loss += v.loss[i].loss;
+        sum.likelihood += v.loss[i].likelihood;
+        sum.tokens += v.loss[i].tokens;
+    }
+    for (int i = 0; i < threads; i++) tape_free(v.tape[i]);
+    mem_free(v.tape);
+    mem_free(v.loss);
+    return sum;
+}

@@ -1,0 +1,27 @@
+/* shards.h - the gradient of a batch, computed in parts by several threads.
+ *
+ * A batch is dealt out to a fixed number of shards like cards, longest sentences first, so that all have equal work. Each shard has
+ * its own tape and gradient block. Which thread runs which shard changes nothing in the result.
+ *
+ * Owner   Shards owns tapes and gradient blocks
+ */
+#ifndef TRAIN_SHARDS_H
+#define TRAIN_SHARDS_H
+
+#include "base/workers.h"
+#include "models/seq2seq.h"
+#include "text/corpus.h"
+
+typedef struct Shards Shards;
+
+Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers);
+void shards_free(Shards *shards);
+real *const *shards_gradients(const Shards *shards); /* [count] blocks, added to by shards_run */
+/* Add scale * gradient of the loss of these pairs; seed_update as in TrainingBatch. */
+BatchLoss shards_run(Shards *shards, const int *pairs, int count, uint64_t seed_update,
+                     double label_smoothing, double scale);
+/* The loss of a whole corpus without gradients, in batches, on all workers. */
+BatchLoss shards_validate(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
+                          Workers *workers);
+
+#endif

@@ -1,0 +1,325 @@
+/* trainer.c - epochs, updates, validations. */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "num/gemm.h"
+#include "num/kern.h"
+#include "text/batch.h"
+#include "train/checkpoint.h"
+#include "train/schedule.h"
+#include "train/shards.h"
+#include "train/validate.h"
+
+typedef struct {
+    const TrainerOptions *options;
+    const Config *config;
+    Workers *workers;
+    Segmenter *source, *target;
+    Corpus train, valid;
+    Seq2Seq *model;
+    Optimizer *optimizer;
+    Shards *shards;
+    Progress progress;
+    Checkpoint checkpoint;
+    BatchPlan *plan;                       /* of the current epoch */
+    double session_start, session_seconds; /* progress.seconds when this session began */
+    double last_shown, last_saved;
+    long session_tokens;
+    double session_train_seconds;
+    long validated; /* update of the last validation, -1 = none yet */
+} Trainer;
+
+/* ---- setting up --------------------------------------------------------------------------------------------------- */
+
+static Status read_data(Trainer *t) {
+    const Config *c = t->config;
+    if (!c->data.train.count || !c->data.valid.count) {
+        Status s = status_fail(STATUS_USAGE, "no %s data is configured",
+                               c->data.train.count ? "validation" : "training");
+        return status_hint(
+            s, "set data.train and data.valid in the configuration, or with --set data.train=FILE");
+    }
+    if (t->options->resume)
+        TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
+    else
+        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
+    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
+    return corpus_read(&t->valid, &c->data.valid, &c->data, t->source, t->target, false, true);
+}
+
+static void announce(const Trainer *t) {
+    char a[32], b[32], c[32];
+    int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
+    log_info("data     %s training pairs, %s target tokens; %s validation pairs",
+             str_count(t->train.count, a), str_count((long long)t->train.target.count, b),
+             str_count(t->valid.count, c));
+    if (t->source == t->target)
+        log_info("vocab    %s tokens, shared", str_count(source, a));
+    else
+        log_info("vocab    %s source tokens, %s target tokens", str_count(source, a), str_count(target, b));
+    log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
+             str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
+    log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
+             workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
+}
+
+static Status set_up(Trainer *t) {
+    const TrainerOptions *o = t->options;
+    TRY(gemm_self_test());
+    TRY(checkpoint_lock(o->dir));
+    if (!o->resume && !o->overwrite && checkpoint_has_model(o->dir)) {
+        Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
+        return status_hint(s,
+                           "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
+    }
+    t->workers = workers_new(o->threads ? o->threads : workers_default_count());
+    TRY(read_data(t));
+    t->model = seq2seq_new(t->config, t->source, t->target);
+    params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
+    t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
+    t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
+    t->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
+    t->checkpoint = (Checkpoint){o->dir, t->config, t->model, t->optimizer, &t->progress, t->train.sha256};
+    announce(t);
+    if (o->resume) {
+        TRY(checkpoint_load_state(&t->checkpoint));
+        log_info("resume   from update %ld, epoch %d", t->progress.update, t->progress.epoch + 1);
+    }
+    t->session_start = t->last_saved = clock_seconds();
+    t->session_seconds = t->progress.seconds;
+    t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
+    return STATUS_OK;
+}
+
+static void tear_down(Trainer *t) {
+    batch_plan_free(t->plan);
+    shards_free(t->shards);
+    optimizer_free(t->optimizer);
+    seq2seq_free(t->model);
+    corpus_free(&t->train);
+    corpus_free(&t->valid);
+    segmenter_free(t->source);
+    segmenter_free(t->target);
+    progress_free(&t->progress);
+    workers_free(t->workers);
+}
+
+/* ---- where the run stands ------------------------------------------------------------------------------------------- */
+
+static void update_clock(Trainer *t) {
+    t->progress.seconds = t->session_seconds + clock_seconds() - t->session_start;
+}
+
+/* Share of the whole training that is done, by whichever limit comes first; 0 if there is none. */
+static double share_done(const Trainer *t, bool with_time) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    double share = 0, epochs = p->epoch;
+    if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
+    if (o->epochs) share = epochs / o->epochs;
+    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
+    if (o->max_minutes > 0 && with_time) share = fmax(share, p->seconds / (60 * o->max_minutes));
+    return share;
+}
+
+static bool is_finished(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    return (o->epochs && p->epoch >= o->epochs) || (o->max_updates && p->update >= o->max_updates) ||
+           (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes) ||
+           (o->patience && p->stalled >= o->patience);
+}
+
+static void show_progress(Trainer *t, double loss, double rate) {
+    double now = clock_seconds();
+    if (!log_is_terminal() || now - t->last_shown < 0.25) return;
+    t->last_shown = now;
+    update_clock(t);
+    const Progress *p = &t->progress;
+    char updates[32], speed[32], eta[32] = "?";
+    double share = share_done(t, true);
+    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
+    log_progress("epoch %d  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
+                 str_count(p->update, updates), 100 * share, loss, rate,
+                 str_count((long long)((double)t->session_tokens / t->session_train_seconds), speed), eta);
+}
+
+/* ---- validation and saving ---------------------------------------------------------------------------------------------- */
+
+static void show_samples(const Trainer *t, const ValidationScore *score) {
+    for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
+        /* spread over the data, not always the shortest ones at its start */
+        int pair = (int)((2 * (long)i + 1) * score->count / (2 * t->config->train.samples));
+        log_info("  source     %s", t->valid.source_text.items[pair]);
+        log_info("  reference  %s", t->valid.target_text.items[pair]);
+        log_info("  model      %s", score->hypotheses[pair]);
+    }
+}
+
+/* Does this validation beat all before it? Also counts those that do not. */
+static bool judge(Trainer *t, const ValidationScore *score) {
+    Progress *p = &t->progress;
+    bool by_bleu = t->config->train.stop_on == STOP_ON_BLEU;
+    bool better = by_bleu ? score->bleu > p->best_bleu : score->loss < p->best_loss;
+    p->best_bleu = fmax(p->best_bleu, score->bleu);
+    p->best_loss = fmin(p->best_loss, score->loss);
+    p->stalled = better ? 0 : p->stalled + 1;
+    p->stalled_for_cut = better ? 0 : p->stalled_for_cut + 1;
+    if (p->stalled_for_cut >= t->config->train.decay_patience) {
+        p->cuts++;
+        p->stalled_for_cut = 0;
+    }
+    return better;
+}
+
+static void report(Trainer *t, const ValidationScore *score, bool best) {
+    Progress *p = &t->progress;
+    update_clock(t);
+    ProgressRecord record = {
+        .update = p->update,
+        .epoch = p->epoch + (p->batch > 0),
+        .seconds = p->seconds,
+        .tokens_per_second = p->train_seconds > 0 ? (double)p->tokens / p->train_seconds : 0,
+        .train_loss = p->tokens ? p->loss_sum / (double)p->tokens : NAN,
+        .valid_loss = score->loss,
+        .valid_perplexity = exp(score->loss),
+        .valid_bleu = score->bleu,
+        .learning_rate = schedule_rate(&t->config->train, p->update, share_done(t, false), p->cuts),
+        .gradient_norm = p->last_norm,
+        .best = best,
+    };
+    progress_add(p, &record);
+    char speed[32], time[32];
+    log_info("epoch %d  update %ld  train %.3f  valid %.3f (ppl %.2f)  BLEU %.2f  %s tokens/s  %s%s",
+             record.epoch, record.update, record.train_loss, record.valid_loss, record.valid_perplexity,
+             record.valid_bleu, str_count((long long)record.tokens_per_second, speed),
+             str_duration(record.seconds, time), best ? "  best" : "");
+    show_samples(t, score);
+}
+
+static Status save(Trainer *t) {
+    optimizer_swap_average(t->optimizer);
+    Status status = checkpoint_save_model(&t->checkpoint, "last.safetensors");
+    optimizer_swap_average(t->optimizer);
+    TRY(status);
+    update_clock(t);
+    t->last_saved = clock_seconds();
+    return checkpoint_save_state(&t->checkpoint);
+}
+
+static Status validate(Trainer *t) {
+    Progress *p = &t->progress;
+    ValidationScore score;
+    if (log_is_terminal()) log_progress("validating ...");
+    optimizer_swap_average(t->optimizer);
+    Status status = validate_model(t->model, &t->valid, t->config, t->workers, &score);
+    bool best = status == STATUS_OK && judge(t, &score);
+    if (status == STATUS_OK) report(t, &score, best);
+    if (best) status = checkpoint_save_model(&t->checkpoint, "best.safetensors");
+    optimizer_swap_average(t->optimizer);
+    validate_free(&score);
+    TRY(status);
+    p->loss_sum = p->train_seconds = 0;
+    p->tokens = 0;
+    t->validated = p->update;
+    TRY(progress_save(p, t->options->dir));
+    return save(t);
+}
+
+/* ---- updates ---------------------------------------------------------------------------------------------------------- */
+
+static long target_tokens(const Trainer *t, int first_batch, int batches) {
+    long tokens = 0;
+    for (int i = t->plan->start[first_batch]; i < t->plan->start[first_batch + batches]; i++)
+        tokens += corpus_target_length(&t->train, t->plan->pairs[i]) + 1;
+    return tokens;
+}
+
+static Status update(Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    Progress *p = &t->progress;
+    double started = clock_seconds(), loss = 0;
+    int batches = t->plan->count - p->batch < o->accumulate ? t->plan->count - p->batch : o->accumulate;
+    long tokens = target_tokens(t, p->batch, batches);
+    for (int i = 0; i < batches; i++) {
+        int batch = p->batch + i, first = t->plan->start[batch];
+        uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;
+        loss += shards_run(t->shards, t->plan->pairs + first, t->plan->start[batch + 1] - first, key,
+                           o->label_smoothing, 1 / (double)tokens)
+                    .loss;
+    }
+    if (!isfinite(loss))
+        return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", p->update + 1);
+
+    double rate = schedule_rate(o, p->update + 1, share_done(t, false), p->cuts);
+    OptimizerStep step = {
+        rate, o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay, schedule_average(o, p->update + 1)};
+    TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o->shards, &step, &p->last_norm));
+    double seconds = clock_seconds() - started;
+    p->update++;
+    p->batch += batches;
+    p->loss_sum += loss;
+    p->tokens += tokens;
+    p->total_tokens += tokens;
+    p->train_seconds += seconds;
+    t->session_tokens += tokens;
+    t->session_train_seconds += seconds;
+    show_progress(t, loss / (double)tokens, rate);
+    return STATUS_OK;
+}
+
+static Status run_epoch(Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    Progress *p = &t->progress;
+    batch_plan_free(t->plan);
+    t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
+                             (uint64_t)o->seed, p->epoch);
+    while (p->batch < t->plan->count && !is_finished(t)) {
+        TRY(update(t));
+        if (o->valid_every && p->update % o->valid_every == 0) TRY(validate(t));
+        update_clock(t);
+        if (*t->options->stop) {
+            log_progress_end();
+            TRY(save(t));
+            TRY(progress_save(p, t->options->dir));
+            Status s =
+                status_fail(STATUS_STOPPED, "stopped at update %ld, epoch %d; everything is saved in '%s'",
+                            p->update, p->epoch + 1, t->options->dir);
+            return status_hint(s, "the same command with --resume goes on from here");
+        }
+        if (clock_seconds() - t->last_saved > 60 * o->save_minutes) TRY(save(t));
+    }
+    if (p->batch < t->plan->count) return STATUS_OK; /* a limit was reached in the middle */
+    p->epoch++;
+    p->batch = 0;
+    return o->valid_every ? STATUS_OK : validate(t);
+}
+
+static Status train(Trainer *t) {
+    while (!is_finished(t)) TRY(run_epoch(t));
+    if (t->validated != t->progress.update) TRY(validate(t));
+    char time[32], speed[32];
+    update_clock(t);
+    double session = t->session_train_seconds;
+    log_info("done in %s: best BLEU %.2f, best validation loss %.3f; %s target tokens/s; model "
+             "'%s/best.safetensors'",
+             str_duration(t->progress.seconds, time), t->progress.best_bleu, t->progress.best_loss,
+             str_count((long long)(session > 0 ? (double)t->session_tokens / session : 0), speed),
+             t->options->dir);
+    return STATUS_OK;
+}
+
+Status trainer_run(const TrainerOptions *options) {
+    Trainer t = {.options = options, .config = options->config};
+    Status status = config_check(t.config);
+    if (status == STATUS_OK) status = set_up(&t);
+    if (status == STATUS_OK) status = train(&t);
+    log_progress_end();
+    tear_down(&t);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* trainer.h - a training run from configuration to model file.
+ *
+ * The bytes of the result depend on configuration, data, program and the kind of processor, not on the number of threads, and
+ * not on how often the run was interrupted and resumed.
+ *
+ * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite; STATUS_STOPPED after a signal, with all saved
+ */
+#ifndef TRAIN_TRAINER_H
+#define TRAIN_TRAINER_H
+
+#include <signal.h>
+#include "models/config.h"
+
+typedef struct {
+    const Config *config;
+    const char *dir; /* run directory */
+    bool resume, overwrite;
+    int threads;                       /* 0 = one per core */
+    const volatile sig_atomic_t *stop; /* becomes non-zero when a signal asks to stop */
+} TrainerOptions;
+
+Status trainer_run(const TrainerOptions *options);
+
+#endif
