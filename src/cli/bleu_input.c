@@ -1,0 +1,185 @@
+/* bleu_input.c - files, tab-separated columns and translations as lists of lines. */
+#include "cli/bleu_input.h"
+
+#include <string.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/translate_lines.h"
+#include "text/unicode_props.h"
+#include "text/utf8.h"
+
+static void add_line(LineList *list, StrView line) {
+    MEM_GROW(list->lines, list->capacity, list->count + 1);
+    list->lines[list->count++] = line;
+}
+
+static LineList *add_list(LineSet *set, const char *name) {
+    set->lists = mem_realloc(set->lists, set->count + 1, sizeof *set->lists);
+    LineList *list = &set->lists[set->count++];
+    *list = (LineList){.name = mem_strdup(name)};
+    return list;
+}
+
+static StrBuf *add_text(LineSet *set) {
+    set->texts = mem_realloc(set->texts, set->text_count + 1, sizeof *set->texts);
+    StrBuf *text = &set->texts[set->text_count++];
+    *text = (StrBuf){0};
+    return text;
+}
+
+/* The content of a file, valid UTF-8 afterwards. Owned by the set. */
+static Status read_text(LineSet *set, const char *path, StrView *content) {
+    StrBuf *text = add_text(set);
+    TRY(file_read(path, 0, text));
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (sv_starts(strbuf_view(text), SV("\xEF\xBB\xBF")))
+        log_warn("'%s' starts with a byte-order mark, which counts as part of its first word", shown);
+    if (!utf8_valid(strbuf_view(text))) {
+        StrBuf repaired = {0};
+        size_t count = utf8_repair(strbuf_view(text), &repaired);
+        log_warn("'%s': %zu ill-formed UTF-8 sequence%s read as U+FFFD", shown, count, count == 1 ? "" : "s");
+        strbuf_free(text);
+        *text = repaired;
+    }
+    *content = strbuf_view(text);
+    return STATUS_OK;
+}
+
+/* The next line without white space at its end; what follows the last '\n' is a line unless it is empty. */
+static bool next_line(StrView *rest, StrView *line) {
+    if (rest->length == 0 || !sv_next(rest, '\n', line)) return false;
+    *line = unicode_trim_end(*line);
+    return true;
+}
+
+static Status read_file(LineSet *set, const char *path, const char *name) {
+    StrView rest, line;
+    TRY(read_text(set, path, &rest));
+    LineList *list = add_list(set, name);
+    while (next_line(&rest, &line)) add_line(list, line);
+    return STATUS_OK;
+}
+
+static Status read_reference_columns(LineSet *set, const char *path, int columns) {
+    StrView rest, line, field;
+    TRY(read_text(set, path, &rest));
+    for (int i = 0; i < columns; i++) add_list(set, path);
+    for (long number = 1; next_line(&rest, &line); number++) {
+        int found = 0;
+        while (found < columns - 1 && sv_next(&line, '\t', &field)) add_line(&set->lists[found++], field);
+        if (line.data) add_line(&set->lists[found++], line); /* later tabs belong to the last one */
+        if (found == columns) continue;
+        Status status = status_fail(STATUS_DATA, "'%s', line %ld: %d tab-separated references, expected %d",
+                                    path, number, found, columns);
+        return status_hint(status, "--num-refs says how many references each line has");
+    }
+    return STATUS_OK;
+}
+
+Status bleu_input_references(LineSet *set, const StrList *paths, int columns) {
+    if (columns > 1) return read_reference_columns(set, paths->items[0], columns);
+    for (size_t i = 0; i < paths->count; i++) TRY(read_file(set, paths->items[i], paths->items[i]));
+    return STATUS_OK;
+}
+
+static void name_baseline(LineSet *set) {
+    StrBuf name = {0};
+    strbuf_format(&name, "Baseline: %s", set->lists[0].name);
+    mem_free(set->lists[0].name);
+    set->lists[0].name = mem_strdup(strbuf_text(&name));
+    strbuf_free(&name);
+}
+
+Status bleu_input_files(LineSet *set, const StrList *paths, bool paired) {
+    for (size_t i = 0; i < paths->count; i++) {
+        const char *path = paths->items[i];
+        bool known = false;
+        for (size_t j = 0; j < i; j++) known = known || strcmp(paths->items[j], path) == 0;
+        if (known && paired && strcmp(path, paths->items[0]) == 0) {
+            log_info("'%s' is the baseline already: ignored here", path);
+            continue;
+        }
+        if (known) {
+            Status status = status_fail(STATUS_USAGE, "'%s' is given twice as input", path);
+            return status_hint(status, "give each system under a different name");
+        }
+        TRY(read_file(set, path, path));
+    }
+    if (paired) name_baseline(set);
+    return STATUS_OK;
+}
+
+Status bleu_input_stdin(LineSet *set, bool paired) {
+    StrView rest, line = {"", 0}, field;
+    TRY(read_text(set, "-", &rest));
+    if (!rest.data) rest = line;
+    next_line(&rest, &line); /* no line at all counts as one empty line */
+    StrView fields = line;
+    for (int number = 1; sv_next(&fields, '\t', &field); number++) {
+        char name[32] = "Baseline";
+        if (!paired || number > 1) snprintf(name, sizeof name, "System %d", paired ? number - 1 : number);
+        add_line(add_list(set, name), field);
+    }
+    for (long number = 2; next_line(&rest, &line); number++) {
+        size_t found = 0;
+        for (fields = line; sv_next(&fields, '\t', &field); found++)
+            if (found < set->count) add_line(&set->lists[found], unicode_trim_end(field));
+        if (found == set->count) continue;
+        Status status =
+            status_fail(STATUS_DATA, "standard input, line %ld: %zu tab-separated fields, expected %zu",
+                        number, found, set->count);
+        return status_hint(status, "each field is one system: every line needs as many as the first");
+    }
+    return STATUS_OK;
+}
+
+Status bleu_input_translated(LineSet *set, const StrList *models, const char *source, int threads,
+                             int beam_size) {
+    LineSet sources = {0};
+    Status status = read_file(&sources, source, source);
+    char **outputs = NULL;
+    size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
+    if (status == STATUS_OK)
+        status = translate_lines(models, sources.lists[0].lines, count, threads, beam_size, &outputs);
+    if (status == STATUS_OK) {
+        LineList *list = add_list(set, models->items[0]);
+        set->texts = mem_realloc(set->texts, set->text_count + count + 1, sizeof *set->texts);
+        for (size_t i = 0; i < count; i++) {
+            StrBuf *text = add_text(set);
+            strbuf_add(text, sv(outputs[i]));
+            StrView line = text->data ? strbuf_view(text) : SV("");
+            add_line(list, unicode_trim_end(line));
+            mem_free(outputs[i]);
+        }
+        mem_free(outputs);
+    }
+    bleu_input_free(&sources);
+    return status;
+}
+
+Status bleu_input_check(const LineSet *hypotheses, const LineSet *references) {
+    for (size_t i = 0; i < hypotheses->count; i++) {
+        const LineList *system = &hypotheses->lists[i];
+        if (system->count == 0) return status_fail(STATUS_DATA, "'%s' has no line to score", system->name);
+        for (size_t j = 0; j < references->count; j++) {
+            const LineList *reference = &references->lists[j];
+            if (reference->count == system->count) continue;
+            Status status = status_fail(STATUS_DATA, "'%s' has %zu lines, but reference '%s' has %zu",
+                                        system->name, system->count, reference->name, reference->count);
+            return status_hint(status, "line N of one is scored against line N of the other");
+        }
+    }
+    return STATUS_OK;
+}
+
+void bleu_input_free(LineSet *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        mem_free(set->lists[i].name);
+        mem_free(set->lists[i].lines);
+    }
+    for (size_t i = 0; i < set->text_count; i++) strbuf_free(&set->texts[i]);
+    mem_free(set->lists);
+    mem_free(set->texts);
+    *set = (LineSet){0};
+}

@@ -1,0 +1,289 @@
+/* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and pictures. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command_io.h"
+#include "cli/commands.h"
+#include "decode/alignment.h"
+#include "viz/heatmap.h"
+
+typedef struct {
+    StrList models, formats;
+    char *output, *target, *target_file;
+    int level, cell;
+    bool quiet;
+} HeatmapOptions;
+
+typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMATS } Format;
+#define FORMAT_CHOICES "text|csv|pgm|svg"
+static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg"};
+
+#define FIELD(member) OPT_FIELD(HeatmapOptions, member)
+
+/* clang-format off */
+static const Option HEATMAP_OPTIONS[] = {
+    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+     .help = "model to translate with; of several that vote, the first one's attention is shown", .group = "Input and output"},
+    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES, .arg = "NAMES",
+     .help = "what to write; default: text, or with --output csv, pgm and svg"},
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
+     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
+    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+     .help = "do not say which files were written"},
+    {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
+     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+    {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
+     .help = "the same for many sentences: one translation a line"},
+    {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword", .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
+     .help = "rows and columns are words, or the subwords the model works on"},
+    {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
+     .help = "pgm: pixels per weight, across and down"},
+    {0}};
+/* clang-format on */
+
+static const char USAGE[] =
+    "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
+    "\n"
+    "Translates and shows the attention weights: one row for each target token, one column for each source\n"
+    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n";
+
+static const char EXAMPLES[] =
+    "Examples:\n"
+    "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
+    "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
+    "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n";
+
+/* The lines of a text, without their ends. */
+typedef struct {
+    StrBuf bytes;
+    StrView *items;
+    int count;
+    size_t capacity;
+} Lines;
+
+static void lines_free(Lines *lines) {
+    strbuf_free(&lines->bytes);
+    mem_free(lines->items);
+}
+
+static Status lines_read(Lines *lines, const char *path) {
+    LineReader *reader;
+    TRY(line_reader_open(&reader, path));
+    Status status;
+    size_t *ends = NULL, capacity = 0, start = 0;
+    for (bool more = true;;) {
+        StrView line;
+        status = line_reader_next(reader, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        strbuf_add(&lines->bytes, line);
+        MEM_GROW(ends, capacity, (size_t)lines->count + 1);
+        ends[lines->count++] = lines->bytes.length;
+    }
+    lines->items = mem_alloc((size_t)lines->count, sizeof *lines->items);
+    for (int i = 0; i < lines->count; start = ends[i++])
+        lines->items[i] = (StrView){strbuf_text(&lines->bytes) + start, ends[i] - start};
+    mem_free(ends);
+    line_reader_close(reader);
+    return status;
+}
+
+static void lines_add(Lines *lines, const char *text) {
+    MEM_GROW(lines->items, lines->capacity, (size_t)lines->count + 1);
+    lines->items[lines->count++] = sv(text);
+}
+
+/* ---- output ---- */
+
+static void draw(const Heatmap *map, Format format, const HeatmapOptions *options, StrBuf *out) {
+    switch (format) {
+    case FORMAT_CSV:
+        heatmap_write_csv(map, out);
+        break;
+    case FORMAT_PGM:
+        heatmap_write_pgm(map, options->cell, out);
+        break;
+    case FORMAT_SVG:
+        heatmap_write_svg(map, out);
+        break;
+    default:
+        heatmap_write_text(map, options->output ? 100 : log_terminal_width(STDOUT_FILENO),
+                           !options->output && log_may_colour(STDOUT_FILENO), out);
+    }
+}
+
+static Status write_file(const char *path, StrView content, bool quiet) {
+    OutFile *file;
+    TRY(file_create(&file, path));
+    Status status = file_write(file, content.data, content.length);
+    if (status != STATUS_OK) {
+        file_discard(file);
+        return status;
+    }
+    TRY(file_commit(file));
+    if (!quiet) log_info("wrote %s", path);
+    return STATUS_OK;
+}
+
+/* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
+static Status show(const Heatmap *map, const HeatmapOptions *options, const bool *wanted, int number) {
+    Status status = STATUS_OK;
+    for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
+        if (!wanted[f]) continue;
+        StrBuf content = {0}, path = {0};
+        if (!options->output && number > 1) strbuf_add_char(&content, '\n');
+        draw(map, (Format)f, options, &content);
+        if (!options->output) {
+            status = command_print(strbuf_view(&content));
+        } else {
+            strbuf_add(&path, sv(options->output));
+            if (number > 0) strbuf_format(&path, "-%d", number);
+            strbuf_format(&path, ".%s", SUFFIXES[f]);
+            status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
+        }
+        strbuf_free(&content);
+        strbuf_free(&path);
+    }
+    return status;
+}
+
+static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
+                               const HeatmapOptions *options, const bool *wanted, int number) {
+    Alignment alignment;
+    StrBuf title = {0};
+    if (translation->pieces == 0) return STATUS_OK;
+    alignment_make(&alignment, translation, 0, (AlignmentLevel)options->level,
+                   seq2seq_source(models->items[0]), seq2seq_target(models->items[0]));
+    strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
+    Heatmap map = {.rows = alignment.rows,
+                   .columns = alignment.columns,
+                   .row_labels = (const char *const *)alignment.row_labels,
+                   .column_labels = (const char *const *)alignment.column_labels,
+                   .weights = alignment.weights,
+                   .title = strbuf_text(&title)};
+    Status status = show(&map, options, wanted, number);
+    alignment_free(&alignment);
+    strbuf_free(&title);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static Status run(const HeatmapOptions *options, const DecodeOptions *decode, const ModelSet *models,
+                  const bool *wanted, const Lines *lines, const Lines *targets) {
+    enum { TOGETHER = 256 };
+    Translation results[TOGETHER] = {0};
+    TranslatorOptions translator_options = {.decode = *decode, .n_best = 1, .attention = true};
+    Translator *translator = NULL;
+    Workers *workers = workers_new(workers_default_count());
+    Status status =
+        translator_new(&translator, model_set_items(models), models->count, &translator_options, workers);
+    for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
+        int n = lines->count - first < TOGETHER ? lines->count - first : TOGETHER;
+        if (targets->count > 0)
+            translator_force(translator, lines->items + first, targets->items + first, n, results);
+        else
+            translator_run(translator, lines->items + first, n, first + 1, results);
+        for (int i = 0; i < n; i++) {
+            int number = lines->count > 1 ? first + i + 1 : 0;
+            if (status == STATUS_OK)
+                status =
+                    show_translation(&results[i], lines->items[first + i], models, options, wanted, number);
+            translation_free(&results[i]);
+        }
+    }
+    translator_free(translator);
+    workers_free(workers);
+    return status;
+}
+
+/* Which formats, and do they go where they are to go? */
+static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
+    int count = 0;
+    for (size_t i = 0; i < options->formats.count; i++)
+        for (int f = 0; f < FORMATS; f++) {
+            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg"};
+            if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
+        }
+    if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
+    if (options->formats.count == 0 && options->output)
+        wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
+    for (int f = 0; f < FORMATS; f++) count += wanted[f];
+    if (options->output) return STATUS_OK;
+    if (count > 1)
+        status_fail(STATUS_USAGE, "several formats do not fit on standard output");
+    else if (lines > 1 && (wanted[FORMAT_PGM] || wanted[FORMAT_SVG]))
+        status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", lines);
+    else
+        return STATUS_OK;
+    return status_hint(STATUS_USAGE, "--output PREFIX writes each into a file of its own");
+}
+
+static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
+                             Lines *targets) {
+    if (options->target && options->target_file)
+        return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
+    if (sentence) {
+        lines_add(lines, sentence);
+    } else {
+        if (isatty(STDIN_FILENO) == 1) log_info("one sentence a line; Ctrl-D ends");
+        TRY(lines_read(lines, "-"));
+    }
+    if (options->target) lines_add(targets, options->target);
+    if (options->target_file) TRY(lines_read(targets, options->target_file));
+    if ((options->target || options->target_file) && targets->count != lines->count) {
+        status_fail(STATUS_DATA, "%d sentences, but %d translations to show", lines->count, targets->count);
+        return status_hint(
+            STATUS_DATA, options->target ? "--target-file FILE gives many translations"
+                                         : "sentence and translation stand on the same line of their files");
+    }
+    return STATUS_OK;
+}
+
+static Status heatmap(const HeatmapOptions *options, const DecodeOptions *decode, const ModelSet *models,
+                      const char *sentence) {
+    Lines lines = {0}, targets = {0};
+    bool wanted[FORMATS] = {false};
+    Status status = choose_formats(options, 1, wanted); /* before waiting for input */
+    if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
+    if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
+    if (status == STATUS_OK) status = run(options, decode, models, wanted, &lines, &targets);
+    lines_free(&lines);
+    lines_free(&targets);
+    return status;
+}
+
+Status cmd_heatmap(int argc, char **argv) {
+    HeatmapOptions options;
+    DecodeOptions decode;
+    ModelSet models = {0};
+    OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, search_option_table(&decode), {0}};
+    StrList words;
+    bool help;
+    options_defaults(tables);
+    Status status = options_parse(tables, argc, argv, false, &words, &help);
+    if (status == STATUS_OK && help) {
+        status = command_print_help(USAGE, tables, EXAMPLES);
+    } else if (status == STATUS_OK && words.count > 1) {
+        status = status_fail(STATUS_USAGE, "more than one sentence given");
+        status_hint(status, "put the sentence in quotes, or many sentences on standard input");
+    } else if (status == STATUS_OK) {
+        status = model_set_load(&models, &options.models);
+        /* Once more, now over the model's own search options. */
+        if (status == STATUS_OK) {
+            options_free(tables);
+            options_defaults(tables);
+            decode = seq2seq_config(models.items[0])->decode;
+            mem_free(words.items);
+            status = options_parse(tables, argc, argv, false, &words, &help);
+        }
+        if (status == STATUS_OK)
+            status = heatmap(&options, &decode, &models, words.count ? words.items[0] : NULL);
+    }
+    mem_free(words.items);
+    model_set_free(&models);
+    options_free(tables);
+    return status;
+}

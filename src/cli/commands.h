@@ -1,0 +1,13 @@
+/* commands.h - the subcommands of attn-mt. argv[0] is the command's own name. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "base/status.h"
+
+Status cmd_train(int argc, char **argv);
+Status cmd_translate(int argc, char **argv);
+Status cmd_bleu(int argc, char **argv);
+Status cmd_heatmap(int argc, char **argv);
+Status cmd_inspect(int argc, char **argv);
+
+#endif

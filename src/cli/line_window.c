@@ -1,0 +1,82 @@
+/* line_window.c - see line_window.h. Bytes are kept as offsets until all are read, because the buffers move as they grow. */
+#include "cli/line_window.h"
+
+#include <string.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/json_lines.h"
+#include "text/utf8.h"
+
+enum { MOST_BYTES = 32 << 20 };
+
+/* Ends of one line in the three buffers. */
+struct WindowEnds {
+    size_t raw, text, error;
+};
+
+static void window_add_json(LineWindow *window, StrView line, long number) {
+    size_t before = window->text_bytes.length;
+    if (json_line_text(line, &window->text_bytes) == STATUS_OK) return;
+    window->text_bytes.length = before;
+    window->unreadable++;
+    log_warn("line %ld: %s", number, status_message());
+    utf8_repair(sv(status_message()), &window->error_bytes);
+    strbuf_add_char(&window->error_bytes, '\0');
+}
+
+static void window_add(LineWindow *window, StrView line, long number) {
+    MEM_GROW(window->ends, window->ends_capacity, (size_t)window->count + 1);
+    strbuf_add(&window->raw_bytes, line);
+    if (window->json) {
+        window_add_json(window, line, number);
+    } else if (line.length > 0 && (memchr(line.data, 0, line.length) || !utf8_valid(line))) {
+        if (window->repaired++ == 0) window->first_repaired = number;
+    }
+    window->ends[window->count++] =
+        (struct WindowEnds){window->raw_bytes.length, window->text_bytes.length, window->error_bytes.length};
+}
+
+static StrView between(const StrBuf *bytes, size_t start, size_t end) {
+    return (StrView){strbuf_text(bytes) + start, end - start};
+}
+
+static void window_point(LineWindow *window) {
+    size_t count = (size_t)window->count;
+    struct WindowEnds start = {0};
+    MEM_GROW(window->lines, window->lines_capacity, count);
+    MEM_GROW(window->raw, window->raw_capacity, count);
+    MEM_GROW(window->errors, window->errors_capacity, count);
+    for (size_t i = 0; i < count; i++) {
+        struct WindowEnds end = window->ends[i];
+        window->raw[i] = between(&window->raw_bytes, start.raw, end.raw);
+        window->lines[i] = window->json ? between(&window->text_bytes, start.text, end.text) : window->raw[i];
+        window->errors[i] = end.error > start.error ? window->error_bytes.data + start.error : NULL;
+        start = end;
+    }
+}
+
+Status line_window_read(LineWindow *window, LineReader *reader, bool *more) {
+    window->count = 0;
+    strbuf_clear(&window->raw_bytes);
+    strbuf_clear(&window->text_bytes);
+    strbuf_clear(&window->error_bytes);
+    do {
+        StrView line;
+        TRY(line_reader_next(reader, &line, more));
+        if (!*more) break;
+        window_add(window, line, line_reader_number(reader));
+    } while (window->count < window->most_lines && window->raw_bytes.length < MOST_BYTES &&
+             line_reader_ready(reader));
+    window_point(window);
+    return STATUS_OK;
+}
+
+void line_window_free(LineWindow *window) {
+    mem_free(window->lines);
+    mem_free(window->raw);
+    mem_free(window->errors);
+    mem_free(window->ends);
+    strbuf_free(&window->raw_bytes);
+    strbuf_free(&window->text_bytes);
+    strbuf_free(&window->error_bytes);
+}

@@ -1,0 +1,32 @@
+/* line_window.h - input lines that are translated together: as many as are there without waiting, up to a limit.
+ *
+ * Owner   views are valid until the next line_window_read
+ */
+#ifndef CLI_LINE_WINDOW_H
+#define CLI_LINE_WINDOW_H
+
+#include "base/fileio.h"
+
+typedef struct {
+    /* Set by the caller. */
+    int most_lines; /* 1: one line at a time */
+    bool json;      /* lines are JSON objects; what counts is their "text" */
+
+    int count;
+    StrView *lines;      /* [count] text to translate */
+    StrView *raw;        /* [count] lines as they were read */
+    const char **errors; /* [count] what is wrong with a line of JSON, or NULL */
+
+    long repaired, first_repaired; /* lines with invalid UTF-8 or NUL bytes, over all reads */
+    long unreadable;               /* lines that are no JSON */
+
+    size_t lines_capacity, raw_capacity, errors_capacity, ends_capacity; /* the rest is for line_window.c */
+    struct WindowEnds *ends;
+    StrBuf raw_bytes, text_bytes, error_bytes;
+} LineWindow;
+
+/* Wait for a line, then take all that can be had. *more is false at the end of the input; there may be lines even then. */
+Status line_window_read(LineWindow *window, LineReader *reader, bool *more);
+void line_window_free(LineWindow *window);
+
+#endif

@@ -1,0 +1,162 @@
+/* main.c - the table of commands, and what every command relies on. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/version.h"
+#include "cli/command_io.h"
+#include "cli/commands.h"
+#include "num/gemm.h"
+#include "num/kern.h"
+
+typedef struct {
+    const char *name;
+    Status (*run)(int argc, char **argv);
+    const char *help;
+} Command;
+
+static const Command COMMANDS[] = {
+    {"train", cmd_train, "train a model from sentence pairs"},
+    {"translate", cmd_translate, "translate text, one sentence a line"},
+    {"bleu", cmd_bleu, "score translations with BLEU and chrF, as sacreBLEU does"},
+    {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
+    {"inspect", cmd_inspect, "show what is in a model file"},
+};
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
+
+static const Command *find_command(const char *name) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
+    return NULL;
+}
+
+static Status fail_unknown_command(const char *name) {
+    const char *names[COMMAND_COUNT + 2] = {"help", "version"};
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i + 2] = COMMANDS[i].name;
+    const char *nearest = str_nearest(name, names, COMMAND_COUNT + 2);
+    status_fail(STATUS_USAGE, "unknown command '%s'", name);
+    if (nearest) return status_hint(STATUS_USAGE, "did you mean 'attn-mt %s'?", nearest);
+    return status_hint(STATUS_USAGE, "attn-mt --help lists the commands");
+}
+
+static Status fail_no_command(void) {
+    status_fail(STATUS_USAGE, "no command given");
+    return status_hint(STATUS_USAGE, "attn-mt --help lists the commands");
+}
+
+static Status print_help(void) {
+    StrBuf out = {0};
+    strbuf_add(&out, SV("Usage: attn-mt COMMAND [OPTION...] [ARGUMENT...]\n"
+                        "\n"
+                        "Trains and runs attention translation models on CPUs.\n"
+                        "\n"
+                        "Commands:\n"));
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        strbuf_format(&out, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
+    strbuf_add(
+        &out,
+        SV("\n"
+           "attn-mt COMMAND --help shows the options of a command; attn-mt --version shows what this\n"
+           "program was built from and which processor features it uses.\n"
+           "\n"
+           "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration, 3 bad data\n"
+           "or model file, 4 training diverged, 128+N stopped by signal N.\n"));
+    Status status = command_print(strbuf_view(&out));
+    strbuf_free(&out);
+    return status;
+}
+
+static Status print_version(void) {
+    StrBuf out = {0};
+    strbuf_format(&out, "attn-mt %s\n", ATTN_MT_VERSION);
+    strbuf_format(&out, "compiler  %s\n",
+#if defined(__clang__)
+                  "clang " __clang_version__
+#elif defined(__GNUC__)
+                  "gcc " __VERSION__
+#else
+                  "unknown"
+#endif
+    );
+    strbuf_format(&out, "blas      %s\nkernel    %s\nsimd      %s\n", gemm_library(), gemm_kernel(),
+                  kern->name);
+    Status status = command_print(strbuf_view(&out));
+    strbuf_free(&out);
+    return status;
+}
+
+/* "help COMMAND" is "COMMAND --help". */
+static Status help_command(int argc, char **argv) {
+    if (argc < 2) return print_help();
+    const Command *command = find_command(argv[1]);
+    if (!command) return fail_unknown_command(argv[1]);
+    char *arguments[] = {argv[1], (char[]){"--help"}, NULL};
+    return command->run(2, arguments);
+}
+
+static Status dispatch(int argc, char **argv) {
+    if (argc < 2) return fail_no_command();
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help();
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0)
+        return print_version();
+    if (strcmp(name, "help") == 0) return help_command(argc - 1, argv + 1);
+    const Command *command = find_command(name);
+    if (command) return command->run(argc - 1, argv + 1);
+    if (name[0] != '-') return fail_unknown_command(name);
+    status_fail(STATUS_USAGE, "option '%s' stands before the command", name);
+    return status_hint(STATUS_USAGE, "attn-mt COMMAND [OPTION...]; attn-mt --help lists the commands");
+}
+
+static void on_exhausted(size_t bytes) {
+    char text[128];
+    int length = snprintf(text, sizeof text, "attn-mt: out of memory: cannot get %zu bytes more\n", bytes);
+    file_discard_all();
+    if (write(STDERR_FILENO, text, (size_t)length) < 0) _exit(STATUS_RUNTIME);
+    _exit(STATUS_RUNTIME);
+}
+
+/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing. Training replaces the
+ * handlers of the signals that it wants to survive. */
+static void on_fatal_signal(int number) {
+    file_discard_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_signals(void) {
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ, SIGXCPU};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction action = {.sa_handler = on_fatal_signal}, old;
+        sigemptyset(&action.sa_mask);
+        /* nohup and shells' background jobs ignore some on purpose; an ignored SIGPIPE is somebody's accident. */
+        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN && fatal[i] != SIGPIPE)
+            continue;
+        sigaction(fatal[i], &action, NULL);
+    }
+}
+
+/* Descriptors 0 to 2 that are closed would be given to the next file that is opened. */
+static void fill_standard_descriptors(void) {
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) != -1) continue;
+        int opened = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* reading or writing it fails */
+        if (opened != fd && opened >= 0) close(opened);
+    }
+}
+
+int main(int argc, char **argv) {
+    fill_standard_descriptors();
+    gemm_startup(argv);
+    kern_select();
+    mem_on_exhausted(on_exhausted);
+    catch_signals();
+    Status status = dispatch(argc, argv);
+    if (status == STATUS_OK) return 0;
+    log_failure();
+    return (int)status;
+}

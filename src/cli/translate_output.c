@@ -1,0 +1,179 @@
+/* translate_output.c - see translate_output.h. */
+#include "cli/translate_output.h"
+
+#include <math.h>
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/json_lines.h"
+#include "text/utf8.h"
+
+/* A number as every reader of text and JSON takes it. */
+static void add_number(StrBuf *out, double value) {
+    if (isfinite(value))
+        strbuf_format(out, "%.6g", value);
+    else
+        strbuf_add(out, SV("null"));
+}
+
+static const float *soft_row(const Alignment *alignment, int t) {
+    return alignment->weights + (size_t)t * (size_t)alignment->columns;
+}
+
+/* "0-0 1-2", or "0.9,0.1 0.2,0.8". */
+static void add_alignment(const OutputStyle *style, const Alignment *alignment, StrBuf *out) {
+    if (style->alignment == ALIGN_SOFT) {
+        for (int t = 0; t < alignment->rows; t++)
+            for (int s = 0; s < alignment->columns; s++)
+                strbuf_format(out, "%s%.6g", s ? "," : t ? " " : "", (double)soft_row(alignment, t)[s]);
+        return;
+    }
+    AlignmentPair *pairs;
+    int count = alignment_pairs(alignment, style->threshold, &pairs);
+    for (int i = 0; i < count; i++)
+        strbuf_format(out, "%s%d-%d", i ? " " : "", pairs[i].source, pairs[i].target);
+    mem_free(pairs);
+}
+
+static void add_item_alignment(const OutputStyle *style, const Translation *translation, int rank,
+                               StrBuf *out) {
+    Alignment alignment;
+    if (translation->pieces == 0) return;
+    alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
+    add_alignment(style, &alignment, out);
+    alignment_free(&alignment);
+}
+
+static void add_word_scores(const TranslationItem *item, StrBuf *out) {
+    strbuf_add(out, SV("WordScores="));
+    for (int t = 0; t < item->steps; t++) strbuf_format(out, " %.6g", (double)item->token_scores[t]);
+}
+
+static void write_plain(const OutputStyle *style, const Translation *translation, StrBuf *out) {
+    strbuf_add(out, strbuf_view(&translation->items[0].text));
+    if (style->alignment != ALIGN_NONE) {
+        strbuf_add(out, SV(" ||| "));
+        add_item_alignment(style, translation, 0, out);
+    }
+    if (style->word_scores) {
+        strbuf_add(out, SV(" ||| "));
+        add_word_scores(&translation->items[0], out);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void write_n_best(const OutputStyle *style, long number, const Translation *translation, StrBuf *out) {
+    for (int rank = 0; rank < translation->count; rank++) {
+        const TranslationItem *item = &translation->items[rank];
+        strbuf_format(out, "%ld ||| %s ||| ", number, strbuf_text(&item->text));
+        if (style->alignment != ALIGN_NONE) {
+            add_item_alignment(style, translation, rank, out);
+            strbuf_add(out, SV(" ||| "));
+        }
+        if (style->word_scores) {
+            add_word_scores(item, out);
+            strbuf_add(out, SV(" ||| "));
+        }
+        strbuf_format(out, "F0= %.6g ||| %.6g\n", item->score, item->normalised);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_tokens(const char *name, const Segmenter *segmenter, const int *ids, int count, StrBuf *out) {
+    StrBuf label = {0};
+    strbuf_format(out, ", \"%s\": [", name);
+    for (int i = 0; i < count; i++) {
+        strbuf_clear(&label);
+        segmenter_label(segmenter, ids[i], &label);
+        if (i) strbuf_add(out, SV(", "));
+        json_write_string(out, strbuf_view(&label));
+    }
+    strbuf_add_char(out, ']');
+    strbuf_free(&label);
+}
+
+static void add_json_alignment(const OutputStyle *style, const Translation *translation, int rank,
+                               StrBuf *out) {
+    Alignment alignment = {0};
+    AlignmentPair *pairs = NULL;
+    bool soft = style->alignment == ALIGN_SOFT;
+    if (translation->pieces > 0)
+        alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
+    strbuf_format(out, ", \"%s\": [", soft ? "attention" : "alignment");
+    for (int t = 0; soft && t < alignment.rows; t++) {
+        strbuf_add(out, t ? SV(", [") : SV("["));
+        for (int s = 0; s < alignment.columns; s++)
+            strbuf_format(out, "%s%.6g", s ? ", " : "", (double)soft_row(&alignment, t)[s]);
+        strbuf_add_char(out, ']');
+    }
+    int count = soft ? 0 : alignment_pairs(&alignment, style->threshold, &pairs);
+    for (int i = 0; i < count; i++)
+        strbuf_format(out, "%s[%d, %d]", i ? ", " : "", pairs[i].source, pairs[i].target);
+    strbuf_add_char(out, ']');
+    mem_free(pairs);
+    alignment_free(&alignment);
+}
+
+/* "translation": ... of one item, without braces. */
+static void add_json_item(const OutputStyle *style, const Translation *translation, int rank, StrBuf *out) {
+    const TranslationItem *item = &translation->items[rank];
+    strbuf_add(out, SV("\"translation\": "));
+    json_write_string(out, strbuf_view(&item->text));
+    strbuf_add(out, SV(", \"score\": "));
+    add_number(out, item->score);
+    strbuf_add(out, SV(", \"normalized_score\": "));
+    add_number(out, item->normalised);
+    add_tokens("tokens", style->target, item->ids, item->length, out);
+    if (style->word_scores) {
+        strbuf_add(out, SV(", \"token_scores\": ["));
+        for (int t = 0; t < item->steps; t++) {
+            if (t) strbuf_add(out, SV(", "));
+            add_number(out, (double)item->token_scores[t]);
+        }
+        strbuf_add_char(out, ']');
+    }
+    if (style->alignment != ALIGN_NONE) add_json_alignment(style, translation, rank, out);
+}
+
+static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
+                       StrBuf *out) {
+    strbuf_add_char(out, '{');
+    if (json.length > 0) {
+        json_line_members(json, out);
+    } else {
+        StrBuf sound = {0};
+        utf8_repair(text, &sound);
+        strbuf_add(out, SV("\"text\": "));
+        json_write_string(out, strbuf_view(&sound));
+        strbuf_add(out, SV(", "));
+        strbuf_free(&sound);
+    }
+    add_json_item(style, translation, 0, out);
+    add_tokens("source_tokens", style->source, translation->source, translation->source_length, out);
+    if (style->n_best > 0) {
+        strbuf_add(out, SV(", \"n_best\": ["));
+        for (int rank = 0; rank < translation->count; rank++) {
+            strbuf_add(out, rank ? SV(", {") : SV("{"));
+            add_json_item(style, translation, rank, out);
+            strbuf_add_char(out, '}');
+        }
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add(out, SV("}\n"));
+}
+
+void translate_output_write(const OutputStyle *style, long number, StrView text, StrView json,
+                            const Translation *translation, StrBuf *out) {
+    if (style->json)
+        write_json(style, text, json, translation, out);
+    else if (style->n_best > 0)
+        write_n_best(style, number, translation, out);
+    else
+        write_plain(style, translation, out);
+}
+
+void translate_output_write_error(const char *message, StrBuf *out) {
+    strbuf_add(out, SV("{\"error\": "));
+    json_write_string(out, sv(message));
+    strbuf_add(out, SV("}\n"));
+}
