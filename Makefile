@@ -1,0 +1,226 @@
+# Makefile - builds, tests and installs attn-mt. `make help` lists the targets.
+#
+# Variables   CC, CFLAGS, LDFLAGS  as everywhere; CFLAGS holds only what you may want to change (-O2 -g)
+#             BUILD=dir            where everything that is built goes (default build)
+#             SANITIZE=list        -fsanitize=list in compiling and linking
+#             WERROR=1             warnings are errors
+#             V=1                  show the commands
+#             JOBS=n               compile jobs of the targets that install and build in one go
+#             PREFIX, DESTDIR      for install and uninstall
+
+BUILD ?= build
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+HOT_CFLAGS ?= -O3
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
+
+PACKAGES := openblas libutf8proc libcjson zlib
+TEST_PACKAGES := cmocka
+
+# Homebrew keeps some libraries out of pkg-config's way.
+ifeq ($(shell uname -s),Darwin)
+export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH):$(subst $() ,:,$(wildcard /opt/homebrew/opt/*/lib/pkgconfig /usr/local/opt/*/lib/pkgconfig))
+endif
+PKG_CONFIG ?= pkg-config
+missing = $(shell for p in $(1); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+
+# ---- flags ---------------------------------------------------------------------------------------------
+
+# Contraction of a*b+c into one rounding is left to the kernels that ask for it: elsewhere the same source
+# gives the same bits with every compiler.
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fopenmp-simd -pthread
+ifdef WERROR
+BASE_CFLAGS += -Werror
+endif
+ifdef SANITIZE
+SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
+TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
+COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
+LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(LDFLAGS)
+LIBS = $(PKG_LIBS) -lm $(LDLIBS)
+
+# src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
+KERN_ISAS := base
+ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+KERN_ISAS += avx2 avx512
+endif
+KERN_FLAGS_base :=
+KERN_FLAGS_avx2 := -mavx2 -mfma
+KERN_FLAGS_avx512 := -mavx512f -mavx512vl -mavx512dq -mavx512bw -mprefer-vector-width=512
+KERN_CFLAGS = $(HOT_CFLAGS) -ffp-contract=fast -DKERN_SUFFIX=$(1) $(KERN_FLAGS_$(1))
+
+# ---- what is built -------------------------------------------------------------------------------------
+
+OBJ := $(BUILD)/obj
+KERN := src/num/kern_impl.c
+SRC := $(sort $(shell find src -name '*.c'))
+LIB_SRC := $(filter-out src/cli/main.c $(KERN),$(SRC))
+objects = $(patsubst src/%.c,$(1)/%.o,$(2))
+LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/num/kern_impl_%.o))
+# The same numerics in double precision, for the gradient checks.
+F64_SRC := $(filter src/base/% src/num/% src/layers/% src/models/% src/text/%,$(LIB_SRC))
+F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC)) $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/num/kern_impl_base.o)
+LIB := $(BUILD)/libattn-mt.a
+F64_LIB := $(BUILD)/f64/libattn-mt-f64.a
+BIN := $(BUILD)/attn-mt
+
+# A test program is a C file with a main; other C files of its folder are a library for it.
+test_sources = $(sort $(wildcard $(1:%=tests/%/*.c)))
+mains = $(if $(1),$(shell grep -l '^int main.' $(1) /dev/null))
+TEST_SRC := $(call test_sources,unit golden gradcheck)
+TEST_MAINS := $(call mains,$(TEST_SRC))
+TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
+TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
+TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+
+.PHONY: all
+all: $(BIN) $(LIB) ## build the program and its library (the default)
+
+$(BIN): $(OBJ)/cli/main.o $(LIB)
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^ $(LIBS)
+
+$(LIB): $(LIB_OBJ)
+$(F64_LIB): $(F64_OBJ)
+$(LIB) $(F64_LIB):
+	$(say) "AR  " $@
+	$(q)rm -f $@ && $(AR) rcs $@ $^
+
+# The numeric folders run hot loops: they are optimised further than the rest.
+$(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
+
+$(OBJ)/%.o: src/%.c $(BUILD)/flags
+	$(compile) -c -o $@ $<
+
+$(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
+	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
+
+$(BUILD)/f64/obj/num/kern_impl_base.o: $(KERN) $(BUILD)/flags
+	$(compile) $(call KERN_CFLAGS,base) -DREAL_DOUBLE -c -o $@ $<
+
+$(BUILD)/f64/obj/%.o: src/%.c $(BUILD)/flags
+	$(compile) -DREAL_DOUBLE -c -o $@ $<
+
+$(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags
+	$(compile) $(TEST_CFLAGS) -Itests $(if $(filter gradcheck/%,$*),-DREAL_DOUBLE) -c -o $@ $<
+
+TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(TEST_SRC))))
+$(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
+	$(q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(TEST_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+define test_folder
+$(BUILD)/obj/$(1)/helpers.a: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter $(1)/%,$(TEST_HELPERS)))
+$(filter $(BUILD)/$(1)/%,$(TEST_BIN)): $(BUILD)/obj/$(1)/helpers.a $(if $(filter %/gradcheck,$(1)),$(F64_LIB),$(LIB))
+endef
+$(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+
+# Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
+FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
+$(BUILD)/flags: force
+	+@mkdir -p $(BUILD) && { echo '$(FLAGS_TEXT)' | cmp -s - $@ || echo '$(FLAGS_TEXT)' > $@; }
+.PHONY: force
+force:
+
+# Only the rules written here: make's own would try to link "x.d" from "x.d.o".
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+%.d: ;
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(OBJ)/cli/main.o)
+
+q := $(if $(V),,@)
+say = @echo "  "
+compile = $(if $(V),,@echo "   CC  " $@;) mkdir -p $(@D) && $(COMPILE) $(HOT) -MMD -MP
+
+# Without the libraries the first object says so, instead of a compiler error about a header.
+MISSING := $(call missing,$(PACKAGES))
+MISSING_FOR_TESTS := $(call missing,$(TEST_PACKAGES))
+require = $(if $(1),$(2): | missing-$(3)$(newline)missing-$(3):; @echo "make: missing: $(1)" >&2; \
+	echo "hint: run 'scripts/install-deps' (or 'scripts/install-deps --print' to see what it would do)" >&2; exit 1)
+define newline
+
+
+endef
+$(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
+$(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
+
+# ---- demo and tests ------------------------------------------------------------------------------------
+
+# Targets that a newcomer types first install what is missing, then build on all cores.
+.PHONY: deps demo test check tests asan ubsan sanitize coverage bench
+again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+deps:
+	@scripts/install-deps
+
+demo: deps ## train on the embedded corpus, translate, score, draw attention: two minutes
+	$(again) all
+	@BUILD=$(BUILD) scripts/demo
+
+test: deps ## build and run every test
+	$(again) all tests
+	@BUILD=$(BUILD) tests/run
+
+check: deps ## the tests that take seconds
+	$(again) all tests
+	@BUILD=$(BUILD) tests/run --fast
+
+tests: all $(TEST_BIN) ## build the test programs without running them
+
+asan: deps ## unit and command tests under the address sanitizer
+	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
+	@BUILD=build-asan tests/run --sanitized unit golden cli
+
+ubsan: deps ## unit and command tests under the undefined-behaviour sanitizer
+	$(again) BUILD=build-ubsan SANITIZE=undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
+	@BUILD=build-ubsan tests/run --sanitized unit golden cli
+
+sanitize: deps ## both sanitizers in one build
+	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
+	@BUILD=build-sanitize tests/run --sanitized unit golden cli
+
+coverage: deps ## branch coverage of the code that reads files and other people's data
+	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS= LDFLAGS=--coverage all tests
+	@BUILD=build-coverage scripts/coverage
+
+bench: deps ## speed of training and translation on this machine
+	$(again) all
+	@BUILD=$(BUILD) scripts/bench
+
+# ---- care of the source --------------------------------------------------------------------------------
+
+FORMATTED = $(shell find src tests -name '*.[ch]')
+.PHONY: lint format install uninstall clean help
+lint: ## layout, include rule, file headers, static checks
+	@if command -v clang-format >/dev/null; then clang-format --dry-run -Werror $(FORMATTED); \
+	else echo "skipped: clang-format is not installed"; fi
+	@scripts/check-levels
+	@scripts/check-files
+	@if command -v cppcheck >/dev/null; then cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -Isrc \
+	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro src; \
+	else echo "skipped: cppcheck is not installed"; fi
+
+format: ## rewrite the C files in the project's layout
+	clang-format -i $(FORMATTED)
+
+install: all ## copy program and man page below PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
+	install -m 644 docs/attn-mt.1 $(DESTDIR)$(PREFIX)/share/man/man1/attn-mt.1
+
+uninstall: ## remove what install copied
+	rm -f $(DESTDIR)$(PREFIX)/bin/attn-mt $(DESTDIR)$(PREFIX)/share/man/man1/attn-mt.1
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage
+
+help: ## this list
+	@echo "attn-mt $(VERSION)"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'

@@ -1,0 +1,58 @@
+# install-deps says and does the right thing with each package manager: played by scripts that note their arguments.
+set -eu
+bin=$TMP/bin
+mkdir "$bin"
+for tool in sh cat tail rm dirname env uname make tr; do ln -s "$(command -v $tool)" "$bin/$tool"; done
+
+fake() { # NAME, BODY
+    printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+expect() { # WHAT, EXIT CODE, PATTERN OF THE OUTPUT, ARGUMENT...
+    what=$1 code=$2 pattern=$3
+    shift 3
+    status=0
+    PATH=$bin TMPDIR=$TMP NOTES=$TMP/notes CC=no-compiler PKG_CONFIG=no-pkg-config \
+        scripts/install-deps "$@" >"$TMP/out" 2>&1 </dev/null || status=$?
+    if [ $status -ne "$code" ] || ! grep -qE -e "$pattern" "$TMP/out"; then
+        echo "$what: expected exit code $code and '$pattern', got exit code $status and:"
+        cat "$TMP/out"
+        exit 1
+    fi
+}
+note='echo "$0 $*" | tr "\n" " " >>"$NOTES"'
+
+fake id 'echo 0'
+expect "no package manager" 1 "^hint: this system has none"
+for case in "apt-get|^env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends pkg-config gcc libc6-dev libopenblas-dev libutf8proc-dev libcjson-dev zlib1g-dev libcmocka-dev$" \
+    "dnf|^dnf install -y pkgconf-pkg-config gcc openblas-devel utf8proc-devel cjson-devel zlib-devel libcmocka-devel$" \
+    "pacman|^pacman -S --needed --noconfirm pkgconf gcc openblas libutf8proc cjson zlib cmocka$" \
+    "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev cmocka-dev$" \
+    "brew|^brew install pkgconf openblas utf8proc cjson zlib cmocka$"; do
+    manager=${case%%|*}
+    fake "$manager" "$note"
+    expect "$manager" 0 "${case#*|}" --print
+    [ ! -e "$TMP/notes" ] || { echo "$manager: --print ran it"; exit 1; }
+    rm "$bin/$manager"
+done
+
+fake id 'echo 1000'
+fake dnf "$note"
+expect "no root and no sudo" 1 "^hint: run 'sudo dnf install"
+fake sudo 'exit 1'
+expect "sudo wants a password" 1 "^hint: run 'sudo dnf install"
+[ ! -e "$TMP/notes" ] || { echo "the package manager ran without permission"; exit 1; }
+fake sudo '[ "$1" != -n ] || shift; [ "$1" = true ] || exec "$@"'
+expect "sudo without password" 1 "still missing after installation"
+grep -q "dnf install -y pkgconf" "$TMP/notes" || { echo "sudo did not reach dnf"; exit 1; }
+rm "$bin/sudo" "$bin/dnf" "$TMP/notes"
+
+fake id 'echo 0'
+fake apt-get 'echo "$1" >>"$NOTES"; echo "E: cannot reach the mirror"; exit 100'
+expect "installation fails" 1 "^hint: run 'apt-get update && env DEBIAN"
+grep -q "cannot reach the mirror" "$TMP/out" || { echo "the manager's words are lost"; exit 1; }
+[ "$(cat "$TMP/notes" | tr '\n' ' ')" = "install update " ] || { echo "wrong order: $(cat "$TMP/notes")"; exit 1; }
+expect "unknown option" 2 "^usage:" --bogus
+
+# Here everything is there: silence.
+if [ -n "$(scripts/install-deps 2>&1)" ]; then echo "not silent"; exit 1; fi
