@@ -49,10 +49,14 @@ static bool is_fallback(const char *core, const char *wanted) {
     return !strcmp(wanted, "SkylakeX") && !strcasecmp(core, "Haswell");
 }
 
-void gemm_startup(char **argv) {
+const char *gemm_better_kernel(void) {
     const char *wanted = wanted_core();
-    bool again = wanted && is_fallback(gemm_kernel(), wanted) && !getenv("OPENBLAS_CORETYPE");
-    if (!again || getenv("ATTN_MT_RESTARTED")) {
+    return wanted && is_fallback(gemm_kernel(), wanted) ? wanted : NULL;
+}
+
+void gemm_startup(char **argv) {
+    const char *wanted = gemm_better_kernel();
+    if (!wanted || getenv("OPENBLAS_CORETYPE") || getenv("ATTN_MT_RESTARTED")) {
         openblas_set_num_threads(1);
         return;
     }
@@ -64,6 +68,8 @@ void gemm_startup(char **argv) {
     openblas_set_num_threads(1);
 }
 #else
+const char *gemm_better_kernel(void) { return NULL; }
+
 void gemm_startup(char **argv) {
     (void)argv;
 #ifdef OPENBLAS_VERSION

@@ -66,6 +66,9 @@ static void announce(const Trainer *t) {
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
              workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
+    if (gemm_better_kernel())
+        log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
+                 gemm_kernel(), gemm_better_kernel());
 }
 
 static Status set_up(Trainer *t) {
