@@ -12,8 +12,8 @@
  * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set, fallback)
  *           commas separate items and "\," is a comma. With `choices` each item must be one of them, and
  *           following arguments that are choices belong to the list too: -m bleu chrf.
- * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE with `bare`: a bare --flag means `bare`; the next argument is its
- *           value only if it is a whole number, or one of the choices.
+ * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE, OPT_REAL and OPT_STRING with `bare`: a bare --flag means `bare`; the
+ *           next argument is its value only if it is a number, or one of the choices.
  * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
  *
  * Owner   strings and lists stored into the struct are heap copies; options_free releases them.
@@ -54,7 +54,7 @@ typedef struct {
     const char *fallback;/* default as text; NULL = zero / NULL / empty list */
     double min, max;     /* inclusive range of numbers; min == max: any */
     const char *choices; /* "gru|lstm" for OPT_CHOICE */
-    const char *bare;    /* OPT_OPTIONAL_INT: value of the bare flag; OPT_CHOICE with bare: likewise optional */
+    const char *bare;    /* OPT_OPTIONAL_INT: value of the bare flag; others with bare: likewise optional */
     const char *arg;     /* name of the value in --help */
     const char *help;    /* one line, lower case, no full stop */
     const char *group;   /* heading in --help from this row on, or NULL to stay under the last one */

@@ -64,7 +64,7 @@ static void add_usage(StrBuf *out, const Option *row) {
         strbuf_add(out, SV("      "));
     bool on = row->fallback && strcmp(row->fallback, "true") == 0;
     strbuf_format(out, "--%s%s", row->type == OPT_BOOL && on ? "[no-]" : "", row->flag);
-    if (row->type == OPT_OPTIONAL_INT || (row->type == OPT_CHOICE && row->bare))
+    if (row->type == OPT_OPTIONAL_INT || (row->type != OPT_LIST && row->bare))
         strbuf_format(out, "[=%s]", value_name(row));
     else if (row->type != OPT_BOOL)
         strbuf_format(out, " %s", value_name(row));

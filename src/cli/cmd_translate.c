@@ -1,6 +1,7 @@
 /* cmd_translate.c - attn-mt translate: lines in, lines out, always in order. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -18,8 +19,8 @@ typedef struct {
     char *output;
     int threads;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
-    int alignment, level;
-    double threshold;
+    char *alignment;
+    int level;
     bool word_scores, json, json_input, crop, attention, quiet;
 } TranslateOptions;
 
@@ -42,10 +43,8 @@ static const Option TRANSLATE_OPTIONS[] = {
      .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000", .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best, in Moses format; without N as many as the beam is wide", .group = "What is printed"},
-    {.flag = "alignment", .type = OPT_CHOICE, FIELD(alignment), .fallback = "none", .choices = ALIGNMENT_STYLES, .bare = "hard", .arg = "STYLE",
-     .help = "add source-target pairs (hard) or all attention weights (soft, with </s>)"},
-    {.flag = "alignment-threshold", .type = OPT_REAL, FIELD(threshold), .fallback = "0", .max = 1, .arg = "X",
-     .help = "hard: all pairs of at least this weight; 0 = the best source word of each target word"},
+    {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none", .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
+     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if that is a number, or all attention weights (soft, with those of </s>)"},
     {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word", .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "align words, or the subwords the model works on"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
@@ -159,9 +158,10 @@ static Status translate_file(Session *session, const char *path) {
 static void report(const Session *session) {
     char lines[32], tokens[32], time[32];
     if (session->window.repaired > 0 && !session->options.quiet)
-        log_warn("%ld lines had bytes that are no text (invalid UTF-8 or NUL), the first is line %ld: read "
+        log_warn("bytes that are no text (invalid UTF-8 or NUL) in %ld line%s, the first is line %ld: read "
                  "as U+FFFD",
-                 session->window.repaired, session->window.first_repaired);
+                 session->window.repaired, session->window.repaired == 1 ? "" : "s",
+                 session->window.first_repaired);
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s lines in %s: %.1f sentences/s, %s target tokens/s",
@@ -182,6 +182,28 @@ static Status session_run(Session *session) {
     return status;
 }
 
+/* "none", "hard", "soft", or the least weight of a pair. */
+static Status read_alignment(const char *text, OutputStyle *style) {
+    char *end;
+    double number = strtod(text, &end);
+    if (strcmp(text, "none") == 0) {
+        style->alignment = ALIGN_NONE;
+    } else if (strcmp(text, "soft") == 0) {
+        style->alignment = ALIGN_SOFT;
+    } else if (strcmp(text, "hard") == 0) {
+        style->alignment = ALIGN_HARD;
+    } else if (end > text && !*end && number > 0 && number <= 1) {
+        style->alignment = ALIGN_HARD;
+        style->threshold = number;
+    } else {
+        status_fail(STATUS_USAGE, "option '--alignment': '%s' is not none, hard, soft or a weight up to 1",
+                    text);
+        return status_hint(STATUS_USAGE,
+                           "options with optional values take them behind '=': --alignment=0.2");
+    }
+    return STATUS_OK;
+}
+
 /* Everything between the command line and the first input line. */
 static Status session_begin(Session *session, const DecodeOptions *decode) {
     TranslateOptions *options = &session->options;
@@ -193,22 +215,21 @@ static Status session_begin(Session *session, const DecodeOptions *decode) {
                     decode->beam_size);
         return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
     }
+    session->style = (OutputStyle){.json = options->json,
+                                   .word_scores = options->word_scores,
+                                   .n_best = n_best,
+                                   .level = (AlignmentLevel)options->level,
+                                   .source = seq2seq_source(session->models.items[0]),
+                                   .target = seq2seq_target(session->models.items[0])};
+    TRY(read_alignment(options->alignment, &session->style));
     TranslatorOptions translator = {.decode = *decode,
                                     .n_best = n_best > 1 ? n_best : 1,
-                                    .attention = options->alignment != ALIGN_NONE || options->attention,
+                                    .attention = session->style.alignment != ALIGN_NONE || options->attention,
                                     .crop = options->crop,
                                     .quiet = options->quiet};
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &translator, session->workers));
-    session->style = (OutputStyle){.json = options->json,
-                                   .word_scores = options->word_scores,
-                                   .n_best = n_best,
-                                   .alignment = (AlignmentStyle)options->alignment,
-                                   .level = (AlignmentLevel)options->level,
-                                   .threshold = options->threshold,
-                                   .source = seq2seq_source(session->models.items[0]),
-                                   .target = seq2seq_target(session->models.items[0])};
     session->window.json = options->json_input;
     session->window.most_lines =
         decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
@@ -261,7 +282,9 @@ static Status translate(Session *session, DecodeOptions *decode, int argc, char 
     }
     TRY(file_commit(output));
     long bad = session->window.unreadable;
-    return bad ? status_fail(STATUS_DATA, "%ld lines were not JSON objects with a \"text\"", bad) : STATUS_OK;
+    return bad ? status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\"", bad,
+                             bad == 1 ? " is" : "s are")
+               : STATUS_OK;
 }
 
 Status cmd_translate(int argc, char **argv) {

@@ -19,7 +19,7 @@ static void window_add_json(LineWindow *window, StrView line, long number) {
     if (json_line_text(line, &window->text_bytes) == STATUS_OK) return;
     window->text_bytes.length = before;
     window->unreadable++;
-    log_warn("line %ld: %s", number, status_message());
+    log_warn("line %ld is not a JSON object with a \"text\" (%s)", number, status_message());
     utf8_repair(sv(status_message()), &window->error_bytes);
     strbuf_add_char(&window->error_bytes, '\0');
 }

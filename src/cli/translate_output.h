@@ -10,7 +10,6 @@
 #include "decode/alignment.h"
 
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
-#define ALIGNMENT_STYLES "none|hard|soft"
 
 typedef struct {
     bool json, word_scores;

@@ -85,23 +85,23 @@ static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **
     return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
 }
 
-/* The sizes come from a file that nobody vouches for: bound the parameter count before anything is allocated. */
-static Status check_size(const SafeFile *file, const Config *config, int source_size, int target_size) {
-    const ModelOptions *m = &config->model;
-    double widest = 3.0 * m->hidden + m->embedding + m->attention_size + source_size + target_size;
-    double narrow = (double)m->embedding + m->hidden, layers = m->encoder_layers + m->decoder_layers;
-    size_t bytes = 0;
-    for (size_t i = 0; i < safetensors_count(file); i++) bytes += safetensors_at(file, i)->bytes;
-    if (widest * narrow * layers * 16 * sizeof(real) < 1e8 ||
-        (double)m->hidden * m->hidden * sizeof(real) <= (double)bytes)
-        return STATUS_OK;
-    return status_fail(STATUS_DATA, "its configuration describes a model much larger than the file");
+/* The sizes come from a file that nobody vouches for: compare them before memory is allocated for them. */
+static Status check_size(const SafeFile *file, const ParamSet *params) {
+    size_t wanted = 0, there = 0;
+    for (int i = 0; i < params->count; i++)
+        wanted += (size_t)params->items[i]->rows * (size_t)params->items[i]->columns;
+    for (size_t i = 0; i < safetensors_count(file); i++) there += safetensors_at(file, i)->bytes;
+    if (wanted * sizeof(real) == there) return STATUS_OK;
+    return status_fail(STATUS_DATA, "its configuration describes %zu parameters, it holds %zu", wanted,
+                       there / sizeof(real));
 }
 
 static Status read_weights(const SafeFile *file, ParamSet *params) {
     if (safetensors_count(file) != (size_t)params->count)
         return status_fail(STATUS_DATA, "it has %zu tensors, its configuration asks for %d",
                            safetensors_count(file), params->count);
+    TRY(check_size(file, params));
+    params_allocate(params);
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         const SafeTensor *tensor;
@@ -128,9 +128,6 @@ static Status read_model(Seq2Seq **model, const SafeFile *file, StrBuf *provenan
         target = segmenter_retain(source);
     if (status == STATUS_OK && config.model.tie == TIE_ALL && target != source)
         status = status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
-    if (status == STATUS_OK)
-        status = check_size(file, &config, vocab_size(segmenter_vocab(source)),
-                            vocab_size(segmenter_vocab(target)));
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
         status = read_weights(file, seq2seq_params(*model));

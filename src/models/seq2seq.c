@@ -55,7 +55,6 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     declare_tables(m);
     m->encoder = encoder_new(m->params, &m->config.model);
     m->decoder = decoder_new(m->params, &m->config.model);
-    params_allocate(m->params);
     return m;
 }
 

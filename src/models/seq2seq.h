@@ -40,7 +40,7 @@ typedef struct {
     const int *start, *length; /* [rows] */
 } AttentionWeights;
 
-/* `source` and `target` are retained. Parameters are declared and allocated, not initialised. */
+/* `source` and `target` are retained. Parameters are declared; params_initialize or params_allocate gives them memory. */
 Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target);
 void seq2seq_free(Seq2Seq *model);
 ParamSet *seq2seq_params(const Seq2Seq *model);

@@ -60,6 +60,7 @@ static uint64_t name_hash(const char *name) {
 }
 
 void params_initialize(ParamSet *params, uint64_t seed) {
+    if (!params->data) params_allocate(params);
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         real *data = param_data(params, p);

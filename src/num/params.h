@@ -54,7 +54,7 @@ void params_free(ParamSet *params);
 Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
                   Packing packing);
 void params_allocate(ParamSet *params);
-/* Each parameter from its own random stream: (seed, its name). */
+/* Each parameter from its own random stream: (seed, its name). Allocates if that was not done. */
 void params_initialize(ParamSet *params, uint64_t seed);
 Param *params_find(const ParamSet *params, const char *name);
 real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
