@@ -29,10 +29,10 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more);
 /* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
  * ahead, so it too ends the life of the last line. */
 bool line_reader_ready(LineReader *reader);
-long line_reader_number(const LineReader *reader); /* of the line just read, from 1 */
+long line_reader_number(const LineReader *reader);      /* of the line just read, from 1 */
 const char *line_reader_path(const LineReader *reader); /* for messages */
-long line_reader_returns(const LineReader *reader); /* lines that ended in '\r' so far */
-bool line_reader_marked(const LineReader *reader);  /* did the file begin with a byte-order mark */
+long line_reader_returns(const LineReader *reader);     /* lines that ended in '\r' so far */
+bool line_reader_marked(const LineReader *reader);      /* did the file begin with a byte-order mark */
 void line_reader_close(LineReader *reader);
 
 typedef struct OutFile OutFile;

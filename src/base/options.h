@@ -29,13 +29,13 @@
 #include "base/strview.h"
 
 typedef enum {
-    OPT_BOOL,   /* bool */
-    OPT_INT,    /* int */
-    OPT_LONG,   /* long long */
-    OPT_REAL,   /* double */
-    OPT_STRING, /* char * (NULL when the fallback is NULL) */
-    OPT_CHOICE, /* int: index into `choices` */
-    OPT_LIST,   /* StrList */
+    OPT_BOOL,         /* bool */
+    OPT_INT,          /* int */
+    OPT_LONG,         /* long long */
+    OPT_REAL,         /* double */
+    OPT_STRING,       /* char * (NULL when the fallback is NULL) */
+    OPT_CHOICE,       /* int: index into `choices` */
+    OPT_LIST,         /* StrList */
     OPT_OPTIONAL_INT, /* int; a bare --flag means `bare`, --flag=N means N */
 } OptionType;
 
@@ -45,19 +45,19 @@ typedef struct {
 } StrList;
 
 typedef struct {
-    const char *key;     /* "section.name" in configurations; NULL: command line only */
-    const char *flag;    /* long flag without dashes; NULL: configuration only (still reachable by --set) */
-    const char *alias;   /* another accepted long flag, or NULL */
-    char letter;         /* short flag or 0 */
+    const char *key;   /* "section.name" in configurations; NULL: command line only */
+    const char *flag;  /* long flag without dashes; NULL: configuration only (still reachable by --set) */
+    const char *alias; /* another accepted long flag, or NULL */
+    char letter;       /* short flag or 0 */
     OptionType type;
-    size_t offset;       /* of the field in the struct of the table */
-    const char *fallback;/* default as text; NULL = zero / NULL / empty list */
-    double min, max;     /* inclusive range of numbers; min == max: any */
-    const char *choices; /* "gru|lstm" for OPT_CHOICE */
-    const char *bare;    /* OPT_OPTIONAL_INT: value of the bare flag; others with bare: likewise optional */
-    const char *arg;     /* name of the value in --help */
-    const char *help;    /* one line, lower case, no full stop */
-    const char *group;   /* heading in --help from this row on, or NULL to stay under the last one */
+    size_t offset;        /* of the field in the struct of the table */
+    const char *fallback; /* default as text; NULL = zero / NULL / empty list */
+    double min, max;      /* inclusive range of numbers; min == max: any */
+    const char *choices;  /* "gru|lstm" for OPT_CHOICE */
+    const char *bare;     /* OPT_OPTIONAL_INT: value of the bare flag; others with bare: likewise optional */
+    const char *arg;      /* name of the value in --help */
+    const char *help;     /* one line, lower case, no full stop */
+    const char *group;    /* heading in --help from this row on, or NULL to stay under the last one */
 } Option;
 
 #define OPT_FIELD(type_, member_) .offset = offsetof(type_, member_)
@@ -74,7 +74,8 @@ void options_free(const OptionTable *tables);
 /* Parse argv[1..]; what is not an option is collected into `positional` (argv's strings, not copied; free
  * the items array). "--" ends the options; "-" is positional. Recognises --help/-h: *help is set.
  * --set KEY=VALUE and --config FILE are handled in order if `config` is true: later wins. */
-Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional, bool *help);
+Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
+                     bool *help);
 
 /* Set one option from text, by configuration key. */
 Status options_set(const OptionTable *tables, StrView key, StrView value);

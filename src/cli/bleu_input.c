@@ -165,8 +165,9 @@ Status bleu_input_check(const LineSet *hypotheses, const LineSet *references) {
         for (size_t j = 0; j < references->count; j++) {
             const LineList *reference = &references->lists[j];
             if (reference->count == system->count) continue;
-            Status status = status_fail(STATUS_DATA, "'%s' has %zu lines, but reference '%s' has %zu",
-                                        system->name, system->count, reference->name, reference->count);
+            Status status =
+                status_fail(STATUS_DATA, "'%s' has %zu line%s, but reference '%s' has %zu", system->name,
+                            system->count, system->count == 1 ? "" : "s", reference->name, reference->count);
             return status_hint(status, "line N of one is scored against line N of the other");
         }
     }

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
-#include "base/log.h"
 #include "base/mem.h"
+#include "cli/command_io.h"
 
 #define FIELD(member_) OPT_FIELD(BleuCommand, member_)
 
@@ -98,10 +97,10 @@ static const char USAGE[] =
     "\n"
     "Score translations against references with BLEU and chrF, in numbers and output like sacreBLEU " //
     BLEU_COMPATIBLE_VERSION ".\n"
-    "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n\n";
+    "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
 static const char NOTES[] =
-    "\nsacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs -pbsn -par -parn -sh "
+    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs -pbsn -par -parn -sh "
     "-nc.\n"
     "\nEnvironment:\n"
     "  SACREBLEU_SEED   seed of resampling (default: 12345); none = different every time\n"
@@ -150,50 +149,50 @@ static const char *many_valued(const char *word) {
     return NULL;
 }
 
-/* Give each of several values its own option: "-i a b" becomes "--input=a --input=b". */
+static Status refuse_test_sets(const char *word) {
+    for (size_t i = 0; i < sizeof ABOUT_TEST_SETS / sizeof *ABOUT_TEST_SETS; i++) {
+        if (strcmp(word, ABOUT_TEST_SETS[i]) != 0) continue;
+        Status status =
+            status_fail(STATUS_USAGE, "option '%s': sacreBLEU's test sets are not built in", word);
+        return status_hint(status, "give the files of the references as arguments");
+    }
+    return STATUS_OK;
+}
+
+/* The values of option argv[at], each with an option of its own. Returns the index of the last one, or `at`. */
+static int spread_option(int at, int argc, char **argv, const char *name, Words *words) {
+    int last = at;
+    while (last + 1 < argc && argv[last + 1][0] && !is_option(argv[last + 1])) {
+        /* Not a metric: a reference, unless it stands where a metric must. */
+        if (strcmp(name, "metrics") == 0 && last > at && !is_metric(argv[last + 1])) break;
+        add_word(words, joined(name, argv[++last]));
+    }
+    return last;
+}
+
+/* "-i a b" becomes "--input=a --input=b". */
 static Status spread_values(int argc, char **argv, Words *words) {
-    bool plain = false; /* after "--" */
-    for (int i = 0; i < argc; i++) {
-        const char *name = i > 0 && !plain ? many_valued(argv[i]) : NULL;
+    int i = 0;
+    if (argc > 0) add_word(words, mem_strdup(argv[i++]));
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = many_valued(argv[i]);
+        bool file = strncmp(argv[i], "--input=", 8) == 0 && argv[i][8];
+        TRY(refuse_test_sets(argv[i]));
         if (!name) {
-            for (size_t j = 0; j < sizeof ABOUT_TEST_SETS / sizeof *ABOUT_TEST_SETS && i > 0 && !plain; j++) {
-                if (strcmp(argv[i], ABOUT_TEST_SETS[j]) != 0) continue;
-                Status status =
-                    status_fail(STATUS_USAGE, "option '%s': sacreBLEU's test sets are not built in", argv[i]);
-                return status_hint(status, "give the files of the references as arguments");
-            }
-            if (i > 0 && strcmp(argv[i], "--") == 0) plain = true;
-            add_word(words, mem_strdup(argv[i]));
+            add_word(words, file ? joined("input", argv[i] + 8) : mem_strdup(argv[i]));
             continue;
         }
-        int first = i + 1;
-        while (i + 1 < argc && !is_option(argv[i + 1])) {
-            /* Not a metric: a reference, unless it stands where a metric must. */
-            if (strcmp(name, "metrics") == 0 && i + 1 > first && !is_metric(argv[i + 1])) break;
-            add_word(words, joined(name, argv[++i]));
-        }
-        if (i + 1 == first) return status_fail(STATUS_USAGE, "option '%s' needs a value", argv[i]);
+        int last = spread_option(i, argc, argv, name, words);
+        if (last == i) return status_fail(STATUS_USAGE, "option '%s' needs a value", argv[i]);
+        i = last;
     }
+    for (; i < argc; i++) add_word(words, mem_strdup(argv[i]));
     return STATUS_OK;
 }
 
 static void words_release(Words *words) {
     for (size_t i = 0; i < words->count; i++) mem_free(words->items[i]);
     mem_free(words->items);
-}
-
-static char *help_text(const OptionTable *tables) {
-    StrBuf text = {0};
-    strbuf_add(&text, sv(USAGE));
-    StrBuf rows = {0};
-    int columns = isatty(STDOUT_FILENO) ? log_terminal_width(STDOUT_FILENO) : 100;
-    options_write_help(tables, columns, &rows);
-    strbuf_add(&text, strbuf_view(&rows));
-    strbuf_add(&text, sv(NOTES));
-    char *copy = mem_strdup(strbuf_text(&text));
-    strbuf_free(&rows);
-    strbuf_free(&text);
-    return copy;
 }
 
 static void format_from_environment(BleuCommand *command) {
@@ -223,6 +222,7 @@ static Status check(const BleuCommand *command) {
     if (command->chrf_char_order + command->chrf_word_order == 0)
         return status_fail(STATUS_USAGE,
                            "chrF needs n-grams: '--chrf-char-order' and '--chrf-word-order' are both 0");
+    if (command->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     for (size_t i = 0; i < command->metrics.count; i++) {
         const char *name = command->metrics.items[i];
         if (strcmp(name, "bleu") == 0 || strcmp(name, "chrf") == 0) continue;
@@ -251,23 +251,20 @@ static void add_references(StrList *references, const StrList *positional) {
         references->items[references->count++] = mem_strdup(positional->items[i]);
 }
 
-Status bleu_options_parse(BleuCommand *command, int argc, char **argv, char **help) {
+Status bleu_options_parse(BleuCommand *command, int argc, char **argv, bool *help) {
     OptionTable storage[2];
     const OptionTable *tables = tables_for(command, storage);
     *command = (BleuCommand){0};
-    *help = NULL;
+    *help = false;
     options_defaults(tables);
     command->smooth_value = NAN;
     command->width = -1;
     Words words = {0};
     Status status = spread_values(argc, argv, &words);
     StrList positional = {0};
-    bool wants_help = false;
     if (status == STATUS_OK)
-        status = options_parse(tables, (int)words.count, words.items, false, &positional, &wants_help);
-    if (status == STATUS_OK && wants_help) {
-        *help = help_text(tables);
-    } else if (status == STATUS_OK) {
+        status = options_parse(tables, (int)words.count, words.items, false, &positional, help);
+    if (status == STATUS_OK && !*help) {
         add_references(&command->references, &positional);
         if (command->width < 0) command->width = command->d2l ? 3 : 1;
         format_from_environment(command);
@@ -276,6 +273,12 @@ Status bleu_options_parse(BleuCommand *command, int argc, char **argv, char **he
     mem_free(positional.items);
     words_release(&words);
     return status;
+}
+
+Status bleu_options_print_help(void) {
+    BleuCommand command;
+    OptionTable storage[2];
+    return command_print_help(USAGE, tables_for(&command, storage), NOTES);
 }
 
 void bleu_options_free(BleuCommand *command) {

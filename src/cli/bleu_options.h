@@ -40,9 +40,10 @@ typedef struct {
     int format;
 } BleuCommand;
 
-/* Fill `command` from the command line and the environment. With --help, *help_text is set and nothing else counts.
+/* Fill `command` from the command line and the environment. With --help, *help is set and nothing else counts.
  * Release with bleu_options_free in any case. */
-Status bleu_options_parse(BleuCommand *command, int argc, char **argv, char **help_text);
+Status bleu_options_parse(BleuCommand *command, int argc, char **argv, bool *help);
+Status bleu_options_print_help(void);
 void bleu_options_free(BleuCommand *command);
 
 /* The options of the metrics themselves. */

@@ -1,7 +1,6 @@
 /* cmd_bleu.c - attn-mt bleu: score translations. Reading, counting, testing and printing are in the bleu_*.c files. */
 #include <stdio.h>
 #include <unistd.h>
-#include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"
@@ -11,6 +10,7 @@
 #include "cli/bleu_report.h"
 #include "cli/bleu_seed.h"
 #include "cli/bleu_table.h"
+#include "cli/command_io.h"
 #include "cli/commands.h"
 #include "text/unicode_props.h"
 
@@ -220,28 +220,17 @@ static Status score(Run *run, StrBuf *out) {
     return STATUS_OK;
 }
 
-static Status print(StrView text) {
-    OutFile *output;
-    TRY(file_create(&output, "-"));
-    Status status = file_write(output, text.data, text.length);
-    if (status != STATUS_OK) {
-        file_discard(output);
-        return status;
-    }
-    return file_commit(output);
-}
-
 Status cmd_bleu(int argc, char **argv) {
     Run run = {.metric_count = 0};
     StrBuf out = {0};
-    char *help = NULL;
+    bool help = false;
     Status status = bleu_options_parse(&run.command, argc, argv, &help);
-    if (status == STATUS_OK && help)
-        strbuf_add(&out, sv(help));
-    else if (status == STATUS_OK)
+    if (status == STATUS_OK && help) {
+        status = bleu_options_print_help();
+    } else if (status == STATUS_OK) {
         status = score(&run, &out);
-    if (status == STATUS_OK) status = print(strbuf_view(&out));
-    mem_free(help);
+        if (status == STATUS_OK) status = command_print(strbuf_view(&out));
+    }
     strbuf_free(&out);
     bleu_input_free(&run.references);
     bleu_input_free(&run.systems);

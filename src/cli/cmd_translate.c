@@ -164,9 +164,9 @@ static void report(const Session *session) {
                  session->window.first_repaired);
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
-    log_info("translated %s lines in %s: %.1f sentences/s, %s target tokens/s",
-             str_count(session->lines, lines), str_duration(session->seconds, time),
-             (double)session->lines / session->seconds,
+    log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
+             str_count(session->lines, lines), session->lines == 1 ? "" : "s",
+             str_duration(session->seconds, time), (double)session->lines / session->seconds,
              str_count((long long)(count / session->seconds), tokens));
 }
 

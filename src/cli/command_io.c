@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "models/modelfile.h"
-#include "num/gemm.h"
 
 Status command_print(StrView text) {
     OutFile *output;
@@ -36,7 +35,6 @@ Status model_set_load(ModelSet *models, const StrList *paths) {
         status_fail(STATUS_USAGE, "no model given");
         return status_hint(STATUS_USAGE, "name one with --model FILE (training writes best.safetensors)");
     }
-    TRY(gemm_self_test());
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
         Status status = modelfile_load(&models->items[i], paths->items[i], NULL);

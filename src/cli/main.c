@@ -129,7 +129,7 @@ static void on_fatal_signal(int number) {
 }
 
 static void catch_signals(void) {
-    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ, SIGXCPU};
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction action = {.sa_handler = on_fatal_signal}, old;
         sigemptyset(&action.sa_mask);
@@ -138,6 +138,7 @@ static void catch_signals(void) {
             continue;
         sigaction(fatal[i], &action, NULL);
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow: the write fails and says so */
 }
 
 /* Descriptors 0 to 2 that are closed would be given to the next file that is opened. */

@@ -63,10 +63,10 @@ static void add_words(Words *words, StrView text) {
     StrView word;
     words_begin_text(words);
     while (unicode_next_word(&text, &word)) {
-        size_t cut = 0; /* where the second part starts; 0: in one piece */
-        if (word.length > 1 && is_ascii_punctuation(word.data[word.length - 1]))
+        size_t cut = 0; /* where the second part starts; 0: in one piece, as a single character always is */
+        if (is_ascii_punctuation(word.data[word.length - 1]))
             cut = word.length - 1;
-        else if (word.length > 1 && is_ascii_punctuation(word.data[0]))
+        else if (is_ascii_punctuation(word.data[0]))
             cut = 1;
         if (cut) words_add(words, (StrView){word.data, cut});
         words_add(words, (StrView){word.data + cut, word.length - cut});

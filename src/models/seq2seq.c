@@ -192,8 +192,9 @@ static ForcedTarget force_target(Tape *tape, const int *const *ids, const int *l
  * the first ones, and rows need no reordering between steps. */
 static TrainingBatch by_target_length(Tape *tape, const TrainingBatch *batch) {
     size_t B = (size_t)batch->B;
-    const Packed *ranks = packed_new(
-        tape, memcpy(tape_alloc(tape, B * sizeof(int)), batch->target_length, B * sizeof(int)), batch->B);
+    int *with_end = tape_alloc(tape, B * sizeof *with_end);
+    for (size_t b = 0; b < B; b++) with_end[b] = batch->target_length[b] + 1;
+    const Packed *ranks = packed_new(tape, with_end, batch->B);
     const int **source = tape_alloc(tape, B * sizeof *source),
               **target = tape_alloc(tape, B * sizeof *target);
     int *source_length = tape_alloc(tape, B * sizeof *source_length),

@@ -2,9 +2,12 @@
 #include "num/gemm.h"
 
 #include <cblas.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/rng.h"
@@ -96,7 +99,21 @@ static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
     return right;
 }
 
-Status gemm_self_test(void) {
+/* OpenBLAS maps such a buffer for each thread that multiplies, and up to 0.3.29 tries again for ever if it cannot. */
+static Status probe_buffers(int threads) {
+    size_t bytes = (size_t)threads * (160u << 20);
+    void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (probe != MAP_FAILED) {
+        munmap(probe, bytes);
+        return STATUS_OK;
+    }
+    Status s = status_fail(STATUS_RUNTIME, "no room for the buffers of the BLAS library (%zu MB): %s",
+                           bytes >> 20, strerror(errno));
+    return status_hint(s, "raise the limit on address space (ulimit -v), or use fewer --threads");
+}
+
+Status gemm_self_test(int threads) {
+    TRY(probe_buffers(threads));
     static const int SHAPES[][3] = {
         {1, 37, 19}, {64, 96, 64}, {33, 17, 130}, {128, 128, 96}, {104, 104, 104}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)

@@ -22,8 +22,8 @@ const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */
 const char *gemm_kernel(void);  /* "SkylakeX" */
 /* The kernel that this processor could run if the one in use is of an older kind (someone set OPENBLAS_CORETYPE), else NULL. */
 const char *gemm_better_kernel(void);
-/* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense. Also allocates the
- * library's buffers, so that later calls cannot fail for lack of memory. */
-Status gemm_self_test(void);
+/* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense, or if there is no room for
+ * the buffers that it will want for `threads` threads (some releases wait for ever instead of failing). */
+Status gemm_self_test(int threads);
 
 #endif

@@ -165,24 +165,25 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
     if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
 }
 
+static bool same_map(const WeightGradient *a, const WeightGradient *b) {
+    return a->weight == b->weight && a->bias == b->bias && a->transposed == b->transposed;
+}
+
 /* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
 static void flush_weight_gradients(Tape *tape) {
     size_t count = tape->pending_count;
     const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
     for (size_t i = count; i-- > 0;) {
-        const WeightGradient *head = &tape->pending[i];
-        if (!head->weight) continue;
+        const WeightGradient head = tape->pending[i];
+        if (!head.weight) continue;
         int found = 0;
         for (size_t j = i + 1; j-- > 0;) {
             const WeightGradient *g = &tape->pending[j];
-            if (g->weight == head->weight && g->bias == head->bias && g->transposed == head->transposed)
-                runs[found++] = g;
+            if (same_map(g, &head)) runs[found++] = g;
         }
         add_weight_gradient(tape, runs, found);
-        const Param *done = head->weight, *bias = head->bias;
         for (size_t j = 0; j <= i; j++)
-            if (tape->pending[j].weight == done && tape->pending[j].bias == bias)
-                tape->pending[j].weight = NULL;
+            if (same_map(&tape->pending[j], &head)) tape->pending[j].weight = NULL;
     }
     tape->pending_count = 0;
 }

@@ -25,7 +25,7 @@ typedef struct {
     char *columns;         /* names of the TSV columns in order, e.g. "en,fr"; NULL: source, target */
     int max_length;        /* tokens a side; longer training pairs are left out; 0 = no limit */
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
-    int limit;             /* use only the first N training pairs; 0 = all */
+    int limit;             /* use only the first N training pairs, read no further; 0 = all */
 } DataOptions;
 
 typedef struct PairReader PairReader;

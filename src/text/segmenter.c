@@ -178,7 +178,8 @@ void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count, 
     if (line->length > start && line->data[line->length - 1] == ' ') line->data[--line->length] = '\0';
 }
 
-bool segmenter_starts_word(const Segmenter *segmenter, int id, bool first) {
+/* `first`: it is the first of the sentence, or the one before it ended a word. */
+static bool starts_word(const Segmenter *segmenter, int id, bool first) {
     if (first || id == VOCAB_PAD || id == VOCAB_BOS || id == VOCAB_EOS) return true;
     if (segmenter->tokenizer == TOKENIZER_WORD) return true;
     return !is_marked_suffix(segmenter) && sv_starts(vocab_token(segmenter->vocab, id), SV(BPE_SPACE));
@@ -188,7 +189,7 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
     int words = 0;
     bool ended = true; /* the piece before was the last of its word */
     for (size_t i = 0; i < count; i++) {
-        if (segmenter_starts_word(segmenter, ids[i], ended)) words++;
+        if (starts_word(segmenter, ids[i], ended)) words++;
         word[i] = words - 1;
         bool special = ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS || ids[i] == VOCAB_EOS;
         bool last =

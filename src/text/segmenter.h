@@ -61,9 +61,6 @@ void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs to, from
  * 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
-/* Does this token begin a word? `first`: it is the first of the sentence, or the one before it ended a word (which for
- * BPE_SUFFIX is all there is to know: segmenter_words keeps track of it). */
-bool segmenter_starts_word(const Segmenter *segmenter, int id, bool first);
 /* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
 

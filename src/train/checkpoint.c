@@ -59,6 +59,12 @@ bool checkpoint_has_model(const char *dir) {
     return checkpoint_exists(dir) || file_exists(path_in(dir, "best.safetensors").text);
 }
 
+Status checkpoint_forget(const char *dir) {
+    Path path = path_in(dir, STATE_NAME);
+    if (unlink(path.text) == 0 || errno == ENOENT) return STATUS_OK;
+    return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
+}
+
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
     if (!checkpoint_exists(dir)) {
         Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
@@ -188,7 +194,10 @@ static void write_comparable_config(const Config *config, StrBuf *out) {
     copy.train.save_minutes = 1;
     copy.data.train = copy.data.valid = (StrList){0}; /* the digest of the data is compared instead */
     config_tables(&copy, tables);
-    if (config->train.schedule == SCHEDULE_LINEAR) copy.train.epochs = config->train.epochs;
+    if (config->train.schedule == SCHEDULE_LINEAR) { /* here the end decides the learning rate */
+        copy.train.epochs = config->train.epochs;
+        copy.train.max_updates = config->train.max_updates;
+    }
     options_write_json(tables, false, out);
 }
 
@@ -295,5 +304,9 @@ Status checkpoint_load_state(Checkpoint *c) {
     Status status = read_state(c, file);
     safetensors_close(file);
     if (status != STATUS_OK) return status_context(status, "cannot resume from '%s'", path.text);
-    return progress_read(c->progress, path_in(c->dir, "train.jsonl").text, c->progress->update);
+    /* Tokens are counted since the last validation: if there are any, one at this update is still to come, even if a
+     * process that was killed before it could save has logged it already. */
+    const Progress *p = c->progress;
+    return progress_read(c->progress, path_in(c->dir, "train.jsonl").text,
+                         p->tokens ? p->update - 1 : p->update);
 }

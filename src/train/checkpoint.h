@@ -28,6 +28,8 @@ typedef struct {
 Status checkpoint_lock(const char *dir);
 bool checkpoint_exists(const char *dir); /* is there something to resume */
 bool checkpoint_has_model(const char *dir);
+/* Forget the training state of an earlier run, so that nobody resumes it in place of this one; models stay. */
+Status checkpoint_forget(const char *dir);
 /* The vocabularies of an earlier session. */
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);
 /* The model file `name` in `dir`, from the weights as they are now. */

@@ -71,17 +71,32 @@ void optimizer_free(Optimizer *o) {
     mem_free(o);
 }
 
-static Status not_finite(const Optimizer *o, const real *grad) {
-    for (int i = 0; i < o->params->count; i++) {
-        const Param *p = o->params->items[i];
+/* The first parameter with a number in `block` that is not finite, or NULL. */
+static const Param *find_not_finite(const ParamSet *params, const real *block) {
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
         size_t size = (size_t)p->rows * (size_t)p->columns;
         for (size_t j = 0; j < size; j++)
-            if (!isfinite((double)grad[p->offset + j]))
-                return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %ld",
-                                   p->name, o->updates + 1);
+            if (!isfinite((double)block[p->offset + j])) return p;
     }
+    return NULL;
+}
+
+static Status not_finite(const Optimizer *o, const real *grad) {
+    const Param *p = find_not_finite(o->params, grad);
+    if (p)
+        return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %ld", p->name,
+                           o->updates + 1);
     return status_fail(STATUS_DIVERGED, "the norm of the gradient is not finite at update %ld",
                        o->updates + 1);
+}
+
+Status optimizer_check(const Optimizer *o) {
+    const Param *p = find_not_finite(o->params, o->params->data);
+    if (!p && o->average) p = find_not_finite(o->params, o->average);
+    if (!p) return STATUS_OK;
+    return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %ld", p->name,
+                       o->updates);
 }
 
 Status optimizer_update(Optimizer *o, real *const *grads, int shards, const OptimizerStep *step,

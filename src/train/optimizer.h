@@ -32,6 +32,8 @@ void optimizer_free(Optimizer *optimizer);
  * name, if a gradient is not finite: nothing is changed then. */
 Status optimizer_update(Optimizer *optimizer, real *const *grads, int shards, const OptimizerStep *step,
                         double *norm);
+/* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: to be asked before saving. */
+Status optimizer_check(const Optimizer *optimizer);
 /* Exchange weights and average, and repack: for validating and saving the average. Call twice to undo. */
 void optimizer_swap_average(Optimizer *optimizer);
 void optimizer_repack(Optimizer *optimizer);

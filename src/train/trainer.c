@@ -73,15 +73,16 @@ static void announce(const Trainer *t) {
 
 static Status set_up(Trainer *t) {
     const TrainerOptions *o = t->options;
-    TRY(gemm_self_test());
+    t->workers = workers_new(o->threads ? o->threads : workers_default_count());
+    TRY(gemm_self_test(workers_count(t->workers)));
     TRY(checkpoint_lock(o->dir));
     if (!o->resume && !o->overwrite && checkpoint_has_model(o->dir)) {
         Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
         return status_hint(s,
                            "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
     }
-    t->workers = workers_new(o->threads ? o->threads : workers_default_count());
     TRY(read_data(t));
+    if (o->overwrite) TRY(checkpoint_forget(o->dir));
     t->model = seq2seq_new(t->config, t->source, t->target);
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
@@ -205,7 +206,9 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
     show_samples(t, score);
 }
 
+/* Weights that are not finite are never saved: what was saved last stays. */
 static Status save(Trainer *t) {
+    TRY(optimizer_check(t->optimizer));
     optimizer_swap_average(t->optimizer);
     Status status = checkpoint_save_model(&t->checkpoint, "last.safetensors");
     optimizer_swap_average(t->optimizer);
@@ -218,6 +221,7 @@ static Status save(Trainer *t) {
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     ValidationScore score;
+    TRY(optimizer_check(t->optimizer));
     if (log_is_terminal()) log_progress("validating ...");
     optimizer_swap_average(t->optimizer);
     Status status = validate_model(t->model, &t->valid, t->config, t->workers, &score);

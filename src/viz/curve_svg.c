@@ -44,6 +44,8 @@ static void axis_round(Axis *axis, int most, bool whole) {
         axis->low -= around;
         axis->high += around;
     }
+    if (axis->low > 0 && axis->low < axis->high / 4)
+        axis->low = 0; /* not far from where people look for it */
     if (whole) axis->high = fmax(axis->high, axis->low + 1);
     double rough = (axis->high - axis->low) / most, power = pow(10, floor(log10(rough)));
     static const double factors[] = {1, 2, 2.5, 5, 10};
