@@ -77,6 +77,7 @@ TEST_MAINS := $(call mains,$(TEST_SRC))
 TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all
 all: $(BIN) $(LIB) ## build the program and its library (the default)
@@ -134,7 +135,7 @@ force:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 %.d: ;
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(OBJ)/cli/main.o)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
 
 q := $(if $(V),,@)
 say = @echo "  "
@@ -155,7 +156,7 @@ $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage bench
+.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs bench
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -190,6 +191,21 @@ coverage: deps ## branch coverage of the code that reads files and other people'
 	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS= LDFLAGS=--coverage all tests
 	@BUILD=build-coverage scripts/coverage
 
+# libFuzzer programs: FUZZ_SECONDS each; what breaks one stays in build-fuzz.
+FUZZ_SECONDS ?= 60
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c)))
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
+	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 fuzz-programs
+	@for program in build-fuzz/fuzz/*; do mkdir -p build-fuzz/corpus/$${program##*/} && echo "$$program" && \
+	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
+	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$${program##*/} || exit 1; done
+fuzz-programs: $(FUZZ_BIN)
+.SECONDARY: $(FUZZ_OBJ)
+
 bench: deps ## speed of training and translation on this machine
 	$(again) all
 	@BUILD=$(BUILD) scripts/bench
@@ -197,7 +213,7 @@ bench: deps ## speed of training and translation on this machine
 # ---- care of the source --------------------------------------------------------------------------------
 
 FORMATTED = $(shell find src tests -name '*.[ch]')
-.PHONY: lint format install uninstall clean help
+.PHONY: lint format man install uninstall clean help
 lint: ## layout, include rule, file headers, static checks
 	@if command -v clang-format >/dev/null; then clang-format --dry-run -Werror $(FORMATTED); \
 	else echo "skipped: clang-format is not installed"; fi
@@ -210,6 +226,9 @@ lint: ## layout, include rule, file headers, static checks
 format: ## rewrite the C files in the project's layout
 	clang-format -i $(FORMATTED)
 
+man: all ## write the man page anew from what the program says of itself
+	@BUILD=$(BUILD) scripts/make-man --write
+
 install: all ## copy program and man page below PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
@@ -219,7 +238,7 @@ uninstall: ## remove what install copied
 	rm -f $(DESTDIR)$(PREFIX)/bin/attn-mt $(DESTDIR)$(PREFIX)/share/man/man1/attn-mt.1
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage
+	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"

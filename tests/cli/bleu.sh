@@ -1,0 +1,120 @@
+#!/bin/sh
+# bleu.sh - what `attn-mt bleu` prints, byte by byte: the same as sacreBLEU, and its own messages and exit codes.
+#
+# Lines of tests/golden/bleu/commands.tsv were run with sacreBLEU by scripts/make-bleu-golden.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+ATTN_MT=${ATTN_MT:-build/attn-mt}
+case $ATTN_MT in /*) ;; *) ATTN_MT=$PWD/$ATTN_MT ;; esac
+golden=$PWD/tests/golden/bleu
+own=${TMP:-}
+[ -n "$own" ] || { own=$(mktemp -d) && trap 'rm -rf "$own"' EXIT; } || exit 1
+unset SACREBLEU_SEED SACREBLEU_FORMAT
+cd "$golden/corpus" || exit 1
+bad=0 ran=0
+
+complain() { # TEXT
+    echo "$1"
+    bad=$((bad + 1))
+}
+
+tab=$(printf '\t')
+while IFS="$tab" read -r name command; do
+    case $name in '' | '#'*) continue ;; esac
+    ran=$((ran + 1))
+    line=$(printf '%s\n' "$command" | sed 's|{bleu}|"$ATTN_MT" bleu|')
+    (export ATTN_MT && exec sh -c "$line") >"$own/out" 2>"$own/err" </dev/null
+    status=$?
+    if [ $status -ne 0 ]; then
+        complain "$name: exit code $status: $(cat "$own/err")"
+    elif ! cmp -s "$own/out" "$golden/output/$name"; then
+        complain "$name: $command"
+        diff "$golden/output/$name" "$own/out"
+    fi
+done <"$golden/commands.tsv"
+[ $ran -ge 90 ] || complain "only $ran commands found"
+
+# EXIT CODE, STDOUT, STDERR (without hints), ARGUMENT...: what it prints and how it ends.
+expect() {
+    code=$1 out=$2 err=$3
+    shift 3
+    "$ATTN_MT" bleu "$@" >"$own/out" 2>"$own/err" </dev/null
+    status=$?
+    [ $status -eq "$code" ] || complain "bleu $*: exit code $status, expected $code"
+    [ "$(cat "$own/out")" = "$out" ] || complain "bleu $*: printed '$(cat "$own/out")', expected '$out'"
+    [ "$(grep -v '^hint: ' "$own/err")" = "$err" ] ||
+        complain "bleu $*: said '$(cat "$own/err")', expected '$err'"
+}
+
+# The textbook's score, and options that sacreBLEU does not have.
+printf 'va !\nil est riche .\n' >"$own/ours"
+printf 'va !\nil est calme .\n' >"$own/theirs"
+expect 0 0.829 '' "$own/theirs" -i "$own/ours" --d2l -b
+expect 0 0.933 '' "$own/theirs" -i "$own/ours" --d2l 1 -b -w 3 --quiet
+expect 0 '1.000
+0.658' '' "$own/theirs" -i "$own/ours" --d2l=2 --sentence-level -b
+expect 0 0.829 '' --reference "$own/theirs" -i "$own/ours" --d2l -b
+expect 0 0.829 '' -i "$own/ours" -b --d2l "$own/theirs"
+printf 'va !\nil est riche .\n' >"$own/others"
+expect 0 1.000 '' "$own/others" "$own/theirs" -i "$own/ours" --d2l -b # of several references the best one counts
+expect 0 1.000 '' "$own/theirs" "$own/others" -i "$own/ours" --d2l -b
+printf 'VA !\nIL est riche .\n' >"$own/loud"
+expect 0 1.000 '' "$own/loud" -i "$own/ours" --d2l -b -lc
+
+# Arguments in other orders, and names that look like lists.
+expect 0 60.2 '' -m bleu ref.txt -b -i sys_a.txt
+expect 0 60.2 '' -i sys_a.txt -b ref.txt
+expect 0 60.2 '' -b -i sys_a.txt -- ref.txt
+cp sys_a.txt "$own/a,b"
+expect 0 60.2 '' ref.txt -b -i "$own/a,b"
+expect 0 60.2 '' ref.txt -b "--input=$own/a,b"
+
+# Warnings.
+"$ATTN_MT" bleu tokenized.txt -i tokenized.txt -b >"$own/out" 2>"$own/err"
+[ "$(cat "$own/out")" = 100.0 ] && [ "$(grep -c '' "$own/err")" -eq 3 ] &&
+    grep -q "That's 100 lines that end in a tokenized period ('.')" "$own/err" ||
+    complain "no warning about tokenized input: $(cat "$own/err")"
+expect 0 100.0 '' tokenized.txt -i tokenized.txt -b --force
+expect 0 100.0 '' tokenized.txt -i tokenized.txt -b -m chrf
+expect 0 99.9 "attn-mt: 'bom.txt' starts with a byte-order mark, which counts as part of its first word" \
+    sys_a.txt -i bom.txt -b
+printf 'caf\351\n' >"$own/latin1"
+printf 'caf\357\277\275\n' >"$own/replaced"
+expect 0 100.0 "attn-mt: '$own/latin1': 1 ill-formed UTF-8 sequence read as U+FFFD" \
+    "$own/replaced" -i "$own/latin1" -b -m chrf
+
+# Errors.
+expect 2 '' 'attn-mt: no reference given' -i sys_a.txt
+expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i
+expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i ''
+expect 2 '' "attn-mt: option '-m' needs a value" ref.txt -i sys_a.txt -m ''
+expect 2 '' "attn-mt: option '--metrics' needs a value" ref.txt -i sys_a.txt --metrics=
+expect 2 '' "attn-mt: option '--metrics': 'ter' is not one of bleu, chrf" ref.txt -i sys_a.txt -m bleu ter
+expect 2 '' "attn-mt: option '-t': sacreBLEU's test sets are not built in" -t wmt14 -l en-de
+expect 2 '' "attn-mt: option '--paired-ar' does not go with '--paired-bs'" ref.txt -i sys_a.txt --paired-ar --paired-bs
+expect 2 '' 'attn-mt: paired tests compare several systems, but there is one' ref.txt -i sys_a.txt --paired-ar
+expect 2 '' "attn-mt: option '--confidence' is for one system, but there are 2" ref.txt -i sys_a.txt sys_b.txt -ci
+expect 2 '' "attn-mt: option '--sentence-level' goes with one metric" ref.txt -i sys_a.txt -sl -m bleu chrf
+expect 2 '' "attn-mt: option '--sentence-level' does not go with statistical tests" ref.txt -i sys_a.txt -sl -ci
+expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" ref.txt -i sys_a.txt sys_a.txt
+expect 2 '' "attn-mt: option '--num-refs' does not go with several reference files" ref.txt ref2.txt -nr 2 -i sys_a.txt
+expect 2 '' "attn-mt: options '--model' and '--source' go together" ref.txt --source ref.txt
+expect 2 '' "attn-mt: unknown option '--lowercse'" ref.txt -i sys_a.txt --lowercse
+expect 3 '' "attn-mt: 'one_sys.txt' has 1 line, but reference 'ref.txt' has 150" ref.txt -i one_sys.txt
+expect 3 '' "attn-mt: 'nothing.txt' has no line to score" nothing.txt -i nothing.txt
+expect 3 '' "attn-mt: 'ref.txt', line 1: 1 tab-separated references, expected 2" ref.txt --num-refs 2 -i sys_a.txt
+expect 1 '' "attn-mt: cannot open 'missing.txt': No such file or directory" missing.txt -i sys_a.txt
+printf 'a\tb\nc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
+[ $? -eq 3 ] && grep -q "standard input, line 2: 1 tab-separated fields, expected 2" "$own/err" ||
+    complain "a missing field of standard input: $(cat "$own/err")"
+SACREBLEU_SEED=x "$ATTN_MT" bleu ref.txt -i sys_a.txt -ci >"$own/out" 2>"$own/err"
+[ $? -eq 2 ] && grep -q "SACREBLEU_SEED: 'x' is not a whole number" "$own/err" ||
+    complain "a bad seed: $(cat "$own/err")"
+if [ -w /dev/full ]; then
+    "$ATTN_MT" bleu ref.txt -i sys_a.txt >/dev/full 2>"$own/err"
+    [ $? -eq 1 ] || complain "a full disk at the other end was not noticed"
+fi
+"$ATTN_MT" bleu --help | grep -q -- '--sentence-level' || complain "no help"
+
+echo "$ran commands compared, $bad differences"
+[ $bad -eq 0 ]

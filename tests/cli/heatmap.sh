@@ -1,0 +1,81 @@
+#!/bin/sh
+# heatmap.sh - attention as text, tables and pictures.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+heatmap() { "$attn" heatmap -m "$model" "$@"; }
+
+# check_table FILE ROWS COLUMNS: labels, and weights that sum to 1 in each row
+check_table() {
+    awk -F , -v rows="$2" -v columns="$3" '
+        NF != columns + 1 { print "fields:", NF; bad = 1 }
+        NR > 1 { s = 0; for (i = 2; i <= NF; i++) { s += $i; if ($i < 0) bad = 1 }
+                 if (s < 0.99999 || s > 1.00001) { print "sum:", s; bad = 1 } }
+        END { if (NR != rows + 1) { print "lines:", NR; bad = 1 } exit bad }' "$1" || fail "table: $(cat "$1")"
+}
+
+expect 0 heatmap -f csv --level word "i'm home ."
+check_table "$TMP/out" 6 4
+[ "$(head -n 1 "$TMP/out")" = ",i'm,home,.,</s>" ] || fail "columns: $(head -n 1 "$TMP/out")"
+[ "$(cut -d , -f 1 "$TMP/out" | paste -s -d ' ' -)" = " je suis chez moi . </s>" ] || fail "rows: $(cat "$TMP/out")"
+
+# A given translation, in words and in subwords; full precision.
+expect 0 heatmap -f csv --level word -t "il est calme ." "he's calm ."
+check_table "$TMP/out" 5 4
+cut -d , -f 1 "$TMP/out" >"$TMP/rows"
+printf '\nil\nest\ncalme\n.\n</s>\n' | cmp -s - "$TMP/rows" || fail "rows: $(cat "$TMP/rows")"
+grep -Eq '0\.[0-9]{8}' "$TMP/out" || fail "weights are rounded: $(cat "$TMP/out")"
+cp "$TMP/out" "$TMP/forced"
+expect 0 heatmap -f csv -t "il est calme ." "he's calm ."
+[ "$(wc -l <"$TMP/out")" -ge 6 ] || fail "subwords: $(cat "$TMP/out")"
+[ "$(head -n 1 "$TMP/out" | tr -cd , | wc -c)" -ge 4 ] || fail "subwords: $(cat "$TMP/out")"
+
+# Found by greedy or beam search or given: the same translation has the same weights.
+for beam in 1 5; do
+    expect 0 heatmap -b $beam -f csv --level word "he's calm ."
+    same "beam $beam" "$TMP/forced" "$TMP/out"
+done
+printf "he's calm .\n" >"$TMP/in"
+heatmap -f csv --level word <"$TMP/in" >"$TMP/out"
+same "from standard input" "$TMP/forced" "$TMP/out"
+
+# In the terminal's manner, without colours when it is no terminal.
+expect 0 heatmap "he's calm ."
+grep -q 'calme' "$TMP/out" || fail "text: $(cat "$TMP/out")"
+! grep -q "$(printf '\033')" "$TMP/out" || fail "colours in a file"
+
+# Files: one sentence, or many with numbers; blank lines have none.
+expect 0 heatmap --level word -o "$TMP/calm" -t "il est calme ." "he's calm ."
+says "wrote $TMP/calm.svg"
+same "csv file" "$TMP/forced" "$TMP/calm.csv"
+[ "$(head -c 2 "$TMP/calm.pgm")" = P5 ] || fail "no PGM"
+[ "$(wc -c <"$TMP/calm.pgm")" -gt $((4 * 5 * 16 * 16)) ] || fail "PGM is too small"
+grep -q '<svg' "$TMP/calm.svg" && grep -q 'calme' "$TMP/calm.svg" || fail "no SVG"
+printf "go .\n\nhi !\n" >"$TMP/in"
+(cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" --format csv,svg,text --output many <in) || exit 1
+[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+[ "$(cd "$TMP" && echo many*)" = "many-1.csv many-1.svg many-1.txt many-3.csv many-3.svg many-3.txt" ] ||
+    fail "files: $(cd "$TMP" && echo many*)"
+printf "va !\n\nsalut !\n" >"$TMP/targets"
+expect 0 heatmap -f csv --target-file "$TMP/targets" <"$TMP/in"
+[ "$(grep -c '</s>' "$TMP/out")" -eq 4 ] || fail "two tables: $(cat "$TMP/out")"
+
+# What goes wrong is said.
+expect 2 "$attn" heatmap "go ."
+says "no model given"
+expect 2 heatmap -f csv,svg "go ."
+says "--output PREFIX"
+expect 2 heatmap -f cvs "go ."
+says "did you mean 'csv'?"
+expect 2 heatmap go .
+says "put the sentence in quotes"
+expect 3 heatmap -t "va !" <"$TMP/in"
+says "3 sentences, but 1 translation"
+expect 1 heatmap -o "$TMP/none/x" "go ."
+says "cannot create"
+if [ -e /dev/full ]; then
+    status=0
+    heatmap "go ." >/dev/full 2>"$TMP/err" || status=$?
+    [ $status -eq 1 ] || fail "status $status on a full disk"
+fi

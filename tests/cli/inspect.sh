@@ -1,0 +1,61 @@
+#!/bin/sh
+# inspect.sh - what is in a model file.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one --set model.hidden=24 --set train.epochs=1
+tiny_model apart --set text.joint=false --set model.tie=target --set train.epochs=1
+tiny_model words --set text.tokenizer=word --set train.epochs=1
+model=$TMP/one/best.safetensors
+
+expect 0 "$attn" inspect "$model"
+for text in 'hidden  *24$' 'tokenizer  *bpe$' 'joint  *[0-9,]* tokens' 'encoder.*input.weight  *[0-9]* x [0-9]*  *[0-9,]*$' \
+    'valid_bleu' 'all  *[0-9,]*  ([0-9.]* [kM]B)$'; do
+    grep -q "$text" "$TMP/out" || fail "no '$text' in $(cat "$TMP/out")"
+done
+# The rows of the table add up to its last line.
+sed -n '/^parameters/,$p' "$TMP/out" | tr -d , |
+    awk '$3 == "x" { sum += $5; n++ } $1 == "all" { if (n < 10 || sum != $2) exit 1; found = 1 } END { exit !found }' ||
+    fail "parameters do not add up: $(cat "$TMP/out")"
+
+expect 0 "$attn" inspect --json "$model"
+if command -v python3 >/dev/null; then
+    python3 - "$TMP/out" <<'END' || fail "JSON: $(cat "$TMP/out")"
+import json, sys
+model = json.load(open(sys.argv[1]))
+assert model["config"]["model"]["hidden"] == 24
+assert model["parameters"] == sum(t["shape"][0] * t["shape"][1] for t in model["tensors"]) > 1000
+assert model["source_vocabulary"] == model["target_vocabulary"] and model["joint"] is True
+assert model["provenance"]["update"] > 0
+END
+fi
+
+expect 0 "$attn" inspect --vocab "$model"
+printf '0\t<pad>\t<pad>\n1\t<unk>\t<unk>\n2\t<s>\t<s>\n3\t</s>\t</s>\n' >"$TMP/specials"
+head -n 4 "$TMP/out" >"$TMP/first"
+same "special tokens" "$TMP/specials" "$TMP/first"
+awk -F '\t' 'NF != 3 || $1 != NR - 1 { exit 1 } END { if (NR < 50) exit 1 }' "$TMP/out" || fail "--vocab"
+
+expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
+[ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
+awk 'NR > 1 && NF != 2 { exit 1 } END { if (NR < 20) exit 1 }' "$TMP/codes" || fail "codes"
+expect 0 "$attn" inspect --codes "$TMP/codes" "$TMP/apart/best.safetensors"
+[ -s "$TMP/codes.source" ] && [ -s "$TMP/codes.target" ] || fail "codes of separate vocabularies"
+cmp -s "$TMP/codes.source" "$TMP/codes.target" && fail "two languages, the same merges"
+expect 2 "$attn" inspect --codes "$TMP/none" "$TMP/words/best.safetensors"
+says "no byte-pair merges"
+
+expect 2 "$attn" inspect
+says "no model given"
+expect 2 "$attn" inspect "$model" "$model"
+says "more than one model"
+expect 1 "$attn" inspect "$TMP/nothing"
+says "nothing"
+expect 3 "$attn" inspect "$TMP/tiny.tsv"
+says "not a safetensors file"
+head -c 1000 "$model" >"$TMP/cut"
+expect 3 "$attn" inspect "$TMP/cut"
+if [ -e /dev/full ]; then
+    status=0
+    "$attn" inspect "$model" >/dev/full 2>"$TMP/err" || status=$?
+    [ $status -eq 1 ] || fail "status $status on a full disk"
+fi

@@ -1,0 +1,52 @@
+#!/bin/sh
+# main.sh - commands, help, version, typos, exit codes.
+set -eu
+. tests/cli/tiny_model.inc
+
+expect 2 "$attn"
+says "no command given"
+expect 2 "$attn" transalte
+says "did you mean 'attn-mt translate'?"
+expect 2 "$attn" xyzzy
+says "attn-mt --help lists the commands"
+expect 2 "$attn" --beam-size 5 translate
+says "stands before the command"
+
+expect 0 "$attn" --help
+for command in train translate bleu heatmap inspect; do
+    grep -q "^  $command  *[a-z]" "$TMP/out" || fail "--help does not list $command"
+    expect 0 "$attn" "$command" --help
+    grep -q "^Usage: attn-mt $command" "$TMP/out" || fail "$command --help has no usage line"
+    [ ! -s "$TMP/err" ] || fail "$command --help writes to standard error"
+    cp "$TMP/out" "$TMP/help"
+    expect 0 "$attn" help "$command"
+    same "help $command" "$TMP/help" "$TMP/out"
+    expect 2 "$attn" "$command" --no-such-option
+    says "unknown option '--no-such-option'"
+    [ ! -s "$TMP/out" ] || fail "$command writes to standard output when it fails"
+    expect 0 "$attn" --help
+done
+expect 0 "$attn" help
+expect 2 "$attn" help trian
+says "did you mean 'attn-mt train'?"
+
+version=$(sed -n 's/^#define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
+expect 0 "$attn" --version
+[ "$(head -n 1 "$TMP/out")" = "attn-mt $version" ] || fail "--version: $(head -n 1 "$TMP/out")"
+for word in compiler blas kernel simd; do
+    grep -q "^$word  *[A-Za-z]" "$TMP/out" || fail "--version does not show $word"
+done
+
+# Whoever does not listen any more, or cannot, is noticed.
+if [ -e /dev/full ]; then
+    for arguments in --help --version "translate --help"; do
+        status=0
+        "$attn" $arguments >/dev/full 2>"$TMP/err" || status=$?
+        [ $status -eq 1 ] || fail "$arguments: status $status on a full disk"
+        says "No space left"
+    done
+fi
+status=0
+"$attn" --help >&- 2>"$TMP/err" || status=$?
+[ $status -eq 1 ] || fail "status $status with standard output closed"
+"$attn" --help 2>&- >"$TMP/out" || fail "needs standard error to print help"

@@ -1,0 +1,280 @@
+#!/bin/sh
+# train.sh - what `attn-mt train` promises: the same bytes for any number of threads and however often it was stopped or killed,
+# refusals with reasons, and an end that leaves the last good model in place.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+ATTN_MT=${ATTN_MT:-build/attn-mt}
+own=${TMP:-}
+[ -n "$own" ] || { own=$(mktemp -d) && trap 'rm -rf "$own"' EXIT; } || exit 1
+bad=0
+
+complain() { # TEXT
+    echo "$1"
+    bad=$((bad + 1))
+}
+
+head -n 400 data/train.tsv >"$own/train.tsv"
+tail -n 24 data/valid.tsv >"$own/valid.tsv"
+cat >"$own/base.json" <<EOF
+{ // small enough for a fraction of a second, with everything that has a state switched on
+  "data": {"train": ["$own/train.tsv"], "valid": ["$own/valid.tsv"]},
+  "text": {"bpe_merges": 150, "min_count": 1},
+  "model": {"embedding": 16, "hidden": 16, "word_dropout": 0.05},
+  "train": {"epochs": 4, "batch_size": 16, "batch_window": 4, "shards": 3, "accumulate": 2, "valid_every": 7,
+            "learning_rate": 0.01, "schedule": "plateau", "decay_patience": 1, "warmup": 5, "samples": 0, "stop_on": "loss",
+            "save_minutes": 0.01}
+}
+EOF
+
+train() { # RUN, ARGUMENT...
+    run=$1
+    shift
+    "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null
+}
+
+succeed() { # RUN, ARGUMENT...
+    train "$@" || complain "train $*: exit code $?: $(cat "$own/err")"
+    [ ! -s "$own/out" ] || complain "train $*: printed $(cat "$own/out")"
+}
+
+refuse() { # EXIT CODE, PART OF THE MESSAGE, RUN, ARGUMENT...
+    code=$1 part=$2
+    shift 2
+    train "$@"
+    status=$?
+    [ $status -eq "$code" ] || complain "train $*: exit code $status, expected $code: $(cat "$own/err")"
+    grep -qF -- "$part" "$own/err" || complain "train $*: no '$part' in: $(cat "$own/err")"
+}
+
+# train.jsonl without what the clock says
+log_of() { # RUN
+    sed 's/"seconds": [^,]*, //; s/"tokens_per_second": [^,]*, //' "$own/$1/train.jsonl"
+}
+
+same_models() { # WHAT, RUN, RUN
+    for file in best.safetensors last.safetensors; do
+        cmp "$own/$2/$file" "$own/$3/$file" || complain "$1: $file differs"
+    done
+    log_of "$2" >"$own/log.a"
+    log_of "$3" >"$own/log.b"
+    diff "$own/log.a" "$own/log.b" || complain "$1: train.jsonl differs"
+}
+
+# Weights and moments of a training state: its tensors behind the counters, which hold times as well
+state_of() { # RUN
+    file=$own/$1/last.state.safetensors
+    header=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
+    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,120\]' ||
+        complain "the counters are not where this test looks for them"
+    tail -c +$((8 + header + 120 + 1)) "$file"
+}
+
+# ---- one run, and the same with more threads ------------------------------------------------------------
+
+succeed a --threads 1
+for file in best.safetensors last.safetensors last.state.safetensors train.jsonl curve.svg; do
+    [ -s "$own/a/$file" ] || complain "no $file"
+done
+lines=$(wc -l <"$own/a/train.jsonl")
+[ "$lines" -ge 7 ] || complain "only $lines validations"
+for key in update epoch seconds tokens_per_second train_loss valid_loss valid_bleu; do
+    [ "$(grep -c "\"$key\": [0-9]" "$own/a/train.jsonl")" -eq "$lines" ] || complain "train.jsonl lacks $key"
+done
+state_of a >"$own/state.a"
+[ -s "$own/state.a" ] || complain "the training state is empty"
+for threads in 2 3; do
+    succeed threads$threads --threads $threads
+    same_models "$threads threads" a threads$threads
+    state_of threads$threads >"$own/state.b"
+    cmp "$own/state.a" "$own/state.b" || complain "$threads threads: the training state differs"
+done
+for model in best last; do
+    "$ATTN_MT" inspect "$own/a/$model.safetensors" >"$own/out" 2>&1 || complain "inspect $model: $(cat "$own/out")"
+    echo 'go .' | "$ATTN_MT" translate --model "$own/a/$model.safetensors" >"$own/out" 2>"$own/err" ||
+        complain "translate with $model: $(cat "$own/err")"
+    [ "$(wc -l <"$own/out")" -eq 1 ] || complain "translate with $model: $(cat "$own/out")"
+done
+succeed other_seed --threads 2 --seed 2
+cmp -s "$own/a/last.safetensors" "$own/other_seed/last.safetensors" && complain "the seed does not matter"
+
+# ---- stopped and killed ------------------------------------------------------------------------------------
+
+# Starts a run in the background and waits until it has logged LINES validations, or is over.
+start() { # LINES, RUN, ARGUMENT...
+    lines=$1 run=$2
+    shift 2
+    "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null &
+    trainer=$!
+    while kill -0 $trainer 2>/dev/null; do
+        [ -f "$own/$run/last.state.safetensors" ] && [ "$(wc -l <"$own/$run/train.jsonl" 2>/dev/null || echo 0)" -ge "$lines" ] && return
+        sleep 0.01
+    done
+}
+
+# A signal saves and stops; twice, at different places, with different numbers of threads. A run that was over before the signal
+# came proves nothing, so one that does stop is asked for.
+stops=0
+for signal in TERM:143:1:1 INT:130:3:2 TERM:143:5:3; do
+    IFS=: read -r name code lines threads <<EOF
+$signal
+EOF
+    resume=
+    [ -d "$own/stopped" ] && resume=--resume
+    # A shell starts background jobs with SIGINT ignored; the program asks for it all the same.
+    start "$lines" stopped --threads "$threads" $resume
+    kill -s "$name" $trainer 2>/dev/null
+    wait $trainer
+    status=$?
+    case $status in
+        0) ;;
+        "$code")
+            stops=$((stops + 1))
+            grep -q 'stopped at update [0-9]*, epoch [0-9]*; everything is saved' "$own/err" &&
+                grep -q '^hint: .*--resume' "$own/err" || complain "stopped by $name: $(cat "$own/err")"
+            ;;
+        *) complain "stopped by $name: exit code $status, expected $code: $(cat "$own/err")" ;;
+    esac
+done
+[ $stops -gt 0 ] || complain "no run was stopped by a signal"
+succeed stopped --resume
+same_models "stopped by signals" a stopped
+state_of stopped >"$own/state.b"
+cmp "$own/state.a" "$own/state.b" || complain "stopped by signals: the training state differs"
+
+# Killed at any moment: what is there can be used, and the end is the same.
+kills=0
+for delay in 0.05 0.6 0.11 0.23 0.07 0.31 0.17 0.02; do
+    again=--overwrite
+    [ -f "$own/killed/last.state.safetensors" ] && again=--resume
+    "$ATTN_MT" train --config "$own/base.json" --run "$own/killed" --threads 2 $again >/dev/null 2>"$own/err" </dev/null &
+    trainer=$!
+    sleep $delay
+    kill -s KILL $trainer 2>/dev/null
+    wait $trainer 2>/dev/null
+    status=$?
+    case $status in
+        137) kills=$((kills + 1)) ;;
+        0) ;;
+        *) complain "to be killed after $delay seconds: exit code $status: $(cat "$own/err")" ;;
+    esac
+    for file in best.safetensors last.safetensors; do
+        [ ! -f "$own/killed/$file" ] || "$ATTN_MT" inspect "$own/killed/$file" >/dev/null 2>"$own/err" ||
+            complain "after a kill: $(cat "$own/err")"
+    done
+done
+[ $kills -gt 0 ] || complain "no run was killed"
+again=--overwrite
+[ -f "$own/killed/last.state.safetensors" ] && again=--resume
+succeed killed $again
+same_models "killed" a killed
+[ "$(find "$own/killed" -type f | wc -l)" -le $((6 + kills)) ] || complain "kills leave files behind: $(ls -A "$own/killed")"
+
+# Two trainers in one directory
+start 1 locked
+refuse 2 "is in use by process $trainer" locked --overwrite
+kill -s KILL $trainer 2>/dev/null
+wait $trainer 2>/dev/null
+succeed locked --resume # the lock ended with its process
+same_models "after a lock" a locked
+
+# ---- going on, starting again, and refusing to --------------------------------------------------------------
+
+cp "$own/a/last.safetensors" "$own/before"
+succeed a --resume # it is finished: nothing happens
+cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run changes the model"
+succeed longer --set train.epochs=2 --threads 2
+succeed longer --resume
+same_models "resumed with more epochs" a longer
+refuse 2 'already holds a trained model' a
+grep -q '^hint: .*--resume.*--overwrite.*--run' "$own/err" || complain "no hint: $(cat "$own/err")"
+cmp "$own/a/last.safetensors" "$own/before" || complain "a refused run changes the model"
+refuse 2 'exclude each other' a --resume --overwrite
+refuse 2 'nothing to resume' nowhere --resume
+refuse 2 '"learning_rate": 0.02' a --resume --set train.learning_rate=0.02
+refuse 2 '"hidden": 17' a --resume --set model.hidden=17
+refuse 2 '"bpe_merges": 151' a --resume --set text.bpe_merges=151
+refuse 2 '"seed": 5' a --resume --seed 5
+refuse 2 '"average": 0' a --resume --set train.average=0
+sed '7s/.*/Go away.	Va-t-en./' "$own/train.tsv" >"$own/changed.tsv"
+refuse 2 'training data are not those' a --resume --set data.train="$own/changed.tsv"
+cp "$own/train.tsv" "$own/moved.tsv"
+succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
+refuse 2 'end decides' linear --set train.schedule=linear --resume 2>/dev/null || :
+succeed linear --set train.schedule=linear --set train.epochs=1
+refuse 2 '"epochs": 2' linear --set train.schedule=linear --set train.epochs=2 --resume
+
+# --overwrite starts again: the state of the old run is not resumed in place of the new one.
+succeed over --set train.epochs=1 --set train.seed=3
+start 1 over --overwrite --set train.learning_rate=0.011
+kill -s KILL $trainer 2>/dev/null
+wait $trainer 2>/dev/null
+[ ! -f "$own/over/last.state.safetensors" ] || refuse 2 'is not that of the saved run' over --resume --set train.seed=3
+succeed over --overwrite
+same_models "overwritten" a over
+
+# ---- bad configurations and data --------------------------------------------------------------------------------
+
+refuse 1 'missing.tsv' new --set data.train="$own/missing.tsv"
+refuse 1 'missing.tsv' new --set data.valid="$own/missing.tsv"
+refuse 2 'no training data is configured' new --set data.train=
+refuse 2 'no validation data is configured' new --set data.valid=
+: >"$own/empty.tsv"
+refuse 3 'empty.tsv' new --set data.train="$own/empty.tsv"
+refuse 3 'empty.tsv' new --set data.valid="$own/empty.tsv"
+refuse 3 'max_length' new --set data.max_length=1
+refuse 2 "unknown key 'train.learning_rat'" new --set train.learning_rat=1
+grep -q "^hint: .*learning_rate" "$own/err" || complain "no suggestion: $(cat "$own/err")"
+refuse 2 'learning_rate' new --set train.learning_rate=fast
+refuse 2 'model.start' new --set model.start=final
+refuse 2 "unexpected argument 'extra'" new extra
+refuse 2 "missing.json" new --config "$own/missing.json"
+printf '{"train": {"epochs": 3,}}\n' >"$own/bad.json"
+refuse 2 'bad.json' new --config "$own/bad.json"
+printf '{\n  "train": {\n    "epohcs": 3}}\n' >"$own/bad.json"
+refuse 2 'epohcs' new --config "$own/bad.json"
+grep -q 'epochs' "$own/err" || complain "no suggestion for epohcs: $(cat "$own/err")"
+: >"$own/file"
+refuse 1 "$own/file" file
+[ ! -e "$own/new/best.safetensors" ] || complain "a refused run leaves a model"
+
+# What --dump-config prints can be fed back.
+for kind in full minimal; do
+    "$ATTN_MT" train --config "$own/base.json" --dump-config=$kind >"$own/dump.json" 2>"$own/err" ||
+        complain "--dump-config=$kind: $(cat "$own/err")"
+    "$ATTN_MT" train --config "$own/dump.json" --dump-config=$kind >"$own/again.json" 2>"$own/err" ||
+        complain "--dump-config=$kind fed back: $(cat "$own/err")"
+    [ -s "$own/dump.json" ] && cmp "$own/dump.json" "$own/again.json" || complain "--dump-config=$kind is not read back"
+done
+[ "$(wc -c <"$own/again.json")" -lt "$("$ATTN_MT" train --dump-config | wc -c)" ] || complain "minimal is not smaller"
+for config in configs/*.json; do
+    "$ATTN_MT" train --config "$config" --dump-config >"$own/out" 2>"$own/err" || complain "$config: $(cat "$own/err")"
+done
+
+# ---- schedules and options that change the result -----------------------------------------------------------------
+
+previous=
+for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 train.average=0 \
+    train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 train.shards=2 \
+    train.stop_on=bleu model.layer_norm=true model.decoder=bahdanau text.tokenizer=word; do
+    rm -rf "$own/change"
+    succeed change --set train.epochs=1 --set $change
+    sum=$(cksum <"$own/change/last.safetensors")
+    case $previous in *"[$sum]"*) complain "$change makes no difference" ;; esac
+    previous="$previous[$sum]"
+done
+rm -rf "$own/change"
+succeed change --set train.max_updates=3
+grep -q '"update": 3,' "$own/change/train.jsonl" || complain "max_updates: $(cat "$own/change/train.jsonl")"
+rm -rf "$own/change"
+succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-9 --set train.average=0 --set train.valid_every=2
+[ "$(wc -l <"$own/change/train.jsonl")" -lt 100 ] || complain "patience does not end the run"
+succeed quiet --quiet --set train.epochs=1
+[ ! -s "$own/err" ] || complain "--quiet says: $(cat "$own/err")"
+
+# ---- divergence -------------------------------------------------------------------------------------------------------
+
+refuse 4 'at update' diverged --set train.learning_rate=1e9 --set train.weight_decay=1 --set train.valid_every=1 --set train.warmup=0
+"$ATTN_MT" translate --model "$own/diverged/last.safetensors" </dev/null >/dev/null 2>"$own/err" ||
+    complain "after a divergence: $(cat "$own/err")"
+
+[ $bad -eq 0 ]

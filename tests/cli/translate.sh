@@ -1,0 +1,155 @@
+#!/bin/sh
+# translate.sh - lines in, lines out: formats, long and odd lines, several models, streams.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+translate() { "$attn" translate -m "$model" "$@"; }
+
+# What was learned by heart comes back, in order, whatever the batch, the threads and the beam.
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
+cut -f 2 "$TMP/tiny.tsv" | head -n 4 >"$TMP/chapter"
+translate "$TMP/source" >"$TMP/base"
+head -n 4 "$TMP/base" >"$TMP/out"
+same "the four sentences" "$TMP/chapter" "$TMP/out"
+[ "$(wc -l <"$TMP/base")" -eq 64 ] || fail "64 lines in, others out"
+translate --threads 2 --mini-batch 1 <"$TMP/source" | cmp -s - "$TMP/base" || fail "batches of 1"
+translate --threads 1 --mini-batch 64 --maxi-batch 1 -i "$TMP/source" -o "$TMP/out"
+same "batches of 64, --output" "$TMP/base" "$TMP/out"
+gzip -c "$TMP/source" >"$TMP/source.gz"
+translate "$TMP/source.gz" "$TMP/source" >"$TMP/out"
+cat "$TMP/base" "$TMP/base" | cmp -s - "$TMP/out" || fail "two files, one compressed"
+translate -b 1 "$TMP/source" >"$TMP/out"
+[ "$(wc -l <"$TMP/out")" -eq 64 ] || fail "greedy: line count"
+
+# One line in, one line out.
+printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
+translate "$TMP/blank" >"$TMP/out"
+printf 'va !\n\n\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "blank lines, last line without an end"
+printf '' | translate >"$TMP/out"
+[ ! -s "$TMP/out" ] || fail "output from nothing"
+printf '\357\273\277go .\r\nhi !\r\n' | translate >"$TMP/out"
+printf 'va !\nsalut !\n' | cmp -s - "$TMP/out" || fail "byte-order mark and CRLF"
+printf 'go\000 .\nhi \377!\nhi\342\200\250there\302\205!\014\n' >"$TMP/odd"
+expect 0 translate "$TMP/odd"
+says "bytes that are no text (invalid UTF-8 or NUL) in 2 lines, the first is line 1"
+[ "$(wc -l <"$TMP/out")" -eq 3 ] || fail "odd bytes change the number of lines"
+
+# Long lines are translated in pieces, or cropped; with a warning.
+{ yes 'go . hi !' | head -n 300 | tr '\n' ' ' && echo && echo 'go .'; } >"$TMP/long"
+expect 0 translate --max-length 20 "$TMP/long"
+says "line 1 is longer than 20 tokens: translated in"
+[ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "long lines change the number of lines"
+[ "$(sed -n 2p "$TMP/out")" = "va !" ] || fail "the line after a long one"
+[ "$(head -n 1 "$TMP/out" | wc -w)" -gt 100 ] || fail "most of the long line was dropped"
+expect 0 translate --max-length 20 --max-length-crop "$TMP/long"
+says "line 1 is longer than 20 tokens: cropped"
+[ "$(head -n 1 "$TMP/out" | wc -w)" -lt 100 ] || fail "the long line was not cropped"
+expect 0 translate --quiet --max-length 20 "$TMP/long"
+[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+head -c 1000000 /dev/zero | tr '\0' x >"$TMP/huge"
+expect 0 translate -b 1 --max-length-crop "$TMP/huge"
+[ "$(wc -l <"$TMP/out")" -eq 1 ] || fail "a word of a million letters"
+
+# Formats.
+echo 'go .' >"$TMP/go"
+expect 0 translate -b 4 --n-best "$TMP/go"
+[ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "--n-best is as wide as the beam"
+head -n 1 "$TMP/out" | grep -Eqx '0 \|\|\| va ! \|\|\| F0= -[0-9.e-]+ \|\|\| -[0-9.e-]+' || fail "n-best: $(cat "$TMP/out")"
+awk '{ if (NR > 1 && $NF > last) exit 1; last = $NF }' "$TMP/out" || fail "n-best is not sorted"
+expect 0 translate -b 4 --n-best 2 "$TMP/blank"
+[ "$(grep -c '^4 ||| ' "$TMP/out")" -eq 2 ] || fail "--n-best 2"
+grep -qx '1 |||  ||| F0= 0 ||| 0' "$TMP/out" || fail "n-best of an empty line"
+expect 2 translate -b 2 --n-best=3 "$TMP/go"
+says "needs a beam as wide"
+
+expect 0 translate --alignment "$TMP/go"
+grep -Eqx 'va ! \|\|\| [01]-[01] [01]-[01]' "$TMP/out" || fail "hard alignment: $(cat "$TMP/out")"
+expect 0 translate --alignment soft --alignment-level subword "$TMP/go"
+awk -F ' [|][|][|] ' '{ n = split($2, rows, " "); if (n != 3) exit 1
+    for (i = 1; i <= n; i++) { m = split(rows[i], w, ","); s = 0; for (j = 1; j <= m; j++) s += w[j]
+        if (m < 3 || s < 0.999 || s > 1.001) exit 1 } }' "$TMP/out" || fail "soft alignment: $(cat "$TMP/out")"
+expect 0 translate --alignment=1e-30 "$TMP/go"
+grep -qx 'va ! ||| 0-0 0-1 1-0 1-1' "$TMP/out" || fail "threshold: $(cat "$TMP/out")"
+expect 2 translate --alignment=hrad "$TMP/go"
+says "'hrad' is not none, hard, soft"
+expect 0 translate --word-scores "$TMP/go"
+grep -Eqx 'va ! \|\|\| WordScores=( -[0-9.e-]+){3}' "$TMP/out" || fail "word scores: $(cat "$TMP/out")"
+
+expect 0 translate --json --alignment --word-scores --n-best 2 "$TMP/blank"
+[ "$(grep -c '^{"text": ".*"translation": ".*"score": .*"tokens": \[.*\].*}$' "$TMP/out")" -eq 5 ] || fail "JSON: $(cat "$TMP/out")"
+grep -q '"translation": "va !".*"alignment": \[\[[01], 0\], \[[01], 1\]\]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+cat >"$TMP/json" <<'END'
+{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}, "score": 7}
+no
+{"text": ["go"]}
+{"text": ""}
+END
+expect 3 translate --json-input "$TMP/json"
+says 'line 2 is not a JSON object with a "text"'
+says '2 lines are not JSON with a "text"'
+[ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "lines of JSON"
+head -n 1 "$TMP/out" | grep -qF '{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}, "translation": "va !", "score": -' ||
+    fail "fields passed on: $(head -n 1 "$TMP/out")"
+[ "$(grep -c '^{"error": "' "$TMP/out")" -eq 2 ] || fail "errors in JSON"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
+fi
+
+# Several models vote; they need one vocabulary.
+tiny_model two --set train.seed=2 --set train.epochs=20
+tiny_model other --set text.bpe_merges=50 --set train.epochs=1
+expect 0 "$attn" translate -m "$model" -m "$TMP/two/best.safetensors" "$TMP/source"
+[ "$(wc -l <"$TMP/out")" -eq 64 ] || fail "ensemble: line count"
+expect 0 "$attn" translate -m "$model" -m "$model" "$TMP/source"
+same "a model and itself" "$TMP/base" "$TMP/out"
+expect 2 "$attn" translate -m "$model" -m "$TMP/other/best.safetensors" "$TMP/source"
+says "share one target vocabulary"
+
+# What goes wrong is said.
+expect 2 "$attn" translate "$TMP/source"
+says "no model given"
+expect 1 "$attn" translate -m "$TMP/none.safetensors" "$TMP/source"
+says "none.safetensors"
+expect 3 "$attn" translate -m "$TMP/source" "$TMP/source"
+expect 1 translate "$TMP/source" "$TMP/none"
+says "cannot open '$TMP/none'"
+[ ! -s "$TMP/out" ] || fail "work began before the missing file was seen"
+expect 2 translate --bean-size 3 "$TMP/source"
+says "did you mean '--beam-size'?"
+echo kept >"$TMP/old"
+expect 1 translate -o "$TMP/old" "$TMP"
+[ "$(cat "$TMP/old")" = kept ] || fail "a failed run replaced the output"
+[ -z "$(find "$TMP" -name '.*.tmp')" ] || fail "temporary files left"
+status=0
+if [ -e /dev/full ]; then
+    translate "$TMP/source" >/dev/full 2>"$TMP/err" || status=$?
+    [ $status -eq 1 ] || fail "status $status on a full disk"
+    says "No space left"
+fi
+status=0
+translate "$TMP/source" >&- 2>"$TMP/err" || status=$?
+[ $status -eq 1 ] || fail "status $status with standard output closed"
+status=0
+translate <&- >"$TMP/out" 2>"$TMP/err" || status=$?
+[ $status -eq 1 ] || fail "status $status with standard input closed"
+translate "$TMP/source" 2>&- >"$TMP/out" || fail "needs standard error"
+same "with standard error closed" "$TMP/base" "$TMP/out"
+
+# A reader that has seen enough: no message, no endless work.
+{ i=0 && while [ $i -lt 200 ]; do cat "$TMP/source" && i=$((i + 1)); done; } >"$TMP/many"
+translate --maxi-batch 1 "$TMP/many" 2>"$TMP/err" | head -n 1 >"$TMP/out"
+[ ! -s "$TMP/err" ] || fail "a broken pipe is reported: $(cat "$TMP/err")"
+[ "$(cat "$TMP/out")" = "va !" ] || fail "| head -n 1"
+
+# A slow writer gets each answer at once.
+mkfifo "$TMP/in" "$TMP/answers"
+translate <"$TMP/in" >"$TMP/answers" &
+exec 3>"$TMP/in" 4<"$TMP/answers"
+for _ in 1 2 3; do
+    echo 'go .' >&3
+    read -r answer <&4
+    [ "$answer" = "va !" ] || fail "slow input: '$answer'"
+done
+exec 3>&-
+wait

@@ -1,0 +1,205 @@
+/* fault_shim.c - a library to preload that makes one system call or allocation of a program go wrong.
+ *
+ *     FAULT=CALL:K:HOW [FAULT_MARK=FILE] LD_PRELOAD=./fault_shim.so program...
+ *
+ * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, mmap, thread
+ *       (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc)
+ * K     the K-th call of that kind; "K+": that one and all that follow
+ * HOW   the name of an error (ENOSPC, EIO, ...): nothing is done and the call fails with it
+ *       "short": read and write transfer only half
+ *       "kill", "killafter": the program is killed before or after the call
+ *
+ * FILE is created when a fault was injected, so that a sweep over K knows when to end.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef enum { GO_ON, FAIL, SHORT, KILL_AFTER } Verdict;
+
+static char fault_call[16];
+static long fault_first, fault_last;
+static int fault_error; /* 0: fault_how says what */
+static char fault_how[16];
+static atomic_long calls;
+static bool ready;
+
+static int error_number(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } ERRORS[] = {{"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EIO", EIO},       {"EINTR", EINTR},
+                  {"EACCES", EACCES}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM}, {"ENOLCK", ENOLCK},
+                  {"EAGAIN", EAGAIN}, {"EPERM", EPERM},   {"EROFS", EROFS},   {"EFBIG", EFBIG},
+                  {"EINVAL", EINVAL}};
+    for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
+        if (strcmp(name, ERRORS[i].name) == 0) return ERRORS[i].number;
+    return 0;
+}
+
+__attribute__((constructor)) static void read_fault(void) {
+    const char *fault = getenv("FAULT");
+    char number[24] = "";
+    if (fault && sscanf(fault, "%15[^:]:%23[^:]:%15s", fault_call, number, fault_how) == 3) {
+        fault_first = strtol(number, NULL, 10);
+        fault_last = strchr(number, '+') ? INT32_MAX : fault_first;
+        fault_error = error_number(fault_how);
+    }
+    ready = true;
+}
+
+static void mark(void) {
+    const char *path = getenv("FAULT_MARK");
+    if (!path) return;
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT, 0600);
+    if (fd >= 0) syscall(SYS_close, fd);
+}
+
+static void die(void) {
+    syscall(SYS_kill, getpid(), SIGKILL);
+    for (;;) pause();
+}
+
+/* Does this call of kind `call` go wrong, and how? */
+static Verdict judge(const char *call) {
+    if (!ready || strcmp(call, fault_call) != 0) return GO_ON;
+    long number = atomic_fetch_add(&calls, 1) + 1;
+    if (number < fault_first || number > fault_last) return GO_ON;
+    mark();
+    if (strcmp(fault_how, "kill") == 0) die();
+    if (strcmp(fault_how, "killafter") == 0) return KILL_AFTER;
+    if (strcmp(fault_how, "short") == 0) return SHORT;
+    errno = fault_error ? fault_error : EIO;
+    return FAIL;
+}
+
+/* The C library's own function. */
+static void *next(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function) abort();
+    return function;
+}
+
+#define NEXT(type, name)                                                                                     \
+    static type real_##name;                                                                                 \
+    if (!real_##name) {                                                                                      \
+        void *found_ = next(#name);                                                                          \
+        memcpy(&real_##name, &found_, sizeof found_);                                                        \
+    }
+
+/* A wrapper for a function that returns -1 when it fails. */
+#define WRAP(call, type, name, parameters, arguments)                                                        \
+    type name parameters {                                                                                   \
+        typedef type(*Function) parameters;                                                                  \
+        NEXT(Function, name)                                                                                 \
+        Verdict verdict = judge(call);                                                                       \
+        if (verdict == FAIL) return -1;                                                                      \
+        type result = real_##name arguments;                                                                 \
+        if (verdict == KILL_AFTER) die();                                                                    \
+        return result;                                                                                       \
+    }
+
+WRAP("fsync", int, fsync, (int fd), (fd))
+WRAP("fsync", int, fdatasync, (int fd), (fd))
+WRAP("rename", int, rename, (const char *from, const char *to), (from, to))
+WRAP("unlink", int, unlink, (const char *path), (path))
+WRAP("ftruncate", int, ftruncate, (int fd, off_t size), (fd, size))
+WRAP("flock", int, flock, (int fd, int operation), (fd, operation))
+WRAP("fchmod", int, fchmod, (int fd, mode_t mode), (fd, mode))
+
+/* A failing close closes, as Linux does. */
+int close(int fd) {
+    typedef int (*Function)(int);
+    NEXT(Function, close)
+    Verdict verdict = judge("close");
+    int error = errno, result = real_close(fd);
+    if (verdict == KILL_AFTER) die();
+    if (verdict != FAIL) return result;
+    errno = error;
+    return -1;
+}
+
+ssize_t read(int fd, void *data, size_t bytes) {
+    typedef ssize_t (*Function)(int, void *, size_t);
+    NEXT(Function, read)
+    Verdict verdict = judge("read");
+    if (verdict == FAIL) return -1;
+    ssize_t result = real_read(fd, data, verdict == SHORT && bytes > 1 ? bytes / 2 : bytes);
+    if (verdict == KILL_AFTER) die();
+    return result;
+}
+
+/* Killed after a write means in the middle of it: half of the bytes arrive. */
+ssize_t write(int fd, const void *data, size_t bytes) {
+    typedef ssize_t (*Function)(int, const void *, size_t);
+    NEXT(Function, write)
+    Verdict verdict = judge("write");
+    if (verdict == FAIL) return -1;
+    bool half = (verdict == SHORT || verdict == KILL_AFTER) && bytes > 1;
+    ssize_t result = real_write(fd, data, half ? bytes / 2 : bytes);
+    if (verdict == KILL_AFTER) die();
+    return result;
+}
+
+#define WRAP_OPEN(name)                                                                                      \
+    int name(const char *path, int flags, ...) {                                                             \
+        typedef int (*Function)(const char *, int, ...);                                                     \
+        NEXT(Function, name)                                                                                 \
+        va_list arguments;                                                                                   \
+        va_start(arguments, flags);                                                                          \
+        mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;                                       \
+        va_end(arguments);                                                                                   \
+        Verdict verdict = judge("open");                                                                     \
+        if (verdict == FAIL) return -1;                                                                      \
+        int result = real_##name(path, flags, mode);                                                         \
+        if (verdict == KILL_AFTER) die();                                                                    \
+        return result;                                                                                       \
+    }
+
+WRAP_OPEN(open)
+WRAP_OPEN(open64)
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    typedef void *(*Function)(void *, size_t, int, int, int, off_t);
+    NEXT(Function, mmap)
+    if (judge("mmap") == FAIL) return MAP_FAILED;
+    return real_mmap(address, bytes, protection, flags, fd, offset);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument) {
+    typedef int (*Function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    NEXT(Function, pthread_create)
+    if (judge("thread") == FAIL) return errno;
+    return real_pthread_create(thread, attributes, start, argument);
+}
+
+/* dlsym allocates, so these go to glibc's own names instead. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+void *malloc(size_t bytes) { return judge("alloc") == FAIL ? NULL : __libc_malloc(bytes); }
+
+void *calloc(size_t count, size_t size) { return judge("alloc") == FAIL ? NULL : __libc_calloc(count, size); }
+
+void *realloc(void *old, size_t bytes) { return judge("alloc") == FAIL ? NULL : __libc_realloc(old, bytes); }
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+    return judge("alloc") == FAIL ? NULL : __libc_memalign(alignment, bytes);
+}

@@ -1,0 +1,111 @@
+/* fuzz_segmenter.c - a segmenter from hostile JSON, and any text through it.
+ *
+ * Input: JSON up to the first NUL byte, then text. Without a readable segmenter the text goes through one that is learned
+ * from it, where decoding must give the normal form back.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "text/bpe.h"
+#include "text/normalize.h"
+#include "text/segmenter.h"
+#include "text/utf8.h"
+
+static void require(int condition) {
+    if (!condition) abort();
+}
+
+static Status one_line(void *context, StrView *line, bool *more) {
+    StrView *text = context;
+    *more = text->data != NULL;
+    *line = *text;
+    *text = (StrView){NULL, 0};
+    return STATUS_OK;
+}
+
+static void use(Segmenter *segmenter, StrView text) {
+    IdList ids = {0};
+    StrBuf out = {0};
+    segmenter_encode(segmenter, text, &ids);
+    int *word = calloc(ids.count + 1, sizeof *word);
+    require(word != NULL);
+    int words = segmenter_words(segmenter, ids.ids, ids.count, word);
+    require(words <= (int)ids.count && (ids.count == 0 || word[ids.count - 1] == words - 1));
+    segmenter_decode(segmenter, ids.ids, ids.count, &out);
+    require(utf8_valid(strbuf_view(&out)) && !memchr(strbuf_text(&out), '\n', out.length));
+    for (size_t i = 0; i < ids.count; i++) {
+        require(ids.ids[i] == VOCAB_UNK ||
+                (ids.ids[i] >= VOCAB_SPECIALS && ids.ids[i] < vocab_size(segmenter_vocab(segmenter))));
+        if (i < 100) segmenter_label(segmenter, ids.ids[i], &out);
+    }
+    free(word);
+    id_list_free(&ids);
+    strbuf_free(&out);
+}
+
+/* What must come back: normal form, single plain spaces, no marker that is not one. */
+static void expect(StrView text, BpeMarker marker, StrBuf *out) {
+    StrBuf whole = {0}, normal = {0};
+    utf8_repair(text, &whole);
+    normalize_text(strbuf_view(&whole), NORMALIZE_NFC, false, &normal);
+    StrView view = strbuf_view(&normal);
+    bool space = false;
+    for (size_t position = 0; position < view.length;) {
+        int c = utf8_next(view, &position);
+        if (normalize_class(c) == CHAR_SPACE) {
+            space = out->length > 0;
+            continue;
+        }
+        if (space) strbuf_add_char(out, ' ');
+        space = false;
+        utf8_add(out, c == 0x2581 && marker == BPE_PREFIX ? '_' : c);
+    }
+    strbuf_free(&whole);
+    strbuf_free(&normal);
+}
+
+static void learn_and_compare(StrView text, BpeMarker marker) {
+    TextOptions options = {.tokenizer = TOKENIZER_BPE,
+                           .normalize = NORMALIZE_NFC,
+                           .bpe_merges = 50,
+                           .min_count = 1,
+                           .bpe_marker = (int)marker};
+    Segmenter *segmenter;
+    StrView rest = text;
+    if (segmenter_learn(&segmenter, &options, one_line, NULL, &rest) != STATUS_OK) return;
+    IdList ids = {0};
+    StrBuf expected = {0}, back = {0};
+    expect(text, marker, &expected);
+    segmenter_encode(segmenter, text, &ids);
+    segmenter_decode(segmenter, ids.ids, ids.count, &back);
+    require(strcmp(strbuf_text(&expected), strbuf_text(&back)) == 0);
+    id_list_free(&ids);
+    strbuf_free(&expected);
+    strbuf_free(&back);
+    segmenter_free(segmenter);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    const uint8_t *end = memchr(data, 0, size);
+    StrView json = {(const char *)data, end ? (size_t)(end - data) : size};
+    StrView text = end ? (StrView){(const char *)end + 1, size - json.length - 1} : json;
+    Json *root;
+    if (json_parse(&root, json, false) == STATUS_OK) {
+        Segmenter *segmenter;
+        if (segmenter_read_json(&segmenter, root) == STATUS_OK) {
+            use(segmenter, text);
+            StrBuf out = {0};
+            segmenter_write_json(segmenter, &out);
+            segmenter_write_codes(segmenter, &out);
+            strbuf_free(&out);
+            segmenter_free(segmenter);
+        }
+        json_free(root);
+    }
+    learn_and_compare(text, BPE_PREFIX);
+    learn_and_compare(text, BPE_SUFFIX);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/* golden_cases.h - tests against PyTorch that are run in single and in double precision. */
+#ifndef GOLDEN_CASES_H
+#define GOLDEN_CASES_H
+
+void golden_masked_softmax(void **state);
+void golden_additive_attention(void **state);
+void golden_gru_cell(void **state);
+void golden_gru_layers(void **state);
+void golden_cross_entropy(void **state);
+void golden_seq2seq_loss(void **state);
+void golden_seq2seq_steps(void **state);
+
+#define GOLDEN_CASES                                                                                         \
+    cmocka_unit_test(golden_masked_softmax), cmocka_unit_test(golden_additive_attention),                    \
+        cmocka_unit_test(golden_gru_cell), cmocka_unit_test(golden_gru_layers),                              \
+        cmocka_unit_test(golden_cross_entropy), cmocka_unit_test(golden_seq2seq_loss),                       \
+        cmocka_unit_test(golden_seq2seq_steps)
+
+#endif

@@ -1,0 +1,3 @@
+/* double_golden.c - the golden tests in double precision. */
+#include "golden/golden_loss.c"
+#include "golden/reference.c"

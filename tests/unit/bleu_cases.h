@@ -1,0 +1,25 @@
+/* bleu_cases.h - tests/golden/bleu/cases.json for the tests of src/metrics: what the reference program says. */
+#ifndef UNIT_BLEU_CASES_H
+#define UNIT_BLEU_CASES_H
+
+#include "base/json.h"
+#include "base/strview.h"
+
+/* The list of cases of one kind. Fails the test if there are fewer than `least`. Released by bleu_cases_free. */
+const Json *bleu_cases(const char *kind, size_t least);
+void bleu_cases_free(void);
+
+StrView case_text(const Json *object, const char *key);
+double case_number(const Json *object, const char *key);
+bool case_flag(const Json *object, const char *key);
+/* The texts or numbers of a list; fails the test if there are more than `most`. Returns how many. */
+size_t case_texts(const Json *object, const char *key, StrView *texts, size_t most);
+size_t case_numbers(const Json *object, const char *key, double *numbers, size_t most);
+
+/* Do two numbers agree to 1e-9, relatively? Not if one of them is no number. */
+bool case_agrees(double expected, double actual);
+
+/* Lines of a file of tests/golden/bleu/corpus, without white space at their ends; an array for mem_free. */
+StrView *case_lines(const char *name, size_t *count, StrBuf *content);
+
+#endif

@@ -1,0 +1,23 @@
+/* kern_tables.h - the instruction-set tables that this processor can run, and guarded lines of numbers to run them on. */
+#ifndef KERN_TABLES_H
+#define KERN_TABLES_H
+
+#include "num/kern.h"
+
+/* NULL after the last one; the first is always "base". */
+const Kernels *const *kern_tables(void);
+
+/* Random numbers in -scale..scale at an address that is aligned to nothing, with guards on either side. */
+typedef struct {
+    real *at;
+    size_t n;
+    real *block;
+} Line;
+Line line_new(size_t n, uint64_t seed, double scale);
+Line line_copy(const Line *line);
+void line_free(Line *line); /* fails the test if a guard was touched */
+
+/* Fails the test unless every number is within `tolerance` of the expected one, relative to max(1, |expected|). */
+void line_check(const char *what, const Line *line, const double *expected, double tolerance);
+
+#endif

@@ -1,0 +1,107 @@
+/* model_variants.c - see model_variants.h. */
+#include "unit/model_variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rng.h"
+
+const ModelVariant MODEL_VARIANTS[] = {
+    {"conditional, deep readout, all tied", "model.tie=all"},
+    {"textbook: bahdanau, two layers, final start, linear readout",
+     "model.decoder=bahdanau model.start=final model.bidirectional=false model.readout=linear model.tie=none "
+     "model.encoder_layers=2 model.decoder_layers=2 model.hidden=5"},
+    {"bahdanau, deep readout, target tied", "model.decoder=bahdanau model.tie=target model.hidden=5"},
+    {"conditional, layer norm, two layers",
+     "model.layer_norm=true model.encoder_layers=2 model.decoder_layers=2"},
+    {"bahdanau, layer norm, final start, linear readout, target tied",
+     "model.decoder=bahdanau model.layer_norm=true model.start=final model.bidirectional=false "
+     "model.readout=linear model.tie=target"},
+    {"conditional, linear readout, untied, small attention",
+     "model.readout=linear model.tie=none model.attention_size=3 model.encoder_layers=2 model.hidden=5"},
+    {"bahdanau, layer norm, two decoder layers, untied",
+     "model.decoder=bahdanau model.layer_norm=true model.decoder_layers=2 model.tie=none model.hidden=5"},
+    {"conditional, final start, linear readout, all tied",
+     "model.start=final model.bidirectional=false model.readout=linear model.tie=all model.encoder_layers=2 "
+     "model.decoder_layers=2"},
+    {0}};
+
+static void give_up(const char *what) {
+    fprintf(stderr, "model_variants: %s: %s\n", what, status_message());
+    exit(1);
+}
+
+static void set_all(Config *config, const char *settings) {
+    OptionTable tables[6];
+    config_tables(config, tables);
+    StrView rest = sv(settings), item, key;
+    while (sv_next(&rest, ' ', &item)) {
+        if (!item.length) continue;
+        sv_next(&item, '=', &key);
+        if (options_set(tables, key, item) != STATUS_OK) give_up(settings);
+    }
+}
+
+typedef struct {
+    const char *language;
+    int next;
+    char line[16];
+} Words;
+
+static Status next_word(void *context, StrView *line, bool *more) {
+    Words *words = context;
+    *more = words->next < VARIANT_WORDS;
+    snprintf(words->line, sizeof words->line, "%s%d", words->language, words->next++);
+    *line = sv(words->line);
+    return STATUS_OK;
+}
+
+static Segmenter *learn(const char *language, const TextOptions *options) {
+    Words words = {language, 0, ""};
+    Segmenter *segmenter;
+    if (segmenter_learn(&segmenter, options, next_word, NULL, &words) != STATUS_OK) give_up("learning");
+    if (vocab_size(segmenter_vocab(segmenter)) != VARIANT_WORDS + VOCAB_SPECIALS) give_up("vocabulary");
+    return segmenter;
+}
+
+/* Zeros and ones would hide mistakes. */
+static void shake(ParamSet *params) {
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        Rng rng = rng_new(rng_key(77, (uint64_t)i, 0, 0));
+        if (p->init != INIT_ZERO && p->init != INIT_ONE) continue;
+        for (size_t j = 0; j < (size_t)p->rows * (size_t)p->columns; j++)
+            param_data(params, p)[j] += (real)(rng_uniform(&rng) - 0.5);
+    }
+}
+
+Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t seed) {
+    Config config;
+    config_init(&config);
+    set_all(&config, "text.tokenizer=word text.min_count=1 model.embedding=4 model.hidden=4 "
+                     "model.embedding_scale=0.7");
+    set_all(&config, variant->settings);
+    if (more) set_all(&config, more);
+    config.text.joint = config.model.tie == TIE_ALL;
+    if (config_check(&config) != STATUS_OK) give_up(variant->name);
+    Segmenter *source = learn("s", &config.text);
+    Segmenter *target = config.text.joint ? segmenter_retain(source) : learn("t", &config.text);
+    Seq2Seq *model = seq2seq_new(&config, source, target);
+    params_initialize(seq2seq_params(model), seed);
+    shake(seq2seq_params(model));
+    segmenter_free(source);
+    segmenter_free(target);
+    config_free(&config);
+    return model;
+}
+
+TrainingBatch variant_batch(uint64_t seed_update) {
+    static const int A[] = {4, 5, 6}, B[] = {8}, C[] = {8, 4, 4, 1, 7}, D[] = {5, 6, 7, 8};
+    static const int *const source[VARIANT_SENTENCES] = {A, B, C, D, B}, *const target[VARIANT_SENTENCES] = {
+                                                                             B, D, A, C, A};
+    static const int source_length[VARIANT_SENTENCES] = {3, 0, 5, 1, 1},
+                     target_length[VARIANT_SENTENCES] = {1, 4, 0, 5, 2};
+    static const uint32_t sentence[VARIANT_SENTENCES] = {12, 0, 7, 3000000000u, 8};
+    return (TrainingBatch){VARIANT_SENTENCES, source,   target,     source_length,
+                           target_length,     sentence, seed_update};
+}

@@ -1,0 +1,11 @@
+/* picture_check.h - what tests ask of pictures in text form. */
+#ifndef UNIT_PICTURE_CHECK_H
+#define UNIT_PICTURE_CHECK_H
+
+#include "base/strview.h"
+
+int text_count(const StrBuf *out, const char *part); /* how often it occurs */
+void assert_text_has(const StrBuf *out, const char *part);
+void assert_xml(const StrBuf *out);
+
+#endif

@@ -1,0 +1,105 @@
+/* test_chrf.c - counts and scores of chrF and chrF++ against sacreBLEU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include "base/mem.h"
+#include "metrics/chrf.h"
+#include "unit/bleu_cases.h"
+
+static ChrfOptions options_of(const Json *c) {
+    return (ChrfOptions){.char_order = (int)case_number(c, "char_order"),
+                         .word_order = (int)case_number(c, "word_order"),
+                         .beta = (int)case_number(c, "beta"),
+                         .lowercase = case_flag(c, "lowercase"),
+                         .whitespace = case_flag(c, "whitespace"),
+                         .eps_smoothing = case_flag(c, "eps_smoothing")};
+}
+
+static void segments_agree(void **state) {
+    (void)state;
+    int number = 0;
+    for (const Json *c = json_first(bleu_cases("chrf", 200)); c; c = json_after(c), number++) {
+        ChrfOptions options = options_of(c);
+        StrView references[4], hypothesis = case_text(c, "hypothesis");
+        size_t count = case_texts(c, "references", references, 4);
+        double expected[METRIC_MAX_WIDTH], sums[METRIC_MAX_WIDTH];
+        int row[METRIC_MAX_WIDTH], width = chrf_width(&options);
+        assert_int_equal(case_numbers(c, "row", expected, METRIC_MAX_WIDTH), width);
+        Chrf *chrf = chrf_new(&options);
+        chrf_count(chrf, hypothesis, references, count, row);
+        chrf_free(chrf);
+        for (int i = 0; i < width; i++) {
+            sums[i] = row[i];
+            if (sums[i] != expected[i])
+                fail_msg("case %d, column %d: %d, not %g", number, i, row[i], expected[i]);
+        }
+        double score = chrf_metric_score(&options, sums, METRIC_EXACT).value;
+        if (!case_agrees(case_number(c, "score"), score)) fail_msg("case %d: score %.17g", number, score);
+    }
+}
+
+static void counting_keeps_no_memory(void **state) {
+    (void)state;
+    ChrfOptions options = CHRF_DEFAULTS;
+    options.word_order = 2;
+    Chrf *kept = chrf_new(&options);
+    for (const Json *c = json_first(bleu_cases("chrf", 200)); c; c = json_after(c)) {
+        StrView references[4], hypothesis = case_text(c, "hypothesis");
+        size_t count = case_texts(c, "references", references, 4);
+        int once[24], again[24];
+        Chrf *fresh = chrf_new(&options);
+        chrf_count(fresh, hypothesis, references, count, once);
+        chrf_count(kept, hypothesis, references, count, again);
+        chrf_free(fresh);
+        assert_memory_equal(once, again, sizeof once);
+    }
+    chrf_free(kept);
+}
+
+static void absent_references_do_not_count(void **state) {
+    (void)state;
+    ChrfOptions options = {.char_order = 2, .beta = 2};
+    StrView references[2] = {{NULL, 0}, SV("abx")};
+    int row[6], expected[6] = {3, 3, 2, 2, 2, 1};
+    Chrf *chrf = chrf_new(&options);
+    chrf_count(chrf, SV("abc"), references, 2, row);
+    chrf_free(chrf);
+    assert_memory_equal(row, expected, sizeof row);
+}
+
+static void long_text_is_counted(void **state) {
+    (void)state;
+    ChrfOptions options = CHRF_DEFAULTS;
+    StrBuf text = {0};
+    for (int i = 0; i < 50000; i++) strbuf_format(&text, "%d ", i % 977);
+    StrView view = strbuf_view(&text);
+    int row[18];
+    Chrf *chrf = chrf_new(&options);
+    chrf_count(chrf, view, &view, 1, row);
+    chrf_free(chrf);
+    for (int n = 0; n < 6; n++) {
+        assert_int_equal(row[3 * n], row[0] - n);
+        assert_int_equal(row[3 * n + 1], row[0] - n);
+        assert_int_equal(row[3 * n + 2], row[0] - n);
+    }
+    strbuf_free(&text);
+}
+
+static int release(void **state) {
+    (void)state;
+    bleu_cases_free();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments_agree),
+        cmocka_unit_test(counting_keeps_no_memory),
+        cmocka_unit_test(absent_references_do_not_count),
+        cmocka_unit_test(long_text_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, release);
+}

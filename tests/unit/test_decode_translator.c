@@ -1,0 +1,343 @@
+/* test_decode_translator.c - lines in, lines out: splitting, joining, grouping, threads. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "decode/split.h"
+#include "decode/translation_join.h"
+#include "num/kern.h"
+#include "tiny_model.h"
+
+enum { WORDS = 40, LINES = 100 };
+
+static const TranslatorOptions OPTIONS = {.decode = {.beam_size = 3,
+                                                     .length_penalty = 1,
+                                                     .max_length_factor = 2,
+                                                     .max_length_extra = 5,
+                                                     .max_input_length = 10,
+                                                     .mini_batch = 8,
+                                                     .maxi_batch = 4},
+                                          .n_best = 2,
+                                          .attention = true,
+                                          .quiet = true};
+
+/* Lines of 0 to 30 words, some of them blank in unusual ways. */
+static void lines_begin(StrBuf *buffers, StrView *lines) {
+    for (int i = 0; i < LINES; i++) {
+        if (i % 10 == 3)
+            strbuf_add(&buffers[i], i % 20 == 3 ? SV(" \t ") : SV("\xC2\xA0\xE2\x80\xAF\xEF\xBB\xBF"));
+        else
+            tiny_model_sentence(WORDS, i, i % 31, &buffers[i]);
+        lines[i] = strbuf_view(&buffers[i]);
+    }
+}
+
+static void all_free(StrBuf *buffers, Translation *results) {
+    for (int i = 0; i < LINES; i++) {
+        strbuf_free(&buffers[i]);
+        translation_free(&results[i]);
+    }
+}
+
+static void run(const Seq2Seq *model, const TranslatorOptions *options, int threads, const StrView *lines,
+                int count, Translation *out) {
+    Workers *workers = workers_new(threads);
+    Translator *translator;
+    assert_int_equal(translator_new(&translator, &model, 1, options, workers), STATUS_OK);
+    translator_run(translator, lines, count, 1, out);
+    translator_free(translator);
+    workers_free(workers);
+}
+
+static void assert_same_translation(const Translation *a, const Translation *b) {
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->pieces, b->pieces);
+    assert_int_equal(a->source_length, b->source_length);
+    for (int k = 0; k < a->count; k++) {
+        const TranslationItem *x = &a->items[k], *y = &b->items[k];
+        assert_string_equal(strbuf_text(&x->text), strbuf_text(&y->text));
+        assert_int_equal(x->steps, y->steps);
+        assert_memory_equal(&x->score, &y->score, sizeof x->score);
+        assert_int_equal(x->attention == NULL, y->attention == NULL);
+        if (x->attention)
+            assert_memory_equal(x->attention, y->attention,
+                                (size_t)x->steps * (size_t)(a->source_length + 1) * sizeof *x->attention);
+    }
+}
+
+/* Neither threads, nor the sizes of groups, nor the neighbours change a line's translation. */
+static void test_grouping_and_threads(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation base[LINES] = {0};
+    int texts = 0;
+    lines_begin(buffers, lines);
+    run(model, &OPTIONS, 1, lines, LINES, base);
+    for (int variant = 0; variant < 3; variant++) {
+        static const int batch[3] = {8, 1, 64}, threads[3] = {2, 3, 2};
+        Translation other[LINES] = {0};
+        TranslatorOptions options = OPTIONS;
+        options.decode.mini_batch = batch[variant];
+        run(model, &options, threads[variant], lines, LINES, other);
+        for (int i = 0; i < LINES; i++) {
+            assert_same_translation(&base[i], &other[i]);
+            translation_free(&other[i]);
+        }
+    }
+    for (int i = 0; i < LINES; i++) {
+        Translation alone = {0};
+        run(model, &OPTIONS, 1, &lines[i], 1, &alone);
+        assert_same_translation(&base[i], &alone);
+        texts += base[i].items[0].text.length > 0;
+        translation_free(&alone);
+    }
+    assert_true(texts > LINES / 2);
+    all_free(buffers, base);
+    seq2seq_free(model);
+}
+
+static void test_blank_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation out[LINES] = {0};
+    int blank = 0;
+    lines_begin(buffers, lines);
+    run(model, &OPTIONS, 2, lines, LINES, out);
+    for (int i = 0; i < LINES; i++) {
+        bool is_blank = i % 10 == 3 || i % 31 == 0;
+        assert_true(out[i].count >= 1);
+        assert_int_equal(out[i].pieces == 0, is_blank);
+        assert_int_equal(text_is_blank(lines[i]), is_blank);
+        blank += is_blank;
+        if (!is_blank) continue;
+        assert_int_equal(out[i].count, 1);
+        assert_int_equal(out[i].items[0].text.length, 0);
+        assert_int_equal(out[i].items[0].length, 0);
+    }
+    assert_true(blank > 10);
+    all_free(buffers, out);
+    seq2seq_free(model);
+}
+
+/* A long line is what its pieces are: text, scores, attention on the diagonal. */
+static void test_long_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 25);
+    StrBuf line = {0};
+    tiny_model_sentence(WORDS, 3, 24, &line);
+    StrView whole = strbuf_view(&line);
+    PieceList pieces = {0};
+    Translation joined = {0}, parts[3] = {0};
+    split_line(seq2seq_source(model), whole, 10, &pieces);
+    assert_int_equal(pieces.count, 3);
+    run(model, &OPTIONS, 1, &whole, 1, &joined);
+    run(model, &OPTIONS, 1, pieces.items, 3, parts);
+    assert_int_equal(joined.pieces, 3);
+    assert_int_equal(joined.source_length, 24);
+    assert_int_equal(joined.source_words, 24);
+    for (int k = 0; k < joined.count; k++) {
+        const TranslationItem *item = &joined.items[k];
+        StrBuf text = {0};
+        double score = 0;
+        int row = 0, column = 0;
+        for (int p = 0; p < 3; p++) {
+            const TranslationItem *part = &parts[p].items[k < parts[p].count ? k : parts[p].count - 1];
+            strbuf_format(&text, "%s%s", p ? " " : "", strbuf_text(&part->text));
+            score += part->score;
+            for (int t = 0; t < (p < 2 ? part->length : part->steps); t++) {
+                for (int s = 0; s <= 24; s++) {
+                    int inside = s - column, own = parts[p].source_length + (p == 2);
+                    float want = inside >= 0 && inside < own
+                                     ? part->attention[t * (parts[p].source_length + 1) + inside]
+                                     : 0;
+                    assert_true(item->attention[(row + t) * 25 + s] == want);
+                }
+                assert_true(item->token_scores[row + t] == part->token_scores[t]);
+                if (t < part->length) assert_int_equal(item->ids[row + t], part->ids[t]);
+            }
+            row += part->length;
+            column += parts[p].source_length;
+        }
+        assert_string_equal(strbuf_text(&item->text), strbuf_text(&text));
+        assert_true(fabs(item->score - score) <= 1e-9);
+        assert_int_equal(item->length, row);
+        assert_int_equal(item->words, row);
+        strbuf_free(&text);
+    }
+    translation_free(&joined);
+    for (int p = 0; p < 3; p++) translation_free(&parts[p]);
+    piece_list_free(&pieces);
+    strbuf_free(&line);
+    seq2seq_free(model);
+}
+
+static void test_crop(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 25);
+    StrBuf line = {0}, first = {0};
+    Translation cropped = {0}, alone = {0};
+    TranslatorOptions options = OPTIONS;
+    options.crop = true;
+    tiny_model_sentence(WORDS, 3, 24, &line);
+    tiny_model_sentence(WORDS, 3, 10, &first);
+    StrView whole = strbuf_view(&line), start = strbuf_view(&first);
+    run(model, &options, 1, &whole, 1, &cropped);
+    run(model, &options, 1, &start, 1, &alone);
+    assert_int_equal(cropped.pieces, 1);
+    assert_same_translation(&alone, &cropped);
+    translation_free(&cropped);
+    translation_free(&alone);
+    strbuf_free(&line);
+    strbuf_free(&first);
+    seq2seq_free(model);
+}
+
+static void check_split(Segmenter *segmenter, const char *line, int limit, const char *expected) {
+    PieceList pieces = {0};
+    StrBuf got = {0};
+    split_line(segmenter, sv(line), limit, &pieces);
+    for (int p = 0; p < pieces.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(pieces.items[p]));
+    assert_string_equal(strbuf_text(&got), expected);
+    strbuf_free(&got);
+    piece_list_free(&pieces);
+}
+
+static void test_where_lines_are_cut(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 1);
+    Segmenter *words = seq2seq_source(model); /* , . ! ? are tokens of their own */
+    check_split(words, "", 4, "");
+    check_split(words, "  \t ", 4, "");
+    check_split(words, " a b  c d ", 4, "[a b  c d]");
+    check_split(words, "a b c d e", 4, "[a b c d][e]");
+    check_split(words, "a b. c d e f", 4, "[a b.][c d e f]");
+    check_split(words, "aa, b c d e f", 5, "[aa,][b c d e f]");
+    check_split(words, "a. b c d e f g h, i j k l m", 12,
+                "[a. b c d e f g h,][i j k l m]"); /* too early a full stop for a cut */
+    check_split(words, "a b c? \xC2\xBB d e f, g", 5, "[a b c? \xC2\xBB][d e f, g]");
+    check_split(words, "a (b c.) d e f g", 5, "[a (b c.)][d e f g]");
+    check_split(words, "a....... b", 3, "[a..][...][.. b]");
+    seq2seq_free(model);
+}
+
+/* A word without end is cut between code points; all of it arrives. */
+static void test_endless_word(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 1);
+    StrBuf line = {0};
+    for (int i = 0; i < 100000; i++) strbuf_add(&line, SV("\xC3\xA9"));
+    PieceList pieces = {0};
+    size_t total = 0;
+    split_line(seq2seq_source(model), strbuf_view(&line), 50, &pieces);
+    for (int p = 0; p < pieces.count; p++) {
+        assert_int_equal(pieces.items[p].length % 2, 0);
+        total += pieces.items[p].length;
+    }
+    assert_int_equal(total, 200000);
+    assert_true(pieces.count >= 500 && pieces.count <= 2000);
+    piece_list_free(&pieces);
+    strbuf_free(&line);
+    seq2seq_free(model);
+}
+
+static void test_greedy_ids(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 12);
+    const int *ids[LINES];
+    int lengths[LINES], *out[2][LINES], out_lengths[2][LINES];
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation texts[LINES] = {0};
+    TranslatorOptions options = OPTIONS;
+    options.decode.beam_size = options.n_best = 1;
+    options.decode.max_input_length = 1000;
+    for (int i = 0; i < LINES; i++) {
+        lengths[i] = 1 + i % 20;
+        ids[i] = tiny_model_ids(model, WORDS, i, lengths[i]);
+        tiny_model_sentence(WORDS, i, lengths[i], &buffers[i]);
+        lines[i] = strbuf_view(&buffers[i]);
+    }
+    for (int threads = 1; threads <= 2; threads++) {
+        DecodeOptions decode = options.decode;
+        Workers *workers = workers_new(threads);
+        decode.beam_size = 5; /* not used: greedy */
+        assert_int_equal(translator_greedy_ids(model, ids, lengths, LINES, &decode, workers, out[threads - 1],
+                                               out_lengths[threads - 1]),
+                         STATUS_OK);
+        workers_free(workers);
+    }
+    run(model, &options, 1, lines, LINES, texts);
+    for (int i = 0; i < LINES; i++) {
+        assert_int_equal(out_lengths[0][i], texts[i].items[0].length);
+        assert_int_equal(out_lengths[1][i], texts[i].items[0].length);
+        assert_memory_equal(out[0][i], texts[i].items[0].ids, (size_t)out_lengths[0][i] * sizeof(int));
+        assert_memory_equal(out[1][i], texts[i].items[0].ids, (size_t)out_lengths[0][i] * sizeof(int));
+        mem_free(out[0][i]);
+        mem_free(out[1][i]);
+        mem_free((void *)ids[i]);
+    }
+    all_free(buffers, texts);
+    seq2seq_free(model);
+}
+
+/* Forcing what was found gives its score and attention; an empty translation has a score too. */
+static void test_forced_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    const Seq2Seq *models = model;
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES], targets[LINES];
+    Translation found[LINES] = {0}, forced[LINES] = {0};
+    TranslatorOptions options = OPTIONS;
+    int compared = 0;
+    options.n_best = 1;
+    options.decode.max_input_length = 1000;
+    lines_begin(buffers, lines);
+    run(model, &options, 1, lines, LINES, found);
+    for (int i = 0; i < LINES; i++) targets[i] = strbuf_view(&found[i].items[0].text);
+    Workers *workers = workers_new(2);
+    Translator *translator;
+    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+    translator_force(translator, lines, targets, LINES, forced);
+    for (int i = 0; i < LINES; i++) {
+        const TranslationItem *a = &found[i].items[0];
+        assert_string_equal(strbuf_text(&a->text), strbuf_text(&forced[i].items[0].text));
+        if (found[i].pieces) assert_int_equal(forced[i].items[0].steps, a->length + 1);
+        if (a->steps == a->length) continue; /* was cut, so </s> was not scored */
+        assert_same_translation(&found[i], &forced[i]);
+        compared++;
+    }
+    assert_true(compared > 30);
+    for (int i = 0; i < LINES; i++) translation_free(&forced[i]);
+    StrView nothing = {"", 0};
+    translator_force(translator, &lines[5], &nothing, 1, forced);
+    assert_int_equal(forced[0].items[0].length, 0);
+    assert_int_equal(forced[0].items[0].steps, 1);
+    assert_true(forced[0].items[0].score < 0);
+    translation_free(&forced[0]);
+    translator_free(translator);
+    workers_free(workers);
+    all_free(buffers, found);
+    seq2seq_free(model);
+}
+
+int main(void) {
+    kern_select();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grouping_and_threads), cmocka_unit_test(test_blank_lines),
+        cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
+        cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_endless_word),
+        cmocka_unit_test(test_greedy_ids),           cmocka_unit_test(test_forced_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* test_models_steps.c - decoding step by step is the model that was trained, and a sentence does not feel its neighbours. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+#include "base/mem.h"
+#include "num/kern.h"
+#include "unit/model_variants.h"
+
+enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MOST_STEPS = 8 };
+
+static Seq2Seq *packed_model(const ModelVariant *variant, const char *more) {
+    Seq2Seq *model = variant_new(variant, more, 4);
+    params_pack_all(seq2seq_params(model));
+    return model;
+}
+
+static double minus_log_p(const real *logits, int token) {
+    double max = -INFINITY, sum = 0;
+    for (int i = 0; i < V; i++) max = fmax(max, (double)logits[i]);
+    for (int i = 0; i < V; i++) sum += exp((double)logits[i] - max);
+    return max + log(sum) - (double)logits[token];
+}
+
+/* Logits [MOST_STEPS, rows, V] of `rows` sentences of the batch, decoded with their references. */
+typedef struct {
+    real logits[MOST_STEPS][B][V];
+} Decoded;
+
+static void check_weights(const AttentionWeights *attention, int row, int length) {
+    double sum = 0;
+    assert_int_equal(attention->length[row], length);
+    for (int s = 0; s < length; s++) {
+        real w = attention->weights[attention->start[row] + s];
+        assert_true(w >= 0 && w <= 1);
+        sum += (double)w;
+    }
+    assert_true(fabs(sum - 1) <= 1e-6);
+}
+
+static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const int *sentences, int rows) {
+    const int *source[B];
+    int length[B], own[B];
+    for (int r = 0; r < rows; r++) {
+        source[r] = batch->source[sentences[r]];
+        length[r] = batch->source_length[sentences[r]];
+        own[r] = r;
+    }
+    Tape *encoder_tape = tape_new(seq2seq_params(model), false);
+    Tape *tapes[2] = {tape_new(seq2seq_params(model), false), tape_new(seq2seq_params(model), false)};
+    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, length, rows);
+    assert_int_equal(encoded->B, rows);
+    DecoderState state = seq2seq_start(model, encoder_tape, encoded);
+    Decoded *decoded = mem_alloc(1, sizeof *decoded);
+    for (int t = 0; t < MOST_STEPS; t++) {
+        int tokens[B];
+        for (int r = 0; r < rows; r++) {
+            int s = sentences[r], n = batch->target_length[s];
+            tokens[r] = !t ? VOCAB_BOS : t <= n ? batch->target[s][t - 1] : VOCAB_EOS;
+        }
+        AttentionWeights attention;
+        tape_reset(tapes[t % 2]); /* the state of the step before lives on the other one */
+        Tensor *logits = seq2seq_step(model, tapes[t % 2], encoded, own, tokens, rows, &state, &attention);
+        assert_int_equal(logits->rows, rows);
+        assert_int_equal(logits->columns, V);
+        for (int r = 0; r < rows; r++) {
+            memcpy(decoded->logits[t][r], tensor_row(logits, r), V * sizeof(real));
+            check_weights(&attention, r, length[r] + 1);
+        }
+    }
+    tape_free(encoder_tape);
+    tape_free(tapes[0]);
+    tape_free(tapes[1]);
+    return decoded;
+}
+
+static const int ALL[B] = {0, 1, 2, 3, 4};
+
+static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, const int *sentences,
+                             int rows) {
+    const int *source[B], *target[B];
+    int source_length[B], target_length[B];
+    uint32_t number[B];
+    for (int r = 0; r < rows; r++) {
+        int s = sentences[r];
+        source[r] = batch->source[s], target[r] = batch->target[s];
+        source_length[r] = batch->source_length[s], target_length[r] = batch->target_length[s];
+        number[r] = batch->sentence[s];
+    }
+    TrainingBatch part = {rows, source, target, source_length, target_length, number, batch->seed_update};
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    BatchLoss loss = seq2seq_loss(model, tape, &part, 0, 1);
+    tape_free(tape);
+    return loss;
+}
+
+static void test_steps_are_teacher_forcing(void **state) {
+    (void)state;
+    TrainingBatch batch = variant_batch(0);
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, NULL);
+        Decoded *decoded = decode(model, &batch, ALL, B);
+        double total = 0;
+        long tokens = 0;
+        for (int b = 0; b < B; b++) {
+            int n = batch.target_length[b];
+            double sum = 0;
+            for (int t = 0; t <= n; t++)
+                sum += minus_log_p(decoded->logits[t][b], t < n ? batch.target[b][t] : VOCAB_EOS);
+            BatchLoss loss = forced_loss(model, &batch, &ALL[b], 1);
+            if (!(fabs(loss.likelihood - sum) <= 1e-5 * (n + 1)))
+                fail_msg("%s: sentence %d: steps %.9g, forced %.9g", v->name, b, sum, loss.likelihood);
+            assert_int_equal(loss.tokens, n + 1);
+            total += sum;
+            tokens += n + 1;
+        }
+        BatchLoss loss = forced_loss(model, &batch, ALL, B);
+        assert_true(fabs(loss.likelihood - total) <= 1e-5 * (double)tokens);
+        assert_true(loss.loss == loss.likelihood);
+        assert_int_equal(loss.tokens, tokens);
+        mem_free(decoded);
+        seq2seq_free(model);
+    }
+}
+
+/* Bit for bit the same logits alone, in pairs, in the whole batch, and in another order. */
+static void test_neighbours(void **state) {
+    (void)state;
+    static const int GROUPS[][B] = {
+        {0}, {1}, {2}, {3}, {4}, {4, 2}, {1, 0}, {3, 4}, {4, 3, 2, 1, 0}, {2, 0, 1, 4, 3}, {1, 1, 3}};
+    static const int SIZES[] = {1, 1, 1, 1, 1, 2, 2, 2, 5, 5, 3};
+    TrainingBatch batch = variant_batch(0);
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, "model.hidden=20 model.embedding=20");
+        Decoded *together = decode(model, &batch, ALL, B);
+        for (size_t g = 0; g < sizeof SIZES / sizeof *SIZES; g++) {
+            Decoded *group = decode(model, &batch, GROUPS[g], SIZES[g]);
+            for (int r = 0; r < SIZES[g]; r++)
+                for (int t = 0; t <= batch.target_length[GROUPS[g][r]]; t++)
+                    if (memcmp(group->logits[t][r], together->logits[t][GROUPS[g][r]], V * sizeof(real)) != 0)
+                        fail_msg("%s: group %zu, row %d, step %d differs", v->name, g, r, t);
+            mem_free(group);
+        }
+        mem_free(together);
+        seq2seq_free(model);
+    }
+}
+
+/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now. */
+static void test_select(void **state) {
+    (void)state;
+    TrainingBatch batch = variant_batch(0);
+    static const int INDEX[] = {3, 0, 0, 4}, TOKENS[2][B] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, NULL);
+        Tape *tape = tape_new(seq2seq_params(model), false);
+        Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
+        DecoderState whole = seq2seq_start(model, tape, encoded);
+        seq2seq_step(model, tape, encoded, ALL, TOKENS[0], B, &whole, NULL);
+        DecoderState part = seq2seq_select(tape, &whole, INDEX, 4);
+        assert_int_equal(part.layers, whole.layers);
+        int part_tokens[4];
+        for (int r = 0; r < 4; r++) part_tokens[r] = TOKENS[1][INDEX[r]];
+        Tensor *expected = seq2seq_step(model, tape, encoded, ALL, TOKENS[1], B, &whole, NULL);
+        Tensor *logits = seq2seq_step(model, tape, encoded, INDEX, part_tokens, 4, &part, NULL);
+        for (int r = 0; r < 4; r++) {
+            assert_memory_equal(tensor_row(logits, r), tensor_row(expected, INDEX[r]), V * sizeof(real));
+            for (int l = 0; l < part.layers; l++)
+                assert_memory_equal(tensor_row(part.layer[l], r), tensor_row(whole.layer[l], INDEX[r]),
+                                    (size_t)part.layer[l]->columns * sizeof(real));
+        }
+        assert_memory_not_equal(tensor_row(logits, 0), tensor_row(logits, 1), V * sizeof(real));
+        tape_free(tape);
+        seq2seq_free(model);
+    }
+}
+
+/* The order of the sentences in a training batch does not matter, dropout included: masks go with the sentence. */
+static void test_order_of_batch(void **state) {
+    (void)state;
+    static const int BACKWARDS[B] = {4, 3, 2, 1, 0};
+    TrainingBatch batch = variant_batch(9);
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model =
+            packed_model(v, "model.dropout_embedding=0.4 model.dropout_layers=0.4 model.dropout_encoder=0.4 "
+                            "model.dropout_output=0.4 model.word_dropout=0.2");
+        BatchLoss there = forced_loss(model, &batch, ALL, B), back = forced_loss(model, &batch, BACKWARDS, B);
+        assert_true(fabs(there.loss - back.loss) <= 1e-5 * there.loss);
+        double alone = 0;
+        for (int b = 0; b < B; b++) alone += forced_loss(model, &batch, &ALL[b], 1).loss;
+        assert_true(fabs(there.loss - alone) <= 1e-5 * there.loss);
+        batch.seed_update = 10;
+        assert_true(fabs(forced_loss(model, &batch, ALL, B).loss - there.loss) > 1e-3);
+        batch.seed_update = 9;
+        seq2seq_free(model);
+    }
+}
+
+/* Smoothing changes the loss, not the likelihood. */
+static void test_smoothing(void **state) {
+    (void)state;
+    TrainingBatch batch = variant_batch(0);
+    Seq2Seq *model = packed_model(&MODEL_VARIANTS[0], NULL);
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    BatchLoss plain = seq2seq_loss(model, tape, &batch, 0, 1);
+    tape_reset(tape);
+    BatchLoss smooth = seq2seq_loss(model, tape, &batch, 0.1, 1);
+    assert_true(smooth.likelihood == plain.likelihood && smooth.tokens == plain.tokens);
+    assert_true(fabs(smooth.loss - plain.loss) > 1e-3);
+    tape_free(tape);
+    seq2seq_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps_are_teacher_forcing),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_select),
+        cmocka_unit_test(test_order_of_batch),
+        cmocka_unit_test(test_smoothing),
+    };
+    kern_select();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* test_num_kern.c - every inner loop of every instruction set against plain loops, at lengths with all kinds of tails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/mem.h"
+#include "kern_tables.h"
+
+static const size_t LENGTHS[] = {1,  2,  3,  4,  5,  7,  8,  9,   15,  16,  17,
+                                 24, 31, 32, 33, 63, 64, 65, 100, 257, 1025};
+enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, LONGEST = 1025, ROWS = 3 };
+static double want[3 * ROWS * LONGEST], want2[3 * ROWS * LONGEST], want3[3 * ROWS * LONGEST];
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+/* Run `test` for every table and length. */
+static void each(void (*test)(const Kernels *k, size_t n)) {
+    for (const Kernels *const *table = kern_tables(); *table; table++)
+        for (int i = 0; i < LENGTH_COUNT; i++) {
+            kern = *table;
+            test(*table, LENGTHS[i]);
+        }
+    kern_select();
+}
+
+static void nonlinear(const Kernels *k, size_t n) {
+    Line x = line_new(n, 1, 8), y = line_new(n, 2, 1), dy = line_new(n, 3, 2), dx = line_new(n, 4, 1);
+    Line dx2 = line_copy(&dx);
+    for (size_t i = 0; i < n; i++) want[i] = tanh((double)x.at[i]);
+    k->tanh(n, x.at, y.at);
+    line_check("tanh", &y, want, 3e-7);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (double)dx.at[i] + (double)dy.at[i] * (1 - pow((double)y.at[i], 2));
+    k->tanh_backward(n, y.at, dy.at, dx.at);
+    line_check("tanh_backward", &dx, want, 1e-6);
+
+    for (size_t i = 0; i < n; i++) want[i] = sigmoid((double)x.at[i]);
+    k->sigmoid(n, x.at, y.at);
+    line_check("sigmoid", &y, want, 3e-7);
+    for (size_t i = 0; i < n; i++)
+        want[i] = (double)dx2.at[i] + (double)dy.at[i] * (double)y.at[i] * (1 - (double)y.at[i]);
+    k->sigmoid_backward(n, y.at, dy.at, dx2.at);
+    line_check("sigmoid_backward", &dx2, want, 1e-6);
+    k->tanh(n, x.at, x.at); /* in place */
+    k->tanh(n, y.at, y.at);
+    line_free(&x), line_free(&y), line_free(&dy), line_free(&dx), line_free(&dx2);
+}
+static void test_nonlinear(void **state) {
+    (void)state;
+    each(nonlinear);
+}
+
+static void linear(const Kernels *k, size_t n) {
+    Line x = line_new(n, 1, 2), y = line_new(n, 2, 2), m = line_new(n, 3, 2), z = line_copy(&y);
+    for (size_t i = 0; i < n; i++) want[i] = (double)x.at[i] + (double)y.at[i];
+    k->add(n, x.at, y.at);
+    line_check("add", &y, want, 1e-6);
+    for (size_t i = 0; i < n; i++) want[i] = (double)y.at[i] - 0.75 * (double)x.at[i];
+    k->axpy(n, (real)-0.75, x.at, y.at);
+    line_check("axpy", &y, want, 1e-6);
+    double dot = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        dot += (double)x.at[i] * (double)z.at[i], squares += pow((double)x.at[i], 2);
+    assert_true(fabs((double)k->dot(n, x.at, z.at) - dot) <= 1e-6 * (double)n);
+    assert_true(fabs(k->sum_squares(n, x.at) - squares) <= 1e-6 * squares);
+    for (size_t i = 0; i < n; i++) want[i] = (double)m.at[i] * (double)x.at[i];
+    k->scale_mask(n, m.at, x.at, z.at);
+    line_check("scale_mask", &z, want, 1e-6);
+    for (size_t i = 0; i < n; i++) want[i] = (double)y.at[i] + (double)m.at[i] * (double)x.at[i];
+    k->scale_mask_add(n, m.at, x.at, y.at);
+    line_check("scale_mask_add", &y, want, 1e-6);
+
+    Line rows = line_new(ROWS * n, 5, 2);
+    for (size_t i = 0; i < n; i++) {
+        want[i] = (double)z.at[i];
+        for (size_t r = 0; r < ROWS; r++) want[i] += (double)rows.at[r * n + i];
+    }
+    k->column_sums(ROWS, (int)n, rows.at, z.at);
+    line_check("column_sums", &z, want, 1e-6);
+    line_free(&x), line_free(&y), line_free(&m), line_free(&z), line_free(&rows);
+}
+static void test_linear(void **state) {
+    (void)state;
+    each(linear);
+}
+
+static double log_sum_exp(size_t n, const real *x) {
+    double max = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++) max = fmax(max, (double)x[i]);
+    for (size_t i = 0; i < n; i++) sum += exp((double)x[i] - max);
+    return max + log(sum);
+}
+
+static void softmax(const Kernels *k, size_t n) {
+    Line x = line_new(n, 1, 20);
+    double lse = log_sum_exp(n, x.at), total = 0;
+    for (size_t i = 0; i < n; i++) want[i] = exp((double)x.at[i] - lse);
+    real returned = k->softmax(n, x.at);
+    assert_true(fabs((double)returned - lse) <= 3e-6 * fmax(1, fabs(lse)));
+    for (size_t i = 0; i < n; i++) {
+        double error = fabs((double)x.at[i] - want[i]);
+        assert_true(error <= 5e-6 * want[i] + 1e-37); /* the small ones too */
+        total += (double)x.at[i];
+    }
+    assert_true(fabs(total - 1) <= 1e-6);
+    line_free(&x);
+}
+static void test_softmax(void **state) {
+    (void)state;
+    each(softmax);
+}
+
+static void check_cross_entropy(const Kernels *k, size_t n, int target, double e, double scale) {
+    Line x = line_new(n, 1, 6);
+    double lse = log_sum_exp(n, x.at), mean = 0, nll;
+    for (size_t i = 0; i < n; i++) {
+        mean += (double)x.at[i] / (double)n;
+        want[i] = scale * (exp((double)x.at[i] - lse) - e / (double)n - ((int)i == target ? 1 - e : 0));
+    }
+    double wanted_nll = lse - (double)x.at[target], wanted = (1 - e) * wanted_nll + e * (lse - mean);
+    double loss = k->cross_entropy(n, x.at, target, (real)e, (real)scale, &nll);
+    assert_true(fabs(nll - wanted_nll) <= 3e-6);
+    assert_true(fabs(loss - wanted) <= 3e-6);
+    line_check("cross_entropy", &x, want, 1e-6 * scale);
+    line_free(&x);
+}
+static void cross_entropy(const Kernels *k, size_t n) {
+    int targets[] = {0, (int)n / 2, (int)n - 1};
+    for (int i = 0; i < 3; i++) {
+        check_cross_entropy(k, n, targets[i], 0, 1);
+        check_cross_entropy(k, n, targets[i], 0.1, 0.5);
+    }
+}
+static void test_cross_entropy(void **state) {
+    (void)state;
+    each(cross_entropy);
+}
+
+static void gru(const Kernels *k, size_t n) {
+    Line gx = line_new(ROWS * 3 * n, 1, 3), gh = line_new(ROWS * 3 * n, 2, 3), h = line_new(ROWS * n, 3, 1);
+    Line out = line_new(ROWS * n, 4, 1), again = line_new(ROWS * n, 5, 1),
+         saved = line_new(ROWS * 3 * n, 6, 1);
+    Line dout = line_new(ROWS * n, 7, 1), dgx = line_new(ROWS * 3 * n, 8, 1),
+         dgh = line_new(ROWS * 3 * n, 9, 1), dh = line_new(ROWS * n, 10, 1);
+    double *want_saved = want2, *want_dgx = mem_alloc(ROWS * 3 * n, sizeof(double)),
+           *want_dgh = mem_alloc(ROWS * 3 * n, sizeof(double));
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t i = 0; i < n; i++) {
+            size_t g = row * 3 * n + i, s = row * n + i;
+            double r = sigmoid((double)gx.at[g] + (double)gh.at[g]);
+            double z = sigmoid((double)gx.at[g + n] + (double)gh.at[g + n]);
+            double hn = (double)gh.at[g + 2 * n], c = tanh((double)gx.at[g + 2 * n] + r * hn);
+            want[s] = (1 - z) * c + z * (double)h.at[s];
+            want_saved[g] = r, want_saved[g + n] = z, want_saved[g + 2 * n] = c;
+            double d = (double)dout.at[s], dc = d * (1 - z) * (1 - c * c),
+                   dz = d * ((double)h.at[s] - c) * z * (1 - z);
+            double dr = dc * hn * r * (1 - r);
+            want3[s] = (double)dh.at[s] + d * z;
+            want_dgx[g] = (double)dgx.at[g] + dr, want_dgh[g] = (double)dgh.at[g] + dr;
+            want_dgx[g + n] = (double)dgx.at[g + n] + dz, want_dgh[g + n] = (double)dgh.at[g + n] + dz;
+            want_dgx[g + 2 * n] = (double)dgx.at[g + 2 * n] + dc;
+            want_dgh[g + 2 * n] = (double)dgh.at[g + 2 * n] + dc * r;
+        }
+    k->gru_forward(ROWS, (int)n, gx.at, gh.at, h.at, out.at, saved.at);
+    line_check("gru_forward", &out, want, 1e-6);
+    line_check("gru_forward, saved", &saved, want_saved, 1e-6);
+    k->gru_forward(ROWS, (int)n, gx.at, gh.at, h.at, again.at, NULL);
+    assert_memory_equal(again.at, out.at, ROWS * n * sizeof(real));
+    k->gru_backward(ROWS, (int)n, gh.at, h.at, saved.at, dout.at, dgx.at, dgh.at, dh.at);
+    line_check("gru_backward, dh", &dh, want3, 2e-6);
+    line_check("gru_backward, dgx", &dgx, want_dgx, 2e-6);
+    line_check("gru_backward, dgh", &dgh, want_dgh, 2e-6);
+    mem_free(want_dgx), mem_free(want_dgh);
+    line_free(&gx), line_free(&gh), line_free(&h), line_free(&out), line_free(&again), line_free(&saved);
+    line_free(&dout), line_free(&dgx), line_free(&dgh), line_free(&dh);
+}
+static void test_gru(void **state) {
+    (void)state;
+    each(gru);
+}
+
+static void additive(const Kernels *k, size_t n) {
+    Line q = line_new(n, 1, 2), keys = line_new(ROWS * n, 2, 2), v = line_new(n, 3, 1),
+         scores = line_new(ROWS, 4, 1);
+    Line ds = line_new(ROWS, 5, 1), dq = line_new(n, 6, 1), dkeys = line_new(ROWS * n, 7, 1),
+         dv = line_new(n, 8, 1);
+    double want_scores[ROWS] = {0}, *want_dkeys = want, *want_dq = want2, *want_dv = want3;
+    for (size_t i = 0; i < n; i++) want_dq[i] = (double)dq.at[i], want_dv[i] = (double)dv.at[i];
+    for (size_t s = 0; s < ROWS; s++)
+        for (size_t i = 0; i < n; i++) {
+            double t = tanh((double)q.at[i] + (double)keys.at[s * n + i]);
+            double g = (double)ds.at[s] * (double)v.at[i] * (1 - t * t);
+            want_scores[s] += (double)v.at[i] * t;
+            want_dkeys[s * n + i] = (double)dkeys.at[s * n + i] + g;
+            want_dq[i] += g;
+            want_dv[i] += (double)ds.at[s] * t;
+        }
+    k->additive_forward(ROWS, (int)n, q.at, keys.at, v.at, scores.at);
+    line_check("additive_forward", &scores, want_scores, 1e-5);
+    k->additive_backward(ROWS, (int)n, q.at, keys.at, v.at, ds.at, dq.at, dkeys.at, dv.at);
+    line_check("additive_backward, dq", &dq, want_dq, 2e-6);
+    line_check("additive_backward, dkeys", &dkeys, want_dkeys, 2e-6);
+    line_check("additive_backward, dv", &dv, want_dv, 2e-6);
+    line_free(&q), line_free(&keys), line_free(&v), line_free(&scores);
+    line_free(&ds), line_free(&dq), line_free(&dkeys), line_free(&dv);
+}
+static void test_additive(void **state) {
+    (void)state;
+    each(additive);
+}
+
+static void norm_row(size_t n, const real *x, const real *gain, const real *dy, double *y, double *dx,
+                     double *dgain, double *dbias, const real *bias, double stats[2]) {
+    double mean = 0, variance = 0, a = 0, b = 0;
+    for (size_t i = 0; i < n; i++) mean += (double)x[i] / (double)n;
+    for (size_t i = 0; i < n; i++) variance += pow((double)x[i] - mean, 2) / (double)n;
+    double scale = 1 / sqrt(variance + 1e-5);
+    stats[0] = mean, stats[1] = scale;
+    for (size_t i = 0; i < n; i++) {
+        double hat = ((double)x[i] - mean) * scale, g = (double)dy[i] * (double)gain[i];
+        y[i] = hat * (double)gain[i] + (double)bias[i];
+        a += g / (double)n, b += g * hat / (double)n;
+        dgain[i] += (double)dy[i] * hat, dbias[i] += (double)dy[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        dx[i] += scale * ((double)dy[i] * (double)gain[i] - a - ((double)x[i] - mean) * scale * b);
+}
+
+static void layer_norm(const Kernels *k, size_t n) {
+    Line x = line_new(ROWS * n, 1, 2), gain = line_new(n, 2, 1), bias = line_new(n, 3, 1),
+         y = line_new(ROWS * n, 4, 1);
+    Line stats = line_new(2 * ROWS, 5, 1), dy = line_new(ROWS * n, 6, 1), dx = line_new(ROWS * n, 7, 1),
+         dgain = line_new(n, 8, 1), dbias = line_new(n, 9, 1);
+    double want_stats[2 * ROWS], *want_y = want, *want_dx = want2, *want_dgain = want3,
+                                 *want_dbias = want3 + n;
+    for (size_t i = 0; i < ROWS * n; i++) want_dx[i] = (double)dx.at[i];
+    for (size_t i = 0; i < n; i++) want_dgain[i] = (double)dgain.at[i], want_dbias[i] = (double)dbias.at[i];
+    for (size_t r = 0; r < ROWS; r++)
+        norm_row(n, x.at + r * n, gain.at, dy.at + r * n, want_y + r * n, want_dx + r * n, want_dgain,
+                 want_dbias, bias.at, want_stats + 2 * r);
+    k->layer_norm_forward(ROWS, (int)n, x.at, gain.at, bias.at, y.at, stats.at);
+    /* Few numbers that lie close together are divided by a small deviation. */
+    double tolerance = n == 1 ? 1e-6 : n < 8 ? 2e-4 : 1e-5;
+    line_check("layer_norm_forward", &y, want_y, tolerance);
+    line_check("layer_norm_forward, stats", &stats, want_stats, tolerance);
+    k->layer_norm_backward(ROWS, (int)n, x.at, gain.at, stats.at, dy.at, dx.at, dgain.at, dbias.at);
+    if (n > 1) line_check("layer_norm_backward, dx", &dx, want_dx, tolerance);
+    line_check("layer_norm_backward, dgain", &dgain, want_dgain, tolerance);
+    line_check("layer_norm_backward, dbias", &dbias, want_dbias, tolerance);
+    line_free(&x), line_free(&gain), line_free(&bias), line_free(&y), line_free(&stats), line_free(&dy);
+    line_free(&dx), line_free(&dgain), line_free(&dbias);
+}
+static void test_layer_norm(void **state) {
+    (void)state;
+    each(layer_norm);
+}
+
+static void adam_once(const Kernels *k, size_t n, bool with_average) {
+    const double g_scale = 0.5, b1 = 0.9, b2 = 0.99, eps = 1e-6, rate = 0.01, correction = 1.5, decay = 0.001,
+                 w = 0.2;
+    Line p = line_new(n, 1, 1), g = line_new(n, 2, 1), m = line_new(n, 3, 0.1), v = line_new(n, 4, 0.1),
+         a = line_new(n, 5, 1);
+    Line untouched = line_copy(&a);
+    double *want_p = want, *want_m = want2, *want_v = want3, *want_a = want3 + n;
+    for (size_t i = 0; i < n; i++) {
+        v.at[i] = (real)fabs((double)v.at[i]);
+        double grad = g_scale * (double)g.at[i];
+        want_m[i] = b1 * (double)m.at[i] + (1 - b1) * grad;
+        want_v[i] = b2 * (double)v.at[i] + (1 - b2) * grad * grad;
+        want_p[i] = (double)p.at[i] - rate * want_m[i] / (sqrt(want_v[i]) * correction + eps) -
+                    decay * (double)p.at[i];
+        want_a[i] = (double)a.at[i] + w * (want_p[i] - (double)a.at[i]);
+    }
+    k->adam(n, p.at, g.at, m.at, v.at, with_average ? a.at : NULL, (real)g_scale, (real)b1, (real)b2,
+            (real)eps, (real)rate, (real)correction, (real)decay, (real)w);
+    line_check("adam, m", &m, want_m, 1e-6);
+    line_check("adam, v", &v, want_v, 1e-6);
+    line_check("adam, p", &p, want_p, 2e-6);
+    if (with_average)
+        line_check("adam, average", &a, want_a, 2e-6);
+    else
+        assert_memory_equal(a.at, untouched.at, n * sizeof(real));
+    line_free(&p), line_free(&g), line_free(&m), line_free(&v), line_free(&a), line_free(&untouched);
+}
+static void adam(const Kernels *k, size_t n) {
+    adam_once(k, n, true);
+    adam_once(k, n, false);
+}
+static void test_adam(void **state) {
+    (void)state;
+    each(adam);
+}
+
+/* ATTN_MT_SIMD asks for less; an unknown name means base. */
+static void test_select(void **state) {
+    (void)state;
+    const Kernels *const *tables = kern_tables();
+    for (int i = 0; tables[i]; i++) {
+        setenv("ATTN_MT_SIMD", tables[i]->name, 1);
+        kern_select();
+        assert_ptr_equal(kern, tables[i]);
+    }
+    assert_string_equal(tables[0]->name, "base");
+    setenv("ATTN_MT_SIMD", "sse9", 1);
+    kern_select();
+    assert_ptr_equal(kern, tables[0]);
+    unsetenv("ATTN_MT_SIMD");
+    kern_select();
+    for (int i = 0; tables[i]; i++)
+        if (!tables[i + 1]) assert_ptr_equal(kern, tables[i]);
+}
+
+int main(void) {
+    unsetenv("ATTN_MT_SIMD");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nonlinear),     cmocka_unit_test(test_linear), cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_cross_entropy), cmocka_unit_test(test_gru),    cmocka_unit_test(test_additive),
+        cmocka_unit_test(test_layer_norm),    cmocka_unit_test(test_adam),   cmocka_unit_test(test_select),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/* test_pairs.c - sentence pairs from files: every policy of pairs.h, with the counted report. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "text/pairs.h"
+#include "text_fixture.h"
+
+#define WRITE(name, text) fixture_write(name, text, sizeof(text) - 1)
+
+static DataOptions english_french(void) {
+    return (DataOptions){.source = "en", .target = "fr", .columns = "en,fr"};
+}
+
+static PairReader *open_pairs(const DataOptions *options, const char *entry, const char *second) {
+    char *items[2] = {(char *)entry, (char *)second};
+    StrList entries = {items, second ? 2 : 1};
+    PairReader *reader;
+    if (pair_reader_open(&reader, &entries, options) != STATUS_OK) fail_msg("%s", status_message());
+    return reader;
+}
+
+/* Write "source=target;" for each pair; returns how reading ended. */
+static Status read_all(PairReader *reader, StrBuf *out) {
+    for (;;) {
+        StrView source, target;
+        bool more;
+        Status status = pair_reader_next(reader, &source, &target, &more);
+        if (status != STATUS_OK || !more) return status;
+        strbuf_format(out, "%.*s=%.*s;", SV_ARG(source), SV_ARG(target));
+    }
+}
+
+/* What a reader gives and reports; folder names are left out of the report. */
+static void check_reader(PairReader *reader, const char *pairs, const char *report) {
+    StrBuf out = {0}, got = {0}, shown = {0};
+    if (read_all(reader, &out) != STATUS_OK) fail_msg("%s", status_message());
+    assert_string_equal(strbuf_text(&out), pairs);
+    pair_reader_report(reader, &got);
+    const char *folder = fixture_path("");
+    for (const char *at = strbuf_text(&got); *at;) {
+        bool here = strncmp(at, folder, strlen(folder)) == 0;
+        if (!here) strbuf_add_char(&shown, *at);
+        at += here ? strlen(folder) : 1;
+    }
+    assert_string_equal(strbuf_text(&shown), report);
+    strbuf_free(&out);
+    strbuf_free(&got);
+    strbuf_free(&shown);
+}
+
+static void check_tsv_bytes(const void *data, size_t bytes, const char *pairs, const char *report) {
+    DataOptions options = english_french();
+    PairReader *reader = open_pairs(&options, fixture_write("a.tsv", data, bytes), NULL);
+    check_reader(reader, pairs, report);
+    assert_int_equal(pair_reader_rewind(reader), STATUS_OK); /* the same again */
+    assert_int_equal(pair_reader_count(reader), 0);
+    check_reader(reader, pairs, report);
+    pair_reader_close(reader);
+}
+
+#define CHECK_TSV(data, pairs, report) check_tsv_bytes(data, sizeof(data) - 1, pairs, report)
+
+static void test_plain(void **state) {
+    (void)state;
+    CHECK_TSV("go .\tva !\nhi .\tsalut !\n", "go .=va !;hi .=salut !;", "");
+    CHECK_TSV("go .\tva !\nno line end\tpas de fin", "go .=va !;no line end=pas de fin;", "");
+    CHECK_TSV("a\tb\tCC-BY 2.0\tmore\n", "a=b;", ""); /* further columns are ignored */
+    CHECK_TSV(" a \t b \n", " a = b ;", "");          /* what the segmenter drops is not changed here */
+    /* Only '\n' ends a line. */
+    CHECK_TSV("a\xE2\x80\xA8"
+              "b\tc\xC2\x85"
+              "d\x0B\x0C\n",
+              "a\xE2\x80\xA8"
+              "b=c\xC2\x85"
+              "d\x0B\x0C;",
+              "");
+    /* No-break spaces are kept. */
+    CHECK_TSV("ok\xC2\xA0!\tva\xE2\x80\xAF!\n", "ok\xC2\xA0!=va\xE2\x80\xAF!;", "");
+}
+
+static void test_columns(void **state) {
+    (void)state;
+    const char *path = WRITE("cols.tsv", "7\tone\tun\teins\n8\ttwo\tdeux\n");
+    DataOptions options = english_french();
+    options.columns = "id, en ,fr,de";
+    PairReader *reader = open_pairs(&options, path, NULL);
+    check_reader(reader, "one=un;two=deux;", "");
+    pair_reader_close(reader);
+    options.source = "fr", options.target = "en"; /* the other direction */
+    reader = open_pairs(&options, path, NULL);
+    check_reader(reader, "un=one;deux=two;", "");
+    pair_reader_close(reader);
+    options.target = "de";
+    reader = open_pairs(&options, path, NULL);
+    check_reader(reader, "un=eins;",
+                 "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
+    pair_reader_close(reader);
+    options.columns = NULL;
+    reader = open_pairs(&options, path, NULL);
+    check_reader(reader, "7=one;8=two;", "");
+    pair_reader_close(reader);
+}
+
+static void test_dropped(void **state) {
+    (void)state;
+    CHECK_TSV("\tb\na\t\na\tb\n \xC2\xA0\tb\na\t\t\n\n", "a=b;",
+              "dropped 5 pairs with an empty side (a.tsv: lines 1, 2, 4, 5, 6)\n");
+    CHECK_TSV("a\tb\nonly one side\n\xE3\x80\x80\n", "a=b;",
+              "dropped 1 pair with an empty side (a.tsv: line 3)\n"
+              "dropped 1 line without a TAB between the languages (a.tsv: line 2)\n");
+    CHECK_TSV("\t\n\t\n\t\n\t\n\t\n\t\n\t\na\tb\n", "a=b;",
+              "dropped 7 pairs with an empty side (a.tsv: lines 1, 2, 3, 4, 5, ...)\n");
+}
+
+static void test_repaired(void **state) {
+    (void)state;
+    CHECK_TSV("a\xFF"
+              "b\tc\nd\te\xC3\nf\tg\n",
+              "a\xEF\xBF\xBD"
+              "b=c;d=e\xEF\xBF\xBD;f=g;",
+              "repaired 2 pairs with invalid UTF-8 (a.tsv: lines 1, 2)\n");
+    CHECK_TSV("a\0b\tc\0\n\0\td\n",
+              "a\xEF\xBF\xBD"
+              "b=c\xEF\xBF\xBD;\xEF\xBF\xBD=d;",
+              "repaired 2 pairs with NUL bytes (a.tsv: lines 1, 2)\n");
+    CHECK_TSV("a\tb\r\nc\td\r\ne\tf\n", "a=b;c=d;e=f;", "removed the carriage return from 2 lines (a.tsv)\n");
+    CHECK_TSV("\xEF\xBB\xBF"
+              "a\tb\nc\td\n",
+              "a=b;c=d;", "removed the byte-order mark from 1 file (a.tsv)\n");
+    CHECK_TSV("\xEF\xBB\xBF"
+              "a\tb\r\n\r\n",
+              "a=b;",
+              "dropped 1 pair with an empty side (a.tsv: line 2)\n"
+              "removed the carriage return from 2 lines (a.tsv)\n"
+              "removed the byte-order mark from 1 file (a.tsv)\n");
+}
+
+static char *long_line(size_t source, size_t target, size_t *length) {
+    char *line = mem_alloc(source + target + 8, 1);
+    memset(line, 'x', source);
+    line[source] = '\t';
+    memset(line + source + 1, 'y', target);
+    memcpy(line + source + 1 + target, "\na\tb\n", 5);
+    *length = source + target + 6;
+    return line;
+}
+
+static void test_long_lines(void **state) {
+    (void)state;
+    static const struct {
+        size_t source, target;
+        bool kept;
+    } sizes[] = {{PAIR_MAX_BYTES, 3, true},
+                 {3, PAIR_MAX_BYTES, true},
+                 {PAIR_MAX_BYTES + 1, 3, false},
+                 {3, PAIR_MAX_BYTES + 1, false}};
+    for (size_t i = 0; i < 4; i++) {
+        size_t length;
+        char *data = long_line(sizes[i].source, sizes[i].target, &length);
+        DataOptions options = english_french();
+        PairReader *reader = open_pairs(&options, fixture_write("long.tsv", data, length), NULL);
+        StrBuf out = {0}, report = {0};
+        assert_int_equal(read_all(reader, &out), STATUS_OK);
+        assert_int_equal(pair_reader_count(reader), sizes[i].kept ? 2 : 1);
+        assert_int_equal(out.length, 4 + (sizes[i].kept ? sizes[i].source + sizes[i].target + 2 : 0));
+        pair_reader_report(reader, &report);
+        if (sizes[i].kept)
+            assert_int_equal(report.length, 0);
+        else
+            assert_non_null(strstr(report.data, "dropped 1 over-long pair (more than 1 MiB a side) ("));
+        if (!sizes[i].kept) assert_non_null(strstr(report.data, "long.tsv: line 1)\n"));
+        pair_reader_close(reader);
+        strbuf_free(&out);
+        strbuf_free(&report);
+        mem_free(data);
+    }
+}
+
+static void write_two(const char *english, const char *french) {
+    fixture_write("t.en", english, strlen(english));
+    fixture_write("t.fr", french, strlen(french));
+}
+
+static void test_two_files(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    write_two("one\n\ntwo\r\nthree", "un\nx\ndeux\n\xEF\xBB\xBFtrois\n");
+    PairReader *reader = open_pairs(&options, fixture_path("t.{}"), NULL);
+    check_reader(
+        reader, "one=un;two=deux;three=\xEF\xBB\xBFtrois;",
+        "dropped 1 pair with an empty side (t.{}: line 2)\nremoved the carriage return from 1 line (t.{})\n");
+    pair_reader_close(reader);
+    options.source = "fr", options.target = "en";
+    write_two("one\tmore\n", "un\n"); /* a TAB is just white space here */
+    reader = open_pairs(&options, fixture_path("t.{}"), NULL);
+    check_reader(reader, "un=one\tmore;", "");
+    pair_reader_close(reader);
+}
+
+/* {} may occur more than once, and files may be compressed. */
+static void test_pattern_and_gzip(void **state) {
+    (void)state;
+    static const char *const languages[] = {"en", "fr"};
+    static const char *const texts[] = {"one\ntwo\n", "un\ndeux\n"};
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s", languages[i]);
+        assert_int_equal(file_make_dirs(fixture_path(name)), STATUS_OK);
+        snprintf(name, sizeof name, "%s/x.%s.gz", languages[i], languages[i]);
+        gzFile file = gzopen(fixture_path(name), "wb");
+        assert_non_null(file);
+        assert_int_equal(gzwrite(file, texts[i], (unsigned)strlen(texts[i])), strlen(texts[i]));
+        assert_int_equal(gzclose(file), Z_OK);
+    }
+    DataOptions options = english_french();
+    PairReader *reader = open_pairs(&options, fixture_path("{}/x.{}.gz"), NULL);
+    check_reader(reader, "one=un;two=deux;", "");
+    pair_reader_close(reader);
+}
+
+static void test_several_entries(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    write_two("one\n\n", "un\ny\n");
+    char tsv[256];
+    strcpy(tsv, WRITE("b.tsv", "a\tb\n\tb\nc\t\n"));
+    PairReader *reader = open_pairs(&options, tsv, fixture_path("t.{}"));
+    check_reader(reader, "a=b;one=un;",
+                 "dropped 3 pairs with an empty side (b.tsv: lines 2, 3; t.{}: line 2)\n");
+    pair_reader_close(reader);
+    strcpy(tsv, WRITE("empty.tsv", ""));
+    reader = open_pairs(&options, tsv, fixture_path("t.{}"));
+    check_reader(reader, "one=un;",
+                 "dropped 1 pair with an empty side (t.{}: line 2)\nfound 1 empty file (empty.tsv)\n");
+    pair_reader_close(reader);
+}
+
+/* ---- what ends the run ---- */
+
+static void check_fails_reading(const char *entry, Status expected, const char *message, const char *hint) {
+    DataOptions options = english_french();
+    PairReader *reader = open_pairs(&options, entry, NULL);
+    StrBuf out = {0};
+    Status status = read_all(reader, &out);
+    assert_int_equal(status, expected);
+    if (!strstr(status_message(), message)) fail_msg("'%s' is not in '%s'", message, status_message());
+    if (!strstr(status_hint_text(), hint)) fail_msg("'%s' is not in '%s'", hint, status_hint_text());
+    pair_reader_close(reader);
+    strbuf_free(&out);
+}
+
+static void test_line_counts_differ(void **state) {
+    (void)state;
+    static const char hint[] = "line n of one file must be the translation";
+    write_two("1\n2\n3\n4\n5\n", "1\n2\n3\n");
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 5 lines but '", hint);
+    assert_non_null(strstr(status_message(), "t.fr' has 3"));
+    write_two("1\n2\n3", "1\n2\n3\n4");
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 3 lines but '", hint);
+    assert_non_null(strstr(status_message(), "t.fr' has 4"));
+    write_two("", "1\n");
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 0 lines but '", hint);
+    assert_non_null(strstr(status_message(), "t.fr' has 1"));
+    write_two("1\n\n", "1\n"); /* a blank line counts */
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 2 lines but '", hint);
+}
+
+static void test_nothing_usable(void **state) {
+    (void)state;
+    check_fails_reading(WRITE("e.tsv", ""), STATUS_DATA, "no usable sentence pair in '",
+                        "found 1 empty file (");
+    check_fails_reading(WRITE("e.tsv", "\n\n"), STATUS_DATA, "no usable sentence pair in '",
+                        "dropped 2 pairs with an empty side (");
+    check_fails_reading(WRITE("e.tsv", "a b\nc d\n"), STATUS_DATA, "no usable",
+                        "dropped 2 lines without a TAB");
+    write_two("", "");
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "no usable", "found 1 empty file");
+}
+
+static void check_fails_opening(const DataOptions *options, const char *entry, Status expected,
+                                const char *message, const char *hint) {
+    char *items[1] = {(char *)entry};
+    StrList entries = {items, entry ? 1 : 0};
+    PairReader *reader = (PairReader *)items;
+    assert_int_equal(pair_reader_open(&reader, &entries, options), expected);
+    assert_null(reader);
+    if (!strstr(status_message(), message)) fail_msg("'%s' is not in '%s'", message, status_message());
+    if (!strstr(status_hint_text(), hint)) fail_msg("'%s' is not in '%s'", hint, status_hint_text());
+}
+
+static void test_cannot_open(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    check_fails_opening(&options, "/no/such/file.tsv", STATUS_RUNTIME, "cannot find '/no/such/file.tsv'",
+                        "current folder");
+    WRITE("half.en", "a\n");
+    check_fails_opening(&options, fixture_path("half.{}"), STATUS_RUNTIME, "half.fr'",
+                        "both files are needed");
+    check_fails_opening(&options, NULL, STATUS_USAGE, "no files of sentence pairs", "data.train");
+    check_fails_opening(&options, "-", STATUS_USAGE, "standard input", "give a file");
+    options.target = "de";
+    check_fails_opening(&options, WRITE("a.tsv", "a\tb\n"), STATUS_USAGE,
+                        "language 'de' is not one of the columns 'en,fr'", "data.columns");
+    options.target = NULL;
+    check_fails_opening(&options, fixture_path("a.tsv"), STATUS_USAGE, "must name the languages", "");
+    /* A folder: found, but it cannot be read. */
+    options = english_french();
+    assert_int_equal(file_make_dirs(fixture_path("folder")), STATUS_OK);
+    char *items[1] = {(char *)fixture_path("folder")};
+    StrList entries = {items, 1};
+    PairReader *reader;
+    StrBuf out = {0};
+    assert_int_equal(pair_reader_open(&reader, &entries, &options), STATUS_OK);
+    assert_int_equal(read_all(reader, &out), STATUS_RUNTIME);
+    pair_reader_close(reader);
+    pair_reader_close(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_pattern_and_gzip),
+        cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_line_counts_differ),
+        cmocka_unit_test(test_nothing_usable),
+        cmocka_unit_test(test_cannot_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* test_text_corpus.c - pairs as ids: filters, kept text, checksum; learning both sides from files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/log.h"
+#include "base/sha256.h"
+#include "text/bpe.h"
+#include "text/corpus.h"
+#include "text/normalize.h"
+#include "text_fixture.h"
+
+static const TextOptions WORD = {.tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .min_count = 1};
+
+static const char LINES[] = "a b\tu v w\n"
+                            "a\tu\n"
+                            "\tlost\n"
+                            "a b c d e f\tu\n"
+                            "b\tv v v v v v v\n"
+                            "c c\tw w\n";
+
+static char path[256];
+static char *items[1] = {path};
+static const StrList ENTRIES = {items, 1};
+
+static void write_lines(const char *text) { strcpy(path, fixture_write("corpus.tsv", text, strlen(text))); }
+
+static DataOptions english_french(void) {
+    return (DataOptions){.source = "en", .target = "fr", .columns = "en,fr"};
+}
+
+static void learn(const TextOptions *text, const DataOptions *data, Segmenter **source, Segmenter **target) {
+    if (corpus_learn_segmenters(&ENTRIES, data, text, source, target) != STATUS_OK)
+        fail_msg("%s", status_message());
+}
+
+/* The corpus as "a b=u v w;...", decoded from its ids. */
+static void check_corpus(const Corpus *corpus, const Segmenter *source, const Segmenter *target,
+                         const char *expected) {
+    StrBuf out = {0};
+    for (int pair = 0; pair < corpus->count; pair++) {
+        segmenter_decode(source, corpus->source.ids + corpus->source_start[pair],
+                         (size_t)corpus_source_length(corpus, pair), &out);
+        strbuf_add_char(&out, '=');
+        segmenter_decode(target, corpus->target.ids + corpus->target_start[pair],
+                         (size_t)corpus_target_length(corpus, pair), &out);
+        strbuf_add_char(&out, ';');
+    }
+    assert_string_equal(strbuf_text(&out), expected);
+    assert_int_equal(corpus->source_start[0], 0);
+    assert_int_equal(corpus->source_start[corpus->count], corpus->source.count);
+    assert_int_equal(corpus->target_start[corpus->count], corpus->target.count);
+    strbuf_free(&out);
+}
+
+static void check_read(const DataOptions *options, bool filter, const char *expected, long too_long) {
+    Segmenter *source, *target;
+    DataOptions everything = english_french();
+    learn(&WORD, &everything, &source, &target);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false), STATUS_OK);
+    check_corpus(&corpus, source, target, expected);
+    assert_int_equal(corpus.too_long, too_long);
+    assert_int_equal(corpus.source_text.count + corpus.target_text.count, 0);
+    corpus_free(&corpus);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+static void test_filters(void **state) {
+    (void)state;
+    write_lines(LINES);
+    DataOptions options = english_french();
+    static const char all[] = "a b=u v w;a=u;a b c d e f=u;b=v v v v v v v;c c=w w;";
+    check_read(&options, true, all, 0);
+    options.max_length = 6; /* either side */
+    check_read(&options, true, "a b=u v w;a=u;a b c d e f=u;c c=w w;", 1);
+    check_read(&options, false, all, 0);
+    options.max_length = 2;
+    check_read(&options, true, "a=u;c c=w w;", 3);
+    options.max_length = 0;
+    options.max_ratio = 6; /* either way; exactly 6 is allowed */
+    check_read(&options, true, "a b=u v w;a=u;a b c d e f=u;c c=w w;", 1);
+    options.max_ratio = 1.5;
+    check_read(&options, true, "a b=u v w;a=u;c c=w w;", 2);
+    check_read(&options, false, all, 0);
+    options.max_ratio = 0;
+    options.limit = 3; /* usable pairs; those too long count */
+    check_read(&options, true, "a b=u v w;a=u;a b c d e f=u;", 0);
+    check_read(&options, false, all, 0);
+    options.max_length = 2;
+    check_read(&options, true, "a=u;", 2);
+}
+
+static void test_nothing_left(void **state) {
+    (void)state;
+    write_lines("a b c\tu v w\n");
+    DataOptions options = english_french();
+    Segmenter *source, *target;
+    learn(&WORD, &options, &source, &target);
+    options.max_length = 2;
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, false), STATUS_DATA);
+    assert_string_equal(status_message(), "none of 1 sentence pairs is left after filtering");
+    assert_int_equal(corpus.count, 0);
+    corpus_free(&corpus); /* allowed after failure */
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+static void test_kept_text(void **state) {
+    (void)state;
+    write_lines("A  b\tU\xFF\nlong long long\tx\n c\tw\xC2\xA0!\n");
+    DataOptions options = english_french();
+    options.max_length = 2;
+    Segmenter *source, *target;
+    learn(&WORD, &options, &source, &target);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true), STATUS_OK);
+    assert_int_equal(corpus.count, 2);
+    assert_int_equal(corpus.source_text.count, 2);
+    assert_int_equal(corpus.target_text.count, 2);
+    assert_string_equal(corpus.source_text.items[0], "A  b"); /* raw, but repaired */
+    assert_string_equal(corpus.target_text.items[0], "U\xEF\xBF\xBD");
+    assert_string_equal(corpus.source_text.items[1], " c");
+    assert_string_equal(corpus.target_text.items[1], "w\xC2\xA0!");
+    corpus_free(&corpus);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+static void read_hash(const DataOptions *options, bool filter, char hex[65]) {
+    Segmenter *source, *target;
+    learn(&WORD, options, &source, &target);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false), STATUS_OK);
+    strcpy(hex, corpus.sha256);
+    corpus_free(&corpus);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+/* The checksum is that of "source TAB target LF" of the usable pairs: the same for other spellings of the same data. */
+static void test_checksum(void **state) {
+    (void)state;
+    static const char plain[] = "a\tu\nb\tv\n";
+    char expected[65], got[65];
+    Sha256 hash;
+    sha256_begin(&hash);
+    sha256_add(&hash, plain, strlen(plain));
+    sha256_end(&hash, expected);
+    DataOptions options = english_french();
+    static const char *const same[] = {plain, "a\tu\r\n\nb\tv",
+                                       "\xEF\xBB\xBF"
+                                       "a\tu\tCC0\nb\tv\tCC0\n"};
+    for (int i = 0; i < 3; i++) {
+        write_lines(same[i]);
+        read_hash(&options, true, got);
+        assert_string_equal(got, expected);
+    }
+    options.limit = 2;
+    write_lines("a\tu\nb\tv\nc\tw\n");
+    read_hash(&options, true, got);
+    assert_string_equal(got, expected);
+    options.limit = 0;
+    read_hash(&options, true, got);
+    assert_string_not_equal(got, expected);
+    write_lines("b\tv\na\tu\n");
+    read_hash(&options, true, got);
+    assert_string_not_equal(got, expected);
+}
+
+/* ---- learning ---- */
+
+static void check_size(const Segmenter *segmenter, int tokens) {
+    assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB_SPECIALS + tokens);
+}
+
+static void test_separate(void **state) {
+    (void)state;
+    write_lines("a b\tu\na c\tu v\n");
+    DataOptions options = english_french();
+    Segmenter *source, *target;
+    learn(&WORD, &options, &source, &target);
+    assert_ptr_not_equal(source, target);
+    check_size(source, 3);
+    check_size(target, 2);
+    segmenter_free(source);
+    segmenter_free(target);
+    options.source = "fr", options.target = "en";
+    learn(&WORD, &options, &source, &target);
+    check_size(source, 2);
+    check_size(target, 3);
+    segmenter_free(source);
+    segmenter_free(target);
+    options.limit = 1;
+    learn(&WORD, &options, &source, &target);
+    check_size(source, 1);
+    check_size(target, 2);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+static void test_joint(void **state) {
+    (void)state;
+    write_lines("x x\ty\nz\tx y\n");
+    DataOptions options = english_french();
+    TextOptions text = WORD;
+    text.joint = true;
+    Segmenter *source, *target;
+    learn(&text, &options, &source, &target);
+    assert_ptr_equal(source, target);
+    check_size(source, 3);
+    static const char *const order[] = {"x", "y", "z"}; /* 3, 2 and 1 times, both sides together */
+    for (int i = 0; i < 3; i++)
+        assert_true(sv_equal(vocab_token(segmenter_vocab(source), VOCAB_SPECIALS + i), sv(order[i])));
+    segmenter_free(source);
+    segmenter_free(target);
+    options.limit = 1;
+    learn(&text, &options, &source, &target);
+    check_size(source, 2);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
+static void test_joint_merges(void **state) {
+    (void)state;
+    write_lines("ab\tcd\nef\tcd\n");
+    DataOptions options = english_french();
+    TextOptions text = {.tokenizer = TOKENIZER_BPE,
+                        .normalize = NORMALIZE_NFC,
+                        .bpe_marker = BPE_SUFFIX,
+                        .bpe_merges = 1,
+                        .min_count = 1};
+    Segmenter *source, *target;
+    StrBuf codes = {0};
+    learn(&text, &options, &source, &target); /* the source alone has no pair twice */
+    segmenter_write_codes(source, &codes);
+    assert_string_equal(strbuf_text(&codes), "#version: 0.2\n");
+    segmenter_free(source);
+    segmenter_free(target);
+    text.joint = true;
+    learn(&text, &options, &source, &target);
+    strbuf_clear(&codes);
+    segmenter_write_codes(source, &codes);
+    assert_string_equal(strbuf_text(&codes), "#version: 0.2\nc d</w>\n");
+    segmenter_free(source);
+    segmenter_free(target);
+    strbuf_free(&codes);
+}
+
+static void test_learning_fails(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    Segmenter *source = NULL, *target = NULL;
+    write_lines("no tab\n");
+    assert_int_equal(corpus_learn_segmenters(&ENTRIES, &options, &WORD, &source, &target), STATUS_DATA);
+    assert_null(source);
+    assert_null(target);
+    StrList none = {NULL, 0};
+    assert_int_equal(corpus_learn_segmenters(&none, &options, &WORD, &source, &target), STATUS_USAGE);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &none, &options, NULL, NULL, true, false), STATUS_USAGE);
+    assert_int_equal(corpus.count, 0);
+}
+
+int main(void) {
+    log_set_level(LOG_QUIET);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filters),      cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_kept_text),    cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_separate),     cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_joint_merges), cmocka_unit_test(test_learning_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* test_text_normalize.c - normal forms, case, character classes. Cases: tests/cases/normalize.case */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "text/normalize.h"
+#include "text/utf8.h"
+#include "text_fixture.h"
+
+static void check_case(const FixtureCase *block) {
+    assert_int_equal(block->count, 3);
+    StrView form = block->line[0];
+    bool lower = sv_ends(form, SV("+lower"));
+    if (lower) form.length -= strlen("+lower");
+    NormalForm normal = sv_equal(form, SV("nfc"))    ? NORMALIZE_NFC
+                        : sv_equal(form, SV("nfkc")) ? NORMALIZE_NFKC
+                                                     : NORMALIZE_NONE;
+    StrBuf out = {0};
+    strbuf_add(&out, SV("kept:")); /* the result is appended */
+    normalize_text(block->line[1], normal, lower, &out);
+    StrView got = {out.data + 5, out.length - 5};
+    if (!sv_equal(got, block->line[2])) fail_msg("line %d: got '%.*s'", block->number, SV_ARG(got));
+    assert_memory_equal(out.data, "kept:", 5);
+    strbuf_free(&out);
+}
+
+static void test_cases(void **state) {
+    (void)state;
+    fixture_cases("tests/cases/normalize.case", check_case);
+}
+
+/* NFC has a short cut for text of characters that nothing composes with, and a long way for the rest. A Han character
+ * forces the long way; both must agree, wherever the short cut applies. */
+static void check_short_cut(int first, int second, StrBuf *text, StrBuf *brief, StrBuf *full) {
+    strbuf_clear(text), strbuf_clear(brief), strbuf_clear(full);
+    utf8_add(text, first);
+    utf8_add(text, second);
+    normalize_text(strbuf_view(text), NORMALIZE_NFC, false, brief);
+    utf8_add(brief, 0x65E5);
+    utf8_add(text, 0x65E5);
+    normalize_text(strbuf_view(text), NORMALIZE_NFC, false, full);
+    if (!sv_equal(strbuf_view(brief), strbuf_view(full))) fail_msg("U+%04X U+%04X", first, second);
+}
+
+static void test_short_cut(void **state) {
+    (void)state;
+    static const int before[] = {'a', 0x1B0, 0x2190}, after[] = {0xF0, 0x301, 0x338};
+    StrBuf text = {0}, brief = {0}, full = {0};
+    for (int c = 1; c < 0x3100; c++)
+        for (int i = 0; i < 3; i++) {
+            check_short_cut(before[i], c, &text, &brief, &full);
+            check_short_cut(c, after[i], &text, &brief, &full);
+        }
+    strbuf_free(&text);
+    strbuf_free(&brief);
+    strbuf_free(&full);
+}
+
+static void add_stable(StrBuf *list) {
+    for (int c = 1; c < 0x300; c++) utf8_add(list, c);
+    for (int c = 0x2002; c < 0x20D0; c++) utf8_add(list, c);
+}
+
+/* Every pair out of the ranges of the short cut stays as it is on the long way. */
+static void test_stable_ranges(void **state) {
+    (void)state;
+    StrBuf list = {0}, pair = {0}, out = {0};
+    add_stable(&list);
+    StrView all = strbuf_view(&list);
+    for (size_t p = 0; p < all.length;) {
+        int first = utf8_next(all, &p);
+        strbuf_clear(&pair);
+        strbuf_clear(&out);
+        for (size_t q = 0; q < all.length;) {
+            utf8_add(&pair, first);
+            utf8_add(&pair, utf8_next(all, &q));
+        }
+        utf8_add(&pair, 0x65E5);
+        normalize_text(strbuf_view(&pair), NORMALIZE_NFC, false, &out);
+        if (!sv_equal(strbuf_view(&pair), strbuf_view(&out))) fail_msg("U+%04X is not stable", first);
+    }
+    strbuf_free(&list);
+    strbuf_free(&pair);
+    strbuf_free(&out);
+}
+
+/* Normalising twice is normalising once, for every code point, alone and followed by an accent. */
+static void test_idempotent(void **state) {
+    (void)state;
+    StrBuf text = {0}, once = {0}, twice = {0};
+    for (int start = 1; start <= 0x10FFFF; start += 0x100) {
+        if (start > 0x32000 && start < 0xE0000) continue; /* nothing there */
+        for (int kind = 0; kind < 4; kind++) {
+            NormalForm form = kind % 2 ? NORMALIZE_NFKC : NORMALIZE_NFC;
+            strbuf_clear(&text), strbuf_clear(&once), strbuf_clear(&twice);
+            for (int c = start; c < start + 0x100 && c <= 0x10FFFF; c++) {
+                utf8_add(&text, c);
+                strbuf_add(&text, SV(" "));
+                utf8_add(&text, c);
+                strbuf_add(&text, SV("\xCC\x81 "));
+            }
+            normalize_text(strbuf_view(&text), form, kind >= 2, &once);
+            normalize_text(strbuf_view(&once), form, kind >= 2, &twice);
+            if (!sv_equal(strbuf_view(&once), strbuf_view(&twice)))
+                fail_msg("block U+%04X, kind %d", start, kind);
+        }
+    }
+    strbuf_free(&text);
+    strbuf_free(&once);
+    strbuf_free(&twice);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    for (int form = NORMALIZE_NONE; form <= NORMALIZE_NFKC; form++) {
+        StrBuf out = {0};
+        normalize_text((StrView){NULL, 0}, (NormalForm)form, false, &out);
+        normalize_text((StrView){"", 0}, (NormalForm)form, true, &out);
+        assert_int_equal(out.length, 0);
+        strbuf_free(&out);
+    }
+}
+
+static void test_classes(void **state) {
+    (void)state;
+    static const struct {
+        int c;
+        CharClass class;
+    } known[] = {
+        {' ', CHAR_SPACE},    {'\t', CHAR_SPACE},    {'\r', CHAR_SPACE},    {'\v', CHAR_SPACE},
+        {0x85, CHAR_SPACE},   {0x2028, CHAR_SPACE},  {0x2029, CHAR_SPACE},  {0xA0, CHAR_OTHER},
+        {0x202F, CHAR_OTHER}, {0x2009, CHAR_OTHER},  {0x3000, CHAR_OTHER},  {'a', CHAR_LETTER},
+        {0xE9, CHAR_LETTER},  {0x153, CHAR_LETTER},  {0x65E5, CHAR_LETTER}, {0x2BC, CHAR_LETTER},
+        {0x301, CHAR_MARK},   {0xFE0F, CHAR_MARK},   {'7', CHAR_DIGIT},     {0x664, CHAR_DIGIT},
+        {0xBD, CHAR_OTHER},   {'\'', CHAR_OTHER},    {0x2019, CHAR_OTHER},  {'-', CHAR_OTHER},
+        {0x20AC, CHAR_OTHER}, {0x1F600, CHAR_OTHER}, {0xFFFD, CHAR_OTHER},  {1, CHAR_OTHER},
+        {0x2581, CHAR_OTHER}, {0x200D, CHAR_OTHER},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (normalize_class(known[i].c) != known[i].class)
+            fail_msg("U+%04X: class %d", known[i].c, normalize_class(known[i].c));
+    assert_true(normalize_is_blank(' ') && normalize_is_blank(0xA0) && normalize_is_blank(0x202F));
+    assert_true(normalize_is_blank(0x3000) && normalize_is_blank('\t') && normalize_is_blank(0x2028));
+    assert_false(normalize_is_blank('a') || normalize_is_blank('.') || normalize_is_blank(0x200B));
+}
+
+static void test_widths(void **state) {
+    (void)state;
+    assert_int_equal(normalize_width('a'), 1);
+    assert_int_equal(normalize_width(0xE9), 1);
+    assert_int_equal(normalize_width(0x301), 0);
+    assert_int_equal(normalize_width(0x65E5), 2);
+    assert_int_equal(normalize_width(0x1F600), 2);
+    assert_int_equal(normalize_width(0), 0);
+    for (int c = 0; c <= 0x10FFFF; c++) assert_in_range(normalize_width(c), 0, 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),         cmocka_unit_test(test_short_cut),
+        cmocka_unit_test(test_stable_ranges), cmocka_unit_test(test_idempotent),
+        cmocka_unit_test(test_empty),         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_widths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* test_train_progress.c - train.jsonl: what is written reads back the same, up to the update that is asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+#include "base/fileio.h"
+#include "text_fixture.h"
+#include "train/progress.h"
+
+static ProgressRecord record(long update) {
+    double x = (double)update;
+    return (ProgressRecord){.update = update,
+                            .epoch = (int)(update / 10) + 1,
+                            .seconds = x / 3,
+                            .tokens_per_second = 12345.678901234567,
+                            .train_loss = update == 10 ? NAN : 1 / (x + 1),
+                            .valid_loss = sqrt(x),
+                            .valid_perplexity = update == 20 ? INFINITY : exp(sqrt(x)),
+                            .valid_bleu = 100 / (x + 7),
+                            .learning_rate = 1e-3 / 3,
+                            .gradient_norm = 0.1 + 0.2,
+                            .best = update % 20 == 0};
+}
+
+static bool same_number(double a, double b) { return a == b || (!isfinite(a) && !isfinite(b)); }
+
+static void assert_same(const ProgressRecord *a, const ProgressRecord *b) {
+    assert_true(a->update == b->update && a->epoch == b->epoch && a->best == b->best);
+    assert_true(same_number(a->seconds, b->seconds));
+    assert_true(same_number(a->tokens_per_second, b->tokens_per_second));
+    assert_true(same_number(a->train_loss, b->train_loss));
+    assert_true(same_number(a->valid_loss, b->valid_loss));
+    assert_true(same_number(a->valid_perplexity, b->valid_perplexity));
+    assert_true(same_number(a->valid_bleu, b->valid_bleu));
+    assert_true(same_number(a->learning_rate, b->learning_rate));
+    assert_true(same_number(a->gradient_norm, b->gradient_norm));
+}
+
+/* The folder of fixture_path. */
+static const char *folder(void) {
+    const char *path = fixture_path(".");
+    return path;
+}
+
+static void save(int count) {
+    Progress progress = {0};
+    for (int i = 1; i <= count; i++) {
+        ProgressRecord r = record(10 * i);
+        progress_add(&progress, &r);
+    }
+    assert_int_equal(progress_save(&progress, folder()), STATUS_OK);
+    progress_free(&progress);
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    save(5);
+    assert_true(file_exists(fixture_path("curve.svg")));
+    static const long LAST[] = {50, 49, 40, 10, 9, 0, 1000};
+    static const size_t COUNT[] = {5, 4, 4, 1, 0, 0, 5};
+    for (int i = 0; i < 7; i++) {
+        Progress progress = {0};
+        assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), LAST[i]), STATUS_OK);
+        assert_int_equal(progress.count, COUNT[i]);
+        for (size_t j = 0; j < progress.count; j++) {
+            ProgressRecord r = record(10 * ((long)j + 1));
+            assert_same(&progress.records[j], &r);
+        }
+        progress_free(&progress);
+    }
+}
+
+/* The names that users and scripts rely on, one object a line, nothing that is not JSON. */
+static void test_text(void **state) {
+    (void)state;
+    StrBuf line = {0};
+    ProgressRecord r = record(10);
+    progress_write_json(&r, &line);
+    assert_string_equal(strbuf_text(&line) + line.length - 1, "\n");
+    static const char *const NAMES[] = {"update",        "epoch",      "seconds",    "tokens_per_second",
+                                        "train_loss",    "valid_loss", "valid_bleu", "learning_rate",
+                                        "gradient_norm", "best"};
+    Json *root;
+    assert_int_equal(json_parse(&root, strbuf_view(&line), false), STATUS_OK);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) assert_non_null(json_get(root, NAMES[i]));
+    assert_int_equal(json_type(json_get(root, "train_loss")), JSON_NULL);
+    assert_true(json_number(json_get(root, "gradient_norm")) == 0.1 + 0.2);
+    json_free(root);
+    strbuf_free(&line);
+}
+
+static void test_damaged(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {"{\"update\": 1\n",
+                                        "[]\n",
+                                        "{}\n",
+                                        "{\"update\": -1, \"epoch\": 1}\n",
+                                        "{\"update\": \"1\", \"epoch\": 1}\n",
+                                        "{\"update\": 1e300, \"epoch\": 1}\n",
+                                        "{\"update\": 1, \"epoch\": 1}\n\n",
+                                        "x\n",
+                                        "{\"update\": 1, \"epoch\": 1e30}\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        Progress progress = {0};
+        const char *path = fixture_write("train.jsonl", TEXTS[i], strlen(TEXTS[i]));
+        if (progress_read(&progress, path, 1000) != STATUS_DATA) fail_msg("accepted: %s", TEXTS[i]);
+        assert_non_null(strstr(status_message(), path));
+        assert_non_null(strstr(status_message(), "line"));
+        progress_free(&progress);
+    }
+    Progress progress = {0};
+    assert_int_equal(progress_read(&progress, fixture_path("missing.jsonl"), 1000), STATUS_OK);
+    assert_int_equal(progress.count, 0);
+    fixture_write("train.jsonl", "", 0);
+    assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_OK);
+    assert_int_equal(progress.count, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+/* text_fixture.h - lines in memory, cases from files, and files in a scratch folder, for tests of text code. */
+#ifndef TEXT_FIXTURE_H
+#define TEXT_FIXTURE_H
+
+#include "text/segmenter.h"
+
+/* A segmenter learned from a NULL-terminated list of lines. Fails the test if learning fails. */
+Segmenter *fixture_learn(const TextOptions *options, const char *const *lines);
+/* The ids of one line, and the line that comes back from them. */
+IdList fixture_encode(Segmenter *segmenter, StrView line);
+void fixture_round_trip(Segmenter *segmenter, StrView line, StrBuf *back);
+
+/* A path in a scratch folder that is removed when the program ends; good for the next 7 calls. */
+const char *fixture_path(const char *name);
+const char *fixture_write(const char *name, const void *data, size_t bytes);
+
+/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte, \u{NNNN} a
+ * code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if there is none. */
+typedef struct {
+    StrView line[8]; /* with escapes resolved */
+    int count;
+    int number; /* of its first line, for messages */
+} FixtureCase;
+void fixture_cases(const char *path, void (*check)(const FixtureCase *block));
+
+#endif

@@ -1,0 +1,81 @@
+/* tiny_model.c - see tiny_model.h. */
+#include "tiny_model.h"
+
+#include <assert.h>
+#include "base/mem.h"
+#include "base/rng.h"
+
+typedef struct {
+    const char *language;
+    int words, next;
+    StrBuf line;
+} WordSource;
+
+/* One word a line, so that every word is seen once. */
+static Status next_word(void *context, StrView *line, bool *more) {
+    WordSource *source = context;
+    *more = source->next < source->words;
+    strbuf_clear(&source->line);
+    strbuf_format(&source->line, "%s%d", source->language, source->next++);
+    *line = strbuf_view(&source->line);
+    return STATUS_OK;
+}
+
+static Status rewind_words(void *context) {
+    ((WordSource *)context)->next = 0;
+    return STATUS_OK;
+}
+
+static Segmenter *word_segmenter(const char *language, int words, TextOptions options) {
+    WordSource source = {language, words, 0, {0}};
+    Segmenter *segmenter = NULL;
+    Status status = segmenter_learn(&segmenter, &options, next_word, rewind_words, &source);
+    assert(status == STATUS_OK && vocab_size(segmenter_vocab(segmenter)) == words + VOCAB_SPECIALS);
+    (void)status;
+    strbuf_free(&source.line);
+    return segmenter;
+}
+
+Seq2Seq *tiny_model_new(int words, uint64_t seed) {
+    Config config;
+    config_init(&config);
+    config.text.tokenizer = TOKENIZER_WORD;
+    config.text.joint = false;
+    config.text.min_count = 1;
+    config.model.embedding = 12;
+    config.model.hidden = 16;
+    config.model.attention_size = 0;
+    config.model.encoder_layers = 1;
+    config.model.decoder_layers = 1;
+    config.model.tie = TIE_NONE;
+    config.train.seed = (long long)seed;
+    Segmenter *source = word_segmenter("s", words, config.text),
+              *target = word_segmenter("t", words, config.text);
+    Seq2Seq *model = seq2seq_new(&config, source, target);
+    ParamSet *params = seq2seq_params(model);
+    params_initialize(params, seed);
+    for (size_t i = 0; i < params->size; i++) params->data[i] *= 3;
+    param_data(params, params_find(params, "output.bias"))[VOCAB_EOS] +=
+        2; /* sentences of different lengths */
+    params_pack_all(params);
+    segmenter_free(source);
+    segmenter_free(target);
+    config_free(&config);
+    return model;
+}
+
+void tiny_model_sentence(int words, int number, int length, StrBuf *line) {
+    Rng rng = rng_new(rng_key(7, (uint64_t)number, 0, 0));
+    for (int i = 0; i < length; i++)
+        strbuf_format(line, "%ss%u", i ? " " : "", (unsigned)rng_below(&rng, (uint32_t)words));
+}
+
+int *tiny_model_ids(const Seq2Seq *model, int words, int number, int length) {
+    StrBuf line = {0};
+    IdList ids = {0};
+    tiny_model_sentence(words, number, length, &line);
+    segmenter_encode(seq2seq_source(model), strbuf_view(&line), &ids);
+    assert((int)ids.count == length);
+    strbuf_free(&line);
+    return ids.ids ? ids.ids : mem_alloc(1, sizeof(int));
+}

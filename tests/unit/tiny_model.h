@@ -1,0 +1,15 @@
+/* tiny_model.h - a small random model over few words, for tests of what is built on models. */
+#ifndef TINY_MODEL_H
+#define TINY_MODEL_H
+
+#include "models/seq2seq.h"
+
+/* `words`: how many words each language has. Weights are drawn from `seed` and then enlarged, so that the model has
+ * opinions. Release with seq2seq_free. */
+Seq2Seq *tiny_model_new(int words, uint64_t seed);
+/* Sentence `number` of an endless text in words that the model knows; `length` words. */
+void tiny_model_sentence(int words, int number, int length, StrBuf *line);
+/* The same sentence as ids: [length], release with mem_free. */
+int *tiny_model_ids(const Seq2Seq *model, int words, int number, int length);
+
+#endif
