@@ -15,9 +15,9 @@ typedef struct Arena Arena;
 
 Arena *arena_new(void);
 void arena_free(Arena *arena);
-void *arena_alloc(Arena *arena, size_t bytes);        /* 64-byte aligned, not zeroed */
+void *arena_alloc(Arena *arena, size_t bytes); /* 64-byte aligned, not zeroed */
 void *arena_alloc_zeroed(Arena *arena, size_t bytes);
 void arena_reset(Arena *arena);
-size_t arena_used(const Arena *arena);                /* bytes handed out since the last reset */
+size_t arena_used(const Arena *arena); /* bytes handed out since the last reset */
 
 #endif

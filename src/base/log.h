@@ -18,9 +18,9 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The recorded failure of this thread with its hint: shown at every level. */
 void log_failure(void);
 
-bool log_is_terminal(void);                                                        /* is stderr one */
-void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));  /* no newline */
-void log_progress_end(void);                                                       /* wipe the line */
+bool log_is_terminal(void);                                                       /* is stderr one */
+void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */
+void log_progress_end(void);                                                      /* wipe the line */
 /* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool log_may_colour(int fd);
 int log_terminal_width(int fd); /* columns, 80 if unknown */

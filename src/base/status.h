@@ -30,7 +30,7 @@ Status status_hint(Status code, const char *format, ...) __attribute__((format(p
 /* Put context in front of the recorded message ("config 'a.json': ..."); returns `code` again. */
 Status status_context(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-const char *status_message(void); /* "" if nothing failed yet */
+const char *status_message(void);   /* "" if nothing failed yet */
 const char *status_hint_text(void); /* "" if there is no hint */
 
 /* Copy this thread's failure into, and back out of, storage that another thread may read. */

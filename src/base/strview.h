@@ -14,7 +14,7 @@ typedef struct {
     size_t length; /* bytes */
 } StrView;
 
-#define SV(literal) ((StrView){(literal), sizeof(literal) - 1})
+#define SV(literal)  ((StrView){(literal), sizeof(literal) - 1})
 #define SV_ARG(view) (int)(view).length, (view).data /* for "%.*s" */
 
 StrView sv(const char *text);

@@ -7,7 +7,8 @@
 #define BASE_WORKERS_H
 
 typedef struct Workers Workers;
-typedef void (*WorkerTask)(void *context, int task, int thread); /* thread: 0..threads-1, for scratch memory */
+typedef void (*WorkerTask)(void *context, int task,
+                           int thread); /* thread: 0..threads-1, for scratch memory */
 
 Workers *workers_new(int threads); /* 1 = no extra thread */
 void workers_free(Workers *workers);
