@@ -560,7 +560,7 @@ static void help_uses_the_width_to_the_last_column(void **state) {
         {.flag = "x", .type = OPT_BOOL, .help = "123456789 123456789 123456789 1234567890 a"},
         {.flag = "y",
          .type = OPT_BOOL,
-         .help = "123456789 123456789 \xC3\xA9\xC3\xA9\xC3\xA9456789 1234567890 1234567890"},
+         .help = "123456789 123456789 ééé456789 1234567890 1234567890"},
         {0}};
     const OptionTable tables[] = {{ROWS, NULL}, {0}};
     StrBuf text = {0};
@@ -569,7 +569,7 @@ static void help_uses_the_width_to_the_last_column(void **state) {
         strbuf_text(&text),
         "      --x                     123456789 123456789 123456789 1234567890\n"
         "                              a\n"
-        "      --y                     123456789 123456789 \xC3\xA9\xC3\xA9\xC3\xA9456789 1234567890\n"
+        "      --y                     123456789 123456789 ééé456789 1234567890\n"
         "                              1234567890\n");
     strbuf_free(&text);
 }
