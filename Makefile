@@ -188,7 +188,7 @@ sanitize: deps ## both sanitizers in one build
 	@BUILD=build-sanitize tests/run --sanitized unit golden cli
 
 coverage: deps ## branch coverage of the code that reads files and other people's data
-	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS= LDFLAGS=--coverage all tests
+	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS=-O1 LDFLAGS=--coverage all tests
 	@BUILD=build-coverage scripts/coverage
 
 # libFuzzer programs: FUZZ_SECONDS each; what breaks one stays in build-fuzz.

@@ -1,10 +1,9 @@
 /* cmd_train.c - attn-mt train: from a configuration to a run directory with a model. */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/command_io.h"
 #include "cli/commands.h"
 #include "train/trainer.h"
 
@@ -59,31 +58,25 @@ static void catch_signals(void) {
 static Status dump_config(const OptionTable *tables, bool minimal) {
     StrBuf text = {0};
     options_write_json(tables, minimal, &text);
-    bool written = fputs(strbuf_text(&text), stdout) >= 0 && fflush(stdout) == 0;
+    Status status = command_print(strbuf_view(&text));
     strbuf_free(&text);
-    return written ? STATUS_OK : status_fail(STATUS_RUNTIME, "cannot write to standard output");
+    return status;
 }
 
-static Status print_help(const OptionTable *tables) {
-    StrBuf text = {0};
-    strbuf_add(
-        &text,
-        SV("Usage: attn-mt train --config FILE [--run DIR] [OPTION]...\n"
-           "\n"
-           "Build the vocabularies, train a translation model, and leave it in DIR/best.safetensors.\n"
-           "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
-           "validation) and curve.svg. Ctrl-C saves everything and stops.\n"
-           "\n"
-           "  attn-mt train --config configs/demo.json --run runs/demo\n"
-           "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n"
-           "\n"
-           "  -c, --config FILE       read a JSON configuration; several may be given, later ones win\n"
-           "      --set KEY=VALUE     set one key of the configuration\n"));
-    options_write_help(tables, log_terminal_width(STDOUT_FILENO), &text);
-    bool written = fputs(strbuf_text(&text), stdout) >= 0 && fflush(stdout) == 0;
-    strbuf_free(&text);
-    return written ? STATUS_OK : status_fail(STATUS_RUNTIME, "cannot write to standard output");
-}
+static const char USAGE[] =
+    "Usage: attn-mt train --config FILE [--run DIR] [OPTION]...\n"
+    "\n"
+    "Build the vocabularies, train a translation model, and leave it in DIR/best.safetensors.\n"
+    "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
+    "validation) and curve.svg. Ctrl-C saves everything and stops.\n"
+    "\n"
+    "  -c, --config FILE           read a JSON configuration; several may be\n"
+    "                              given, later ones win\n"
+    "      --set KEY=VALUE         set one key of the configuration\n";
+static const char EXAMPLES[] =
+    "Examples:\n"
+    "  attn-mt train --config configs/demo.json --run runs/demo\n"
+    "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n";
 
 static Status run(const TrainCommand *command, const Config *config, const OptionTable *tables,
                   const StrList *positional) {
@@ -116,7 +109,9 @@ Status cmd_train(int argc, char **argv) {
     config_tables(&config, tables + 1);
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, true, &positional, &help);
-    if (status == STATUS_OK) status = help ? print_help(tables) : run(&command, &config, tables, &positional);
+    if (status == STATUS_OK)
+        status =
+            help ? command_print_help(USAGE, tables, EXAMPLES) : run(&command, &config, tables, &positional);
     mem_free(positional.items);
     options_free(tables);
     return status;

@@ -15,7 +15,7 @@ typedef struct {
     int count;
 } ModelSet;
 
-/* Load all models; also readies the matrix library. STATUS_USAGE if `paths` is empty. Release with model_set_free. */
+/* Load all models. STATUS_USAGE if `paths` is empty. Release with model_set_free. */
 Status model_set_load(ModelSet *models, const StrList *paths);
 void model_set_free(ModelSet *models);
 static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {

@@ -558,19 +558,16 @@ static void help_uses_the_width_to_the_last_column(void **state) {
     (void)state;
     static const Option ROWS[] = {
         {.flag = "x", .type = OPT_BOOL, .help = "123456789 123456789 123456789 1234567890 a"},
-        {.flag = "y",
-         .type = OPT_BOOL,
-         .help = "123456789 123456789 ééé456789 1234567890 1234567890"},
+        {.flag = "y", .type = OPT_BOOL, .help = "123456789 123456789 ééé456789 1234567890 1234567890"},
         {0}};
     const OptionTable tables[] = {{ROWS, NULL}, {0}};
     StrBuf text = {0};
     options_write_help(tables, 70, &text);
-    assert_string_equal(
-        strbuf_text(&text),
-        "      --x                     123456789 123456789 123456789 1234567890\n"
-        "                              a\n"
-        "      --y                     123456789 123456789 ééé456789 1234567890\n"
-        "                              1234567890\n");
+    assert_string_equal(strbuf_text(&text),
+                        "      --x                     123456789 123456789 123456789 1234567890\n"
+                        "                              a\n"
+                        "      --y                     123456789 123456789 ééé456789 1234567890\n"
+                        "                              1234567890\n");
     strbuf_free(&text);
 }
 
