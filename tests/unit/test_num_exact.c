@@ -74,6 +74,14 @@ static void test_softmax_range(void **state) {
         assert_true(lse == 3e38f);
         real one[] = {-7};
         assert_true((*k)->softmax(1, one) == -7 && one[0] == 1);
+        for (size_t n = 2; n <= 70; n += 17) /* the largest number may stand anywhere */
+            for (size_t at = 0; at < n; at++) {
+                real line[70] = {0};
+                line[at] = 1e30f;
+                assert_true((*k)->softmax(n, line) == 1e30f);
+                for (size_t i = 0; i < n; i++)
+                    assert_true(i == at ? line[i] == 1 : line[i] >= 0 && line[i] < 1e-30f);
+            }
         real hidden[] = {1, -INFINITY, 1};
         (*k)->softmax(3, hidden);
         assert_true(hidden[0] == 0.5f && hidden[1] < 1e-30f);
