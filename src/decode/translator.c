@@ -139,11 +139,13 @@ static void lines_join(Translator *translator, const Work *work, const int *cons
     for (int i = 0, piece = 0; i < count; piece += out[i++].pieces) {
         JoinInput input = {.source = seq2seq_source(translator->models[0]),
                            .target = seq2seq_target(translator->models[0]),
-                           .ids = starts + piece,
-                           .lengths = work->lengths[0] + piece,
-                           .results = results + piece,
                            .pieces = out[i].pieces,
                            .length_penalty = translator->options.decode.length_penalty};
+        if (input.pieces > 0) { /* if no line has any, there are no arrays to point into */
+            input.ids = starts + piece;
+            input.lengths = work->lengths[0] + piece;
+            input.results = results + piece;
+        }
         translation_join(&input, &out[i]);
         translator->tokens += out[i].items[0].steps;
     }
