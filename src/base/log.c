@@ -26,11 +26,18 @@ static void put(const char *text, size_t length) {
     }
 }
 
+/* Names from hostile files must not command the terminal. */
+static void disarm(char *text) {
+    for (; *text; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') || *text == 0x7F) *text = '?';
+}
+
 static void put_line(const char *prefix, const char *format, va_list arguments) {
     char line[2048];
     int length = snprintf(line, sizeof line, "%s%s", progress_shown ? "\r\033[K" : "", prefix);
     int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
     if (added < 0) return;
+    disarm(line + length);
     size_t end = strlen(line);
     line[end++] = '\n';
     progress_shown = false;

@@ -208,15 +208,13 @@ cp "$own/train.tsv" "$own/moved.tsv"
 succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
 succeed linear --set train.schedule=linear --set train.epochs=1
 refuse 2 '"epochs": 2' linear --set train.schedule=linear --set train.epochs=2 --resume
+refuse 2 '"max_updates": 9' linear --set train.schedule=linear --set train.epochs=1 --set train.max_updates=9 --resume
 
 # --overwrite starts again: the state of the old run is not resumed in place of the new one.
 succeed over --set train.epochs=1 --seed 3
-"$ATTN_MT" train --config "$own/base.json" --run "$own/over" --overwrite >/dev/null 2>&1 </dev/null &
-trainer=$!
-while kill -0 $trainer 2>/dev/null && [ -f "$own/over/last.state.safetensors" ]; do sleep 0.01; done
-kill -s KILL $trainer 2>/dev/null
-wait $trainer 2>/dev/null
-refuse 2 '' over --resume --set train.epochs=2 --seed 3
+refuse 4 'not finite' over --overwrite --set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0 \
+    --set train.valid_every=0 --set train.save_minutes=5
+refuse 2 'nothing to resume' over --resume --set train.epochs=2 --seed 3
 succeed over --overwrite
 same_models "overwritten" a over
 

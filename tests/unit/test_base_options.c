@@ -571,6 +571,49 @@ static void help_uses_the_width_to_the_last_column(void **state) {
     strbuf_free(&text);
 }
 
+/* Keys without a section, choices with a name for their value, numbers beyond 2^53. */
+static void unusual_rows_work_too(void **state) {
+    (void)state;
+    struct {
+        int mode, level;
+        long long big;
+    } values;
+    const Option rows[] = {
+        {.key = "s.level", .type = OPT_INT, .offset = (size_t)((char *)&values.level - (char *)&values)},
+        {.key = "mode",
+         .flag = "mode",
+         .type = OPT_CHOICE,
+         .offset = (size_t)((char *)&values.mode - (char *)&values),
+         .fallback = "a",
+         .choices = "a|b",
+         .arg = "MODE",
+         .help = "how"},
+        {.key = "big",
+         .type = OPT_LONG,
+         .offset = (size_t)((char *)&values.big - (char *)&values),
+         .fallback = "-9223372036854775808"},
+        {0}};
+    const OptionTable tables[] = {{rows, &values}, {0}};
+    options_defaults(tables);
+    StrBuf text = {0};
+    options_write_json(tables, false, &text);
+    assert_string_equal(strbuf_text(&text), "{\n  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\",\n"
+                                            "  \"s\": {\n    \"level\": 0\n  }\n}\n");
+    write_config("{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3}}");
+    assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
+    assert_int_equal(values.mode, 1);
+    assert_true(values.big == -9007199254740992LL);
+    assert_int_equal(values.level, -3);
+    strbuf_clear(&text);
+    options_write_help(tables, 80, &text);
+    assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
+    write_config("{\"s\": {\"level\": 2147483648}}");
+    assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "key 's.level': 2147483648 is too large"));
+    options_free(tables);
+    strbuf_free(&text);
+}
+
 static void choices_have_names(void **state) {
     (void)state;
     char name[16], tiny[3];
@@ -597,6 +640,7 @@ int main(void) {
         cmocka_unit_test(dumps_have_the_expected_shape),
         cmocka_unit_test(help_shows_every_row),
         cmocka_unit_test(help_uses_the_width_to_the_last_column),
+        cmocka_unit_test(unusual_rows_work_too),
         cmocka_unit_test(choices_have_names),
     };
     return cmocka_run_group_tests(tests, make_config, remove_config);

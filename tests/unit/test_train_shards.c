@@ -78,6 +78,7 @@ static void test_threads_and_shards(void **state) {
             Result one = run(model, &corpus, count, 1, BATCH_SIZE, (uint64_t)key);
             assert_int_equal(one.loss.tokens, tokens);
             assert_true(fabs(one.loss.loss - whole.loss.loss) <= 1e-5 * whole.loss.loss);
+            assert_true(fabs(one.loss.likelihood - whole.loss.likelihood) <= 1e-5 * whole.loss.likelihood);
             for (size_t i = 0; i < size; i++)
                 assert_true(fabs((double)(one.gradient[i] - whole.gradient[i])) <= 1e-5);
             for (int threads = 2; threads <= 3; threads++) { /* bit for bit */
