@@ -366,6 +366,15 @@ static void log_cuts_long_lines(void **state) {
     assert_int_equal(text[length - 1], '\n');
 }
 
+static void print_hostile(void) { log_warn("tensor '\033[2Ja\rb\x7F\tc\xC3\xA9'"); }
+
+static void log_disarms_control_characters(void **state) {
+    (void)state;
+    char text[1024];
+    assert_string_equal(stderr_of(print_hostile, text, sizeof text),
+                        "attn-mt: tensor '?[2Ja?b?\tc\xC3\xA9'\n");
+}
+
 static void clock_goes_forward(void **state) {
     (void)state;
     double before = clock_seconds();
@@ -391,6 +400,7 @@ int main(void) {
         cmocka_unit_test(hashmap_tells_keys_apart),
         cmocka_unit_test(log_obeys_its_level),
         cmocka_unit_test(log_cuts_long_lines),
+        cmocka_unit_test(log_disarms_control_characters),
         cmocka_unit_test(clock_goes_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
