@@ -173,32 +173,43 @@ void json_write_number(StrBuf *out, double value) {
     strbuf_add(out, sv(text));
 }
 
-/* A string token at `c` (its opening quote): where it ends, and whether it spells `name`. */
-static const char *pass_string(const char *c, const char *end, const char *name, bool *equal) {
+/* A string token at `c` (its opening quote): where it ends, and whether it spells the name. */
+static const char *pass_string(const char *c, const char *end, StrView name, bool *equal) {
     const char *start = ++c;
     while (c < end && *c != '"') c += *c == '\\' ? 2 : 1;
-    *equal = name && (size_t)(c - start) == strlen(name) && memcmp(start, name, (size_t)(c - start)) == 0;
+    *equal = sv_equal((StrView){start, (size_t)(c - start)}, name);
     return c + 1;
 }
 
-/* In "{section: {name:" a key is a string after '{' or ',' directly inside an object. */
-int json_line(StrView text, const char *section, const char *name) {
+/* A key is a string after '{' or ',' directly inside an object. `matched` names of the path are those of the objects that are open;
+ * the next one is looked for among the keys of the innermost of these. */
+int json_line(StrView text, const char *path) {
+    enum { DEPTH = 32 };
     char *plain = blank_comments(text);
     const char *end = plain + text.length;
-    int line = 1, depth = 0, found = 0, wanted = section ? 2 : 1;
-    bool object[33] = {false}, inside = !section, key_next = false, equal;
-    for (const char *c = plain; c < end && !found;) {
+    int line = 1, depth = 0, matched = 0, found = 0;
+    bool object[DEPTH + 1] = {false}, key_next = false, equal;
+    StrView rest = sv(path), name;
+    bool more = sv_next(&rest, '.', &name);
+    for (const char *c = plain; c < end && !found && more;) {
         if (*c == '"') {
-            bool here = key_next && depth == wanted && inside;
-            c = pass_string(c, end, here ? name : key_next ? section : NULL, &equal);
-            if (here && equal) found = line;
-            if (key_next && depth == 1 && section) inside = equal;
+            bool here = key_next && depth == matched + 1;
+            if (key_next && depth == matched) break; /* what was matched last is no object */
+            c = pass_string(c, end, name, &equal);
+            if (here && equal) {
+                if (!rest.length) found = line;
+                matched++;
+                more = sv_next(&rest, '.', &name) || found;
+            }
             key_next = false;
             continue;
         }
         if (*c == '\n') line++;
-        if ((*c == '{' || *c == '[') && depth < 32) object[++depth] = *c == '{';
-        if ((*c == '}' || *c == ']') && depth > 0) depth--;
+        if ((*c == '{' || *c == '[') && depth < DEPTH) object[++depth] = *c == '{';
+        if ((*c == '}' || *c == ']') && depth > 0) {
+            depth--;
+            if (depth < matched) more = false; /* the object that holds the rest of the path is over */
+        }
         if (*c == '{' || *c == '[' || *c == ',') key_next = object[depth];
         c++;
     }

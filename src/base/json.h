@@ -34,8 +34,8 @@ const char *json_string(const Json *value); /* asserts JSON_STRING */
 double json_number(const Json *value);      /* asserts JSON_NUMBER */
 bool json_bool(const Json *value);
 size_t json_count(const Json *container);
-/* Line, from 1, of the key `name` in the object under `section` (NULL: at the top) of valid text; 0 if absent. */
-int json_line(StrView text, const char *section, const char *name);
+/* Line, from 1, of the key at the end of `path`, "section.name" or longer, of valid text; 0 if absent. */
+int json_line(StrView text, const char *path);
 
 /* Writing: append to `out`. */
 void json_write_string(StrBuf *out, StrView text); /* with quotes and escapes; non-ASCII kept */

@@ -1,4 +1,4 @@
-/* options_json.c - options in configuration files: an object of sections, each an object of names. */
+/* options_json.c - options in configuration files: an object of sections, each an object of names or of sections. */
 #include "base/options.h"
 
 #include <stdio.h>
@@ -8,48 +8,34 @@
 
 enum { CONFIG_LIMIT = 1 << 20 };
 
-static Status read_member(const OptionTable *tables, const Json *member, const char *section) {
-    StrBuf key = {0};
-    strbuf_format(&key, "%s%s%s", section ? section : "", section ? "." : "", json_key(member));
-    void *field;
-    const Option *row = option_by_key(tables, strbuf_view(&key), &field);
-    Status status;
-    if (row) {
-        char name[160];
-        snprintf(name, sizeof name, "key '%.140s'", strbuf_text(&key));
-        status = option_from_json(row, field, member, name);
-    } else {
-        status = option_unknown_key(tables, strbuf_view(&key));
-    }
-    strbuf_free(&key);
-    return status;
-}
-
-/* `section` and `name` say where reading stopped. */
-static Status read_sections(const OptionTable *tables, const Json *object, const char **section,
-                            const char **name) {
-    *section = *name = NULL;
+/* `path` is the key of the object, and afterwards that of the member where reading stopped. */
+static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path) {
+    size_t length = path->length;
     if (json_type(object) != JSON_OBJECT)
         return status_fail(STATUS_USAGE, "a configuration must be an object of sections");
-    for (const Json *part = json_first(object); part; part = json_after(part)) {
-        *section = NULL;
-        *name = json_key(part);
-        if (json_type(part) != JSON_OBJECT) {
-            TRY(read_member(tables, part, NULL));
+    for (const Json *member = json_first(object); member; member = json_after(member)) {
+        strbuf_cut(path, length);
+        strbuf_format(path, "%s%s", length ? "." : "", json_key(member));
+        if (json_type(member) == JSON_OBJECT) {
+            TRY(read_object(tables, member, path));
             continue;
         }
-        for (const Json *member = json_first(part); member; member = json_after(member)) {
-            *section = json_key(part);
-            *name = json_key(member);
-            TRY(read_member(tables, member, *section));
-        }
+        void *field;
+        const Option *row = option_by_key(tables, strbuf_view(path), &field);
+        if (!row) return option_unknown_key(tables, strbuf_view(path));
+        char name[160];
+        snprintf(name, sizeof name, "key '%.140s'", strbuf_text(path));
+        TRY(option_from_json(row, field, member, name));
     }
+    strbuf_cut(path, length);
     return STATUS_OK;
 }
 
 Status options_read_json(const OptionTable *tables, const Json *object) {
-    const char *section, *name;
-    return read_sections(tables, object, &section, &name);
+    StrBuf path = {0};
+    Status status = read_object(tables, object, &path);
+    strbuf_free(&path);
+    return status;
 }
 
 Status options_read_file(const OptionTable *tables, const char *path) {
@@ -61,9 +47,11 @@ Status options_read_file(const OptionTable *tables, const char *path) {
         if (status != STATUS_OK) {
             status = status_context(STATUS_USAGE, "config '%s'", path);
         } else {
-            const char *section, *name;
-            status = read_sections(tables, root, &section, &name);
-            int line = status != STATUS_OK && name ? json_line(strbuf_view(&text), section, name) : 0;
+            StrBuf key = {0};
+            status = read_object(tables, root, &key);
+            int line =
+                status != STATUS_OK && key.length ? json_line(strbuf_view(&text), strbuf_text(&key)) : 0;
+            strbuf_free(&key);
             if (line > 0)
                 status_context(status, "config '%s' line %d", path, line);
             else if (status != STATUS_OK)
@@ -75,60 +63,65 @@ Status options_read_file(const OptionTable *tables, const char *path) {
     return status;
 }
 
-static StrView section_of(const Option *row) {
-    const char *dot = strchr(row->key, '.');
-    return dot ? (StrView){row->key, (size_t)(dot - row->key)} : (StrView){row->key, 0};
+/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the row is elsewhere. */
+static StrView member_of(const Option *row, StrView path) {
+    StrView rest = sv(row->key ? row->key : ""), name;
+    if (path.length) {
+        if (!sv_starts(rest, path) || rest.length == path.length || rest.data[path.length] != '.')
+            return (StrView){rest.data, 0};
+        rest = (StrView){rest.data + path.length + 1, rest.length - path.length - 1};
+    }
+    sv_next(&rest, '.', &name);
+    return name;
 }
 
-/* Is there an earlier row of the same section, so that the section has been written? */
-static bool section_done(const OptionTable *tables, const Option *until) {
+/* Is there an earlier row of the same member, so that its object has been written? */
+static bool member_done(const OptionTable *tables, const Option *until, StrView path) {
+    StrView name = member_of(until, path);
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (row == until) return false;
-            if (row->key && sv_equal(section_of(row), section_of(until))) return true;
+            if (sv_equal(member_of(row, path), name)) return true;
         }
     }
     return false;
 }
 
-/* The members of one section; returns how many. With `out` NULL they are only counted. */
-static int write_section(const OptionTable *tables, StrView section, bool minimal, StrBuf *out) {
+static int write_object(const OptionTable *tables, StrView path, bool minimal, int depth, StrBuf *out);
+
+/* `before` members stand before it. Returns whether there is anything to write. */
+static bool write_member(const OptionTable *tables, const OptionTable *table, const Option *row, StrView path,
+                         bool minimal, int depth, int before, StrBuf *out) {
+    StrView name = member_of(row, path), key = {row->key, (size_t)(name.data - row->key) + name.length};
+    bool leaf = key.length == strlen(row->key);
+    const void *field = option_field(table, row);
+    if (leaf ? minimal && option_is_default(row, field)
+             : member_done(tables, row, path) || !write_object(tables, key, minimal, depth, NULL))
+        return false;
+    if (!out) return true;
+    strbuf_format(out, "%s\n%*s", before ? "," : "", 2 * depth, "");
+    json_write_string(out, name);
+    strbuf_add(out, leaf ? SV(": ") : SV(": {"));
+    if (leaf)
+        option_to_json(row, field, out);
+    else
+        write_object(tables, key, minimal, depth + 1, out);
+    if (!leaf) strbuf_format(out, "\n%*s}", 2 * depth, "");
+    return true;
+}
+
+/* The members of one object; returns how many. With `out` NULL they are only counted. */
+static int write_object(const OptionTable *tables, StrView path, bool minimal, int depth, StrBuf *out) {
     int count = 0;
-    for (const OptionTable *table = tables; table->rows; table++) {
-        for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            const void *field = option_field(table, row);
-            if (!row->key || !sv_equal(section_of(row), section)) continue;
-            if (minimal && option_is_default(row, field)) continue;
-            if (out) {
-                const char *name = section.length ? row->key + section.length + 1 : row->key;
-                strbuf_add(out, count ? SV(",\n") : SV("\n"));
-                strbuf_add(out, section.length ? SV("    ") : SV("  "));
-                json_write_string(out, sv(name));
-                strbuf_add(out, SV(": "));
-                option_to_json(row, field, out);
-            }
-            count++;
-        }
-    }
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            if (member_of(row, path).length)
+                count += write_member(tables, table, row, path, minimal, depth, count, out);
     return count;
 }
 
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out) {
     strbuf_add_char(out, '{');
-    bool first = write_section(tables, (StrView){"", 0}, minimal, out) == 0;
-    for (const OptionTable *table = tables; table->rows; table++) {
-        for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if (!row->key) continue;
-            StrView section = section_of(row);
-            if (section.length == 0 || section_done(tables, row)) continue;
-            if (write_section(tables, section, minimal, NULL) == 0) continue;
-            strbuf_add(out, first ? SV("\n  ") : SV(",\n  "));
-            json_write_string(out, section);
-            strbuf_add(out, SV(": {"));
-            write_section(tables, section, minimal, out);
-            strbuf_add(out, SV("\n  }"));
-            first = false;
-        }
-    }
+    write_object(tables, (StrView){"", 0}, minimal, 1, out);
     strbuf_add(out, SV("\n}\n"));
 }

@@ -51,10 +51,13 @@ bool sv_next(StrView *rest, char separator, StrView *piece) {
     return true;
 }
 
-void strbuf_clear(StrBuf *buffer) {
-    buffer->length = 0;
-    if (buffer->data) buffer->data[0] = '\0';
+void strbuf_cut(StrBuf *buffer, size_t length) {
+    if (length >= buffer->length) return;
+    buffer->length = length;
+    buffer->data[length] = '\0';
 }
+
+void strbuf_clear(StrBuf *buffer) { strbuf_cut(buffer, 0); }
 
 void strbuf_free(StrBuf *buffer) {
     mem_free(buffer->data);

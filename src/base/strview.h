@@ -31,7 +31,8 @@ typedef struct {
     size_t length, capacity;
 } StrBuf;
 
-void strbuf_clear(StrBuf *buffer); /* keeps the memory */
+void strbuf_clear(StrBuf *buffer);              /* keeps the memory */
+void strbuf_cut(StrBuf *buffer, size_t length); /* forget all but the first bytes */
 void strbuf_free(StrBuf *buffer);
 void strbuf_add(StrBuf *buffer, StrView text);
 void strbuf_add_char(StrBuf *buffer, char c);

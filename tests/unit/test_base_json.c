@@ -290,15 +290,24 @@ static void lines_of_keys_are_found(void **state) {
                       "    \"hidden\"], \"hidden\"\n"
                       "    : 5},\n"
                       "  \"top\": 1,\n"
-                      "  \"hidden\": 2 }");
-    assert_int_equal(json_line(text, "train", "hidden"), 3);
-    assert_int_equal(json_line(text, "train", "model"), 4);
-    assert_int_equal(json_line(text, "model", "hidden"), 7);
-    assert_int_equal(json_line(text, NULL, "model"), 6);
-    assert_int_equal(json_line(text, NULL, "hidden"), 10);
-    assert_int_equal(json_line(text, "train", "x"), 0);
-    assert_int_equal(json_line(text, "top", "hidden"), 0);
-    assert_int_equal(json_line(text, NULL, "y"), 0);
+                      "  \"hidden\": 2,\n"
+                      "  \"deep\": {\"a\": {\"c\": 0},\n"
+                      "    \"b\": {\n"
+                      "      \"c\": {\"d\": 1}}} }");
+    assert_int_equal(json_line(text, "train.hidden"), 3);
+    assert_int_equal(json_line(text, "train.model"), 4);
+    assert_int_equal(json_line(text, "model.hidden"), 7);
+    assert_int_equal(json_line(text, "model"), 6);
+    assert_int_equal(json_line(text, "hidden"), 10);
+    assert_int_equal(json_line(text, "train.x"), 0);
+    assert_int_equal(json_line(text, "top.hidden"), 0);
+    assert_int_equal(json_line(text, "y"), 0);
+    assert_int_equal(json_line(text, "deep.b"), 12);
+    assert_int_equal(json_line(text, "deep.b.c"), 13);
+    assert_int_equal(json_line(text, "deep.b.c.d"), 13);
+    assert_int_equal(json_line(text, "deep.a.d"), 0);
+    assert_int_equal(json_line(text, "top.a"), 0);
+    assert_int_equal(json_line(text, "deep.a.c.d"), 0);
 }
 
 /* Every single-byte change of a text, and every beginning of it: no crash, and what is accepted is a tree. */

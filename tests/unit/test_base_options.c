@@ -575,10 +575,13 @@ static void help_uses_the_width_to_the_last_column(void **state) {
 static void unusual_rows_work_too(void **state) {
     (void)state;
     struct {
-        int mode, level;
+        int mode, level, depth;
         long long big;
     } values;
     const Option rows[] = {
+        {.key = "s.inner.depth",
+         .type = OPT_INT,
+         .offset = (size_t)((char *)&values.depth - (char *)&values)},
         {.key = "s.level", .type = OPT_INT, .offset = (size_t)((char *)&values.level - (char *)&values)},
         {.key = "mode",
          .flag = "mode",
@@ -597,14 +600,26 @@ static void unusual_rows_work_too(void **state) {
     options_defaults(tables);
     StrBuf text = {0};
     options_write_json(tables, false, &text);
-    assert_string_equal(strbuf_text(&text), "{\n  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\",\n"
-                                            "  \"s\": {\n    \"level\": 0\n  }\n}\n");
-    write_config("{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3}}");
+    assert_string_equal(strbuf_text(&text), "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 0\n    },\n"
+                                            "    \"level\": 0\n  },\n"
+                                            "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\"\n}\n");
+    write_config(
+        "{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3, \"inner\": {\"depth\": 7}}}");
     assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
+    assert_int_equal(values.depth, 7);
     assert_int_equal(values.mode, 1);
     assert_true(values.big == -9007199254740992LL);
     assert_int_equal(values.level, -3);
     strbuf_clear(&text);
+    values.mode = 0, values.big = INT64_MIN, values.level = 0;
+    options_write_json(tables, true, &text);
+    assert_string_equal(strbuf_text(&text),
+                        "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 7\n    }\n  }\n}\n");
+    strbuf_clear(&text);
+    write_config("{\n\"s\": {\n\"inner\": {\n\"dept\": 1}}}");
+    assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "line 4"));
+    assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
     options_write_help(tables, 80, &text);
     assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
     write_config("{\"s\": {\"level\": 2147483648}}");
