@@ -24,6 +24,8 @@ void heatmap_write_csv(const Heatmap *map, StrBuf *out);
 void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out);
 /* Self-contained SVG: labels, cells with the weight as a tooltip, a scale; no script, no external font. */
 void heatmap_write_svg(const Heatmap *map, StrBuf *out);
+/* The same for other numbers than weights: the lightest shade is `low`, the darkest `high`. */
+void heatmap_write_svg_range(const Heatmap *map, double low, double high, StrBuf *out);
 /* For a terminal of `width` columns: 24-bit colour if `colour`, otherwise five shades of block characters. */
 void heatmap_write_text(const Heatmap *map, int width, bool colour, StrBuf *out);
 

@@ -14,6 +14,7 @@ typedef struct {
     double grid_width, grid_height;
     double scale_x, scale_height;
     double width, height;
+    double low, high; /* weights of the lightest and the darkest shade */
 } Layout;
 
 /* A label as drawn: cut where it is very long. Returns buffer's text. */
@@ -44,8 +45,8 @@ static double overhang(const Heatmap *map, const Layout *at) {
     return beyond;
 }
 
-static Layout plan(const Heatmap *map) {
-    Layout at = {0};
+static Layout plan(const Heatmap *map, double low, double high) {
+    Layout at = {.low = low, .high = high};
     int longest = map->rows > map->columns ? map->rows : map->columns;
     at.cell = floor(fmin(34, fmax(16, 640.0 / (longest > 0 ? longest : 1))));
     at.font = fmin(14, floor(at.cell * 0.7));
@@ -83,7 +84,7 @@ static void write_row(const Heatmap *map, const Layout *at, int row, StrBuf *out
     const float *weights = map->weights + (size_t)row * (size_t)map->columns;
     strbuf_format(out, "<g transform=\"translate(%.6g %.6g)\">\n", at->left, at->top + row * at->cell);
     for (int c = 0; c < map->columns; c++) {
-        Colour colour = colour_of((double)weights[c]);
+        Colour colour = colour_of(((double)weights[c] - at->low) / (at->high - at->low));
         strbuf_format(out, "<rect x=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%02x%02x%02x\"><title>",
                       c * at->cell, at->cell, at->cell, (unsigned)colour.red, (unsigned)colour.green,
                       (unsigned)colour.blue);
@@ -122,15 +123,17 @@ static void write_scale(const Layout *at, StrBuf *out) {
     for (int i = 0; i <= ticks; i++) {
         double y = at->top + at->scale_height * (ticks - i) / ticks, x = at->scale_x + SCALE_WIDTH;
         StrBuf number = {0};
-        strbuf_format(&number, "%.3g", (double)i / ticks);
+        strbuf_format(&number, "%.3g", at->low + (at->high - at->low) * i / ticks);
         svg_line(out, x, y, x + 4, y, SVG_FAINT, 0.75);
         svg_text(out, x + 8, y + 4, 0, SVG_START, 11, SVG_INK, strbuf_text(&number));
         strbuf_free(&number);
     }
 }
 
-void heatmap_write_svg(const Heatmap *map, StrBuf *out) {
-    Layout at = plan(map);
+void heatmap_write_svg(const Heatmap *map, StrBuf *out) { heatmap_write_svg_range(map, 0, 1, out); }
+
+void heatmap_write_svg_range(const Heatmap *map, double low, double high, StrBuf *out) {
+    Layout at = plan(map, low, high);
     svg_begin(out, at.width, at.height, map->title ? map->title : "weights");
     if (map->title) svg_text(out, MARGIN, MARGIN + TITLE_SIZE, 0, SVG_START, TITLE_SIZE, SVG_INK, map->title);
     write_labels(map, &at, out);

@@ -1,0 +1,214 @@
+/* plot_svg.c - a plot as a figure: title, legend, scales with ticks, lines. */
+#include "viz/plot.h"
+
+#include <math.h>
+#include "viz/label.h"
+#include "viz/svg.h"
+
+enum { WIDTH = 760, PLOT_HEIGHT = 320, MARGIN = 16, TITLE_SIZE = 15, TITLE_COLUMNS = 76, FONT = 12 };
+enum { FEW_POINTS = 40, X_PARTS = 8, LOG_X_PARTS = 12, Y_PARTS = 6, LOG_Y_PARTS = 9 };
+
+/* The scales with their places. */
+typedef struct {
+    Axis x, left, right;
+    double top, bottom;
+} Figure;
+
+/* Told apart by people who do not see colours as most do, and by their lightness in grey print. */
+static const char *const PALETTE[] = {"#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#c98b1b", "#444444"};
+enum { PALETTE_SIZE = sizeof PALETTE / sizeof *PALETTE };
+
+static const char *colour_of_series(int s) { return PALETTE[s % PALETTE_SIZE]; }
+
+/* Lines of the right-hand axis are dashed; when the colours are used up, they begin again with dots. */
+static const char *dashes_of_series(const PlotSeries *line, int s) {
+    if (line->right_axis) return " stroke-dasharray=\"7 3\"";
+    return s >= PALETTE_SIZE ? " stroke-dasharray=\"2 3\"" : "";
+}
+
+static const Axis *axis_of(const Figure *figure, const PlotSeries *line) {
+    return line->right_axis ? &figure->right : &figure->left;
+}
+
+static bool is_point(const Figure *figure, const PlotSeries *line, int i) {
+    return i >= 0 && i < line->count && axis_draws(&figure->x, line->x[i]) &&
+           axis_draws(axis_of(figure, line), line->y[i]);
+}
+
+/* ---- scales ---- */
+
+static Axis new_axis(const PlotAxis *wanted) {
+    return (Axis){.scale = wanted->scale, .whole = wanted->whole};
+}
+
+static void cover_series(Figure *figure, const PlotSeries *line) {
+    Axis *y = line->right_axis ? &figure->right : &figure->left;
+    for (int i = 0; i < line->count; i++)
+        if (is_point(figure, line, i)) {
+            axis_cover(&figure->x, line->x[i]);
+            axis_cover(y, line->y[i]);
+        }
+}
+
+static int parts(const Axis *axis, int linear, int logarithmic) {
+    return axis->scale == AXIS_LINEAR ? linear : logarithmic;
+}
+
+/* All scales from the data: what they cover first, then their place. `below` is the end of the legend. */
+static Figure plan(const Plot *plot, double below) {
+    Figure figure = {new_axis(&plot->x), new_axis(&plot->left), new_axis(&plot->right), 0, 0};
+    for (int s = 0; s < plot->count; s++) cover_series(&figure, &plot->series[s]);
+    axis_round(&figure.x, parts(&figure.x, X_PARTS, LOG_X_PARTS));
+    axis_round(&figure.left, parts(&figure.left, Y_PARTS, LOG_Y_PARTS));
+    axis_round(&figure.right, parts(&figure.right, Y_PARTS, LOG_Y_PARTS));
+    figure.top = below + 18;
+    figure.bottom = figure.top + PLOT_HEIGHT;
+    figure.left.from = figure.right.from = figure.bottom;
+    figure.left.to = figure.right.to = figure.top;
+    figure.x.from = ceil(MARGIN + 20 + axis_widest_tick(&figure.left, FONT) + 8);
+    figure.x.to =
+        WIDTH - ceil(MARGIN + (figure.right.used ? 20 + axis_widest_tick(&figure.right, FONT) + 8 : 12));
+    return figure;
+}
+
+static void write_ticks(const Figure *figure, StrBuf *out) {
+    StrBuf label = {0};
+    for (int i = 0; i < figure->left.ticks; i++) {
+        double y = axis_place(&figure->left, axis_tick(&figure->left, i));
+        svg_line(out, figure->x.from, y, figure->x.to, y, "#e4e4e4", 1);
+        axis_write_tick(&figure->left, i, &label);
+        svg_text(out, figure->x.from - 8, y + 4, 0, SVG_END, FONT, SVG_INK, strbuf_text(&label));
+    }
+    for (int i = 0; figure->right.used && i < figure->right.ticks; i++) {
+        double y = axis_place(&figure->right, axis_tick(&figure->right, i));
+        svg_line(out, figure->x.to, y, figure->x.to + 4, y, SVG_FAINT, 1);
+        axis_write_tick(&figure->right, i, &label);
+        svg_text(out, figure->x.to + 8, y + 4, 0, SVG_START, FONT, SVG_INK, strbuf_text(&label));
+    }
+    for (int i = 0; i < figure->x.ticks; i++) {
+        double x = axis_place(&figure->x, axis_tick(&figure->x, i));
+        if (figure->x.scale != AXIS_LINEAR)
+            svg_line(out, x, figure->top, x, figure->bottom, "#e4e4e4", 1); /* steps are not even */
+        svg_line(out, x, figure->bottom, x, figure->bottom + 4, SVG_FAINT, 1);
+        axis_write_tick(&figure->x, i, &label);
+        svg_text(out, x, figure->bottom + 18, 0, SVG_MIDDLE, FONT, SVG_INK, strbuf_text(&label));
+    }
+    strbuf_free(&label);
+}
+
+static void write_axis_title(const PlotAxis *axis, double x, double y, double turn, StrBuf *out) {
+    if (axis->title) svg_text(out, x, y, turn, SVG_MIDDLE, FONT, SVG_INK, axis->title);
+}
+
+static void write_axes(const Plot *plot, const Figure *figure, StrBuf *out) {
+    double middle = (figure->top + figure->bottom) / 2;
+    write_ticks(figure, out);
+    write_axis_title(&plot->x, (figure->x.from + figure->x.to) / 2, figure->bottom + 38, 0, out);
+    write_axis_title(&plot->left, MARGIN + FONT - 2, middle, -90, out);
+    if (figure->right.used) {
+        write_axis_title(&plot->right, WIDTH - MARGIN, middle, -90, out);
+        svg_line(out, figure->x.to, figure->top, figure->x.to, figure->bottom, SVG_FAINT, 1);
+    }
+    svg_line(out, figure->x.from, figure->top, figure->x.from, figure->bottom, SVG_FAINT, 1);
+    svg_line(out, figure->x.from, figure->bottom, figure->x.to, figure->bottom, SVG_FAINT, 1);
+}
+
+/* ---- lines ---- */
+
+static void add_step(StrBuf *out, bool pen_down, double x, double y) {
+    strbuf_format(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
+}
+
+/* Points that share a column of pixels are drawn as their span, so that a million of them stay a small file. */
+static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out) {
+    const Axis *axis = axis_of(figure, line);
+    bool pen_down = false, dense = line->count > 2 * WIDTH;
+    for (int i = 0; i < line->count; i++) {
+        if (!is_point(figure, line, i)) {
+            pen_down = false;
+            continue;
+        }
+        double x = axis_place(&figure->x, line->x[i]), y = axis_place(axis, line->y[i]);
+        double low = y, high = y, last = y;
+        while (dense && is_point(figure, line, i + 1) &&
+               floor(axis_place(&figure->x, line->x[i + 1])) == floor(x)) {
+            last = axis_place(axis, line->y[++i]);
+            low = fmin(low, last);
+            high = fmax(high, last);
+        }
+        add_step(out, pen_down, x, y);
+        pen_down = true;
+        if (low < high) {
+            add_step(out, true, x, low);
+            add_step(out, true, x, high);
+            add_step(out, true, x, last);
+        }
+    }
+}
+
+static void write_markers(const Figure *figure, const PlotSeries *line, const char *colour, StrBuf *out) {
+    for (int i = 0; i < line->count; i++) {
+        bool alone = !is_point(figure, line, i - 1) && !is_point(figure, line, i + 1); /* no line shows it */
+        if (!is_point(figure, line, i) || !(line->count <= FEW_POINTS || alone)) continue;
+        strbuf_format(
+            out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%.6g: %.6g</title></circle>\n",
+            axis_place(&figure->x, line->x[i]), axis_place(axis_of(figure, line), line->y[i]), colour,
+            line->x[i], line->y[i]);
+    }
+}
+
+static void write_series(const Figure *figure, const PlotSeries *line, int s, StrBuf *out) {
+    strbuf_format(out,
+                  "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"%s d=\"",
+                  colour_of_series(s), line->count > WIDTH ? "1" : "1.8", dashes_of_series(line, s));
+    write_path(figure, line, out);
+    strbuf_add(out, SV("\"/>\n"));
+    write_markers(figure, line, colour_of_series(s), out);
+}
+
+/* ---- the whole ---- */
+
+/* Names in rows below the title; returns the base line of the last row. `out` may be NULL to measure only. */
+static double write_legend(const Plot *plot, double y, StrBuf *out) {
+    bool left = false, right = false;
+    double x = MARGIN;
+    for (int s = 0; s < plot->count; s++) (plot->series[s].right_axis ? (right = true) : (left = true));
+    for (int s = 0; s < plot->count; s++) {
+        const PlotSeries *line = &plot->series[s];
+        StrBuf name = {0};
+        strbuf_add(&name, sv(line->name));
+        if (left && right) strbuf_add(&name, line->right_axis ? SV(" (right)") : SV(" (left)"));
+        double width = 28 + svg_text_width(strbuf_text(&name), FONT);
+        if (x > MARGIN && x + width > WIDTH - MARGIN) {
+            x = MARGIN;
+            y += FONT + 8;
+        }
+        if (out) {
+            strbuf_format(out,
+                          "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2.4\"%s d=\"M%.6g %.6gh22\"/>\n",
+                          colour_of_series(s), dashes_of_series(line, s), x, y - 4);
+            svg_text(out, x + 28, y, 0, SVG_START, FONT, SVG_INK, strbuf_text(&name));
+        }
+        strbuf_free(&name);
+        x += width + 20;
+    }
+    return y;
+}
+
+static void write_title(const char *title, StrBuf *out) {
+    StrBuf shown = {0};
+    label_add(&shown, title, TITLE_COLUMNS);
+    svg_text(out, MARGIN, MARGIN + TITLE_SIZE, 0, SVG_START, TITLE_SIZE, SVG_INK, strbuf_text(&shown));
+    strbuf_free(&shown);
+}
+
+void plot_write_svg(const Plot *plot, StrBuf *out) {
+    double base = MARGIN + (plot->title ? TITLE_SIZE + 12 : 0) + FONT;
+    Figure figure = plan(plot, write_legend(plot, base, NULL));
+    svg_begin(out, WIDTH, figure.bottom + 38 + MARGIN, plot->title);
+    if (plot->title) write_title(plot->title, out);
+    write_legend(plot, base, out);
+    write_axes(plot, &figure, out);
+    for (int s = 0; s < plot->count; s++) write_series(&figure, &plot->series[s], s, out);
+    svg_end(out);
+}
