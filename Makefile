@@ -153,6 +153,15 @@ endef
 $(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
 $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 
+# What scripts/compare-encoders runs.
+ENCODERS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/encoders/*.c))
+$(BUILD)/compare-encoders: $(ENCODERS) $(LIB)
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^ $(LIBS)
+$(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
+	$(compile) -c -o $@ $<
+-include $(ENCODERS:.o=.d)
+
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
@@ -212,7 +221,7 @@ bench: deps ## speed of training and translation on this machine
 
 # ---- care of the source --------------------------------------------------------------------------------
 
-FORMATTED = $(shell find src tests -name '*.[ch]')
+FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 .PHONY: lint format man install uninstall clean help
 lint: ## layout, include rule, file headers, static checks
 	@if command -v clang-format >/dev/null; then clang-format --dry-run -Werror $(FORMATTED); \

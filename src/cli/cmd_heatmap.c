@@ -13,7 +13,7 @@
 typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
-    int level, cell;
+    int level, cell, layer, head;
     bool quiet;
 } HeatmapOptions;
 
@@ -39,6 +39,10 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword", .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on"},
+    {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
+     .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
+    {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
+     .help = "attention head to show, from 1; 0 = the mean of all"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
     {0}};
@@ -176,6 +180,7 @@ static Status run(const HeatmapOptions *options, const DecodeOptions *decode, co
     enum { TOGETHER = 256 };
     Translation results[TOGETHER] = {0};
     TranslatorOptions translator_options = {.decode = *decode, .n_best = 1, .attention = true};
+    translator_options.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Translator *translator = NULL;
     Workers *workers = workers_new(workers_default_count());
     Status status =
@@ -242,11 +247,22 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
     return STATUS_OK;
 }
 
+static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
+    AttentionChoice all = seq2seq_attentions(model);
+    if (options->layer <= all.layer && options->head <= all.head) return STATUS_OK;
+    status_fail(STATUS_USAGE,
+                "no layer %d, head %d: this model looks at the source in %d layer%s with %d head%s",
+                options->layer, options->head, all.layer, all.layer > 1 ? "s" : "", all.head,
+                all.head > 1 ? "s" : "");
+    return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
+}
+
 static Status heatmap(const HeatmapOptions *options, const DecodeOptions *decode, const ModelSet *models,
                       const char *sentence) {
     Lines lines = {0}, targets = {0};
     bool wanted[FORMATS] = {false};
-    Status status = choose_formats(options, 1, wanted); /* before waiting for input */
+    Status status = check_choice(options, models->items[0]);
+    if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
     if (status == STATUS_OK) status = run(options, decode, models, wanted, &lines, &targets);

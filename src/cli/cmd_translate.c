@@ -225,6 +225,7 @@ static Status session_begin(Session *session, const DecodeOptions *decode) {
     TranslatorOptions translator = {.decode = *decode,
                                     .n_best = n_best > 1 ? n_best : 1,
                                     .attention = session->style.alignment != ALIGN_NONE || options->attention,
+                                    .choice = {ATTENTION_MEAN, ATTENTION_MEAN},
                                     .crop = options->crop,
                                     .quiet = options->quiet};
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());

@@ -9,5 +9,6 @@ Status cmd_translate(int argc, char **argv);
 Status cmd_bleu(int argc, char **argv);
 Status cmd_heatmap(int argc, char **argv);
 Status cmd_inspect(int argc, char **argv);
+Status cmd_demo(int argc, char **argv);
 
 #endif

@@ -87,7 +87,7 @@ void scorer_encode(Scorer *scorer, const SourceBatch *sources) {
         one->encoded =
             seq2seq_encode(one->model, one->source, sources[m].ids, sources[m].lengths, sources[m].B);
         one->current = 0;
-        one->state = seq2seq_start(one->model, one->steps[0], one->encoded);
+        one->state = seq2seq_start(one->encoded);
     }
 }
 
@@ -113,8 +113,10 @@ static void score_mixed(Scorer *scorer, const Tensor *logits, bool first) {
     }
 }
 
-ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows, bool attention) {
+ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
+                       const AttentionChoice *attention) {
     ScorerStep step = {.rows = rows, .V = scorer->V, .models = scorer->count};
+    if (attention) step.attention.choice = *attention;
     MEM_GROW(scorer->log_sum, scorer->log_sum_capacity, (size_t)rows);
     if (scorer->count > 1) {
         MEM_GROW(scorer->mixed, scorer->mixed_capacity, (size_t)rows * (size_t)scorer->V);

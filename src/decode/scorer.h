@@ -40,8 +40,9 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources[m] is for model m; all have the same number of sentences. */
 void scorer_encode(Scorer *scorer, const SourceBatch *sources);
-/* tokens[r]: the last token of row r, VOCAB_BOS at first. */
-ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows, bool attention);
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. attention: which weights are wanted, or NULL. */
+ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
+                       const AttentionChoice *attention);
 /* log p(token | source, hypothesis of the row) */
 double scorer_log_p(const ScorerStep *step, int row, int token);
 /* Row i of the state becomes what was row index[i]. */

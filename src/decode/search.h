@@ -19,7 +19,8 @@ typedef struct {
     double max_length_factor; /* steps allowed: factor * source tokens + extra */
     int max_length_extra;
     bool allow_unk;
-    bool attention; /* keep attention weights */
+    bool attention;         /* keep attention weights ... */
+    AttentionChoice choice; /* ... these of them */
 } SearchOptions;
 
 typedef struct {

@@ -109,7 +109,7 @@ static void all_advance(BeamSearch *search) {
         search->row_sentence[r] = row->sentence;
     }
     ScorerStep step = scorer_step(search->scorer, search->row_sentence, search->tokens, search->row_count,
-                                  search->options->attention);
+                                  search->options->attention ? &search->options->choice : NULL);
     search->steps++;
     search->next_count = 0;
     for (int first = 0, end; first < search->row_count; first = end) {

@@ -53,7 +53,7 @@ static void row_finish(const SingleSearch *search, const SingleRow *row, Hypothe
 /* Advance all rows; those that have ended leave. */
 static void all_advance(SingleSearch *search, HypothesisList *results) {
     ScorerStep step = scorer_step(search->scorer, search->sentence, search->tokens, search->rows,
-                                  search->options->attention);
+                                  search->options->attention ? &search->options->choice : NULL);
     int left = 0;
     for (int r = 0; r < search->rows; r++) {
         SingleRow row;

@@ -104,6 +104,7 @@ static void work_run(const Work *work, Translator *translator, const int *const 
     options.n_best = translator->options.n_best > 1 ? translator->options.n_best : 1;
     if (options.n_best > options.beam_size) options.n_best = options.beam_size;
     options.attention = translator->options.attention;
+    options.choice = translator->options.choice;
     search_team_run(translator->team, sources, targets, target_lengths, &options,
                     translator->options.decode.mini_batch, results);
     mem_free(sources);

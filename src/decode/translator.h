@@ -18,10 +18,11 @@
 
 typedef struct {
     DecodeOptions decode;
-    int n_best;     /* at most decode.beam_size */
-    bool attention; /* keep attention weights */
-    bool crop;      /* crop long lines instead of splitting them */
-    bool quiet;     /* no warnings about long lines */
+    int n_best;             /* at most decode.beam_size */
+    bool attention;         /* keep attention weights ... */
+    AttentionChoice choice; /* ... these of them */
+    bool crop;              /* crop long lines instead of splitting them */
+    bool quiet;             /* no warnings about long lines */
 } TranslatorOptions;
 
 /* One candidate translation of a line. Where a line was cut, its pieces are joined: tokens one after the other, the </s>

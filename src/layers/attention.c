@@ -4,9 +4,9 @@
 #include "base/strview.h"
 #include "layers/scores.h"
 
-const AttentionScore ATTENTION_SCORES[] = {
-    {"additive", "v . tanh(W q + U k)", score_additive_declare, score_additive_keys, score_additive_scores},
-};
+#define SCORE_ROW(name, formula)                                                                             \
+    {#name, formula, score_##name##_declare, score_##name##_remember, score_##name##_scores},
+const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
 const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
 
 const char *attention_choices(void) {
@@ -17,24 +17,37 @@ const char *attention_choices(void) {
     return strbuf_text(&choices);
 }
 
-Attention attention_new(ParamSet *params, const char *name, int score, int query_size, int value_size,
-                        int inner_size) {
-    Attention attention = {.score = &ATTENTION_SCORES[score],
+Attention attention_new(ParamSet *params, const char *name, AttentionForm form) {
+    Attention attention = {.score = &ATTENTION_SCORES[form.score],
                            .name = name,
-                           .query_size = query_size,
-                           .value_size = value_size,
-                           .inner_size = inner_size};
+                           .query_size = form.query_size,
+                           .value_size = form.value_size,
+                           .inner_size = form.inner_size,
+                           .positions = form.positions};
     attention.score->declare(params, &attention);
     return attention;
 }
 
-Tensor *attention_keys(Tape *tape, const Attention *attention, Tensor *values) {
-    return attention->score->keys(tape, attention, values);
+AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tensor *values) {
+    AttentionMemory memory = {.values = values};
+    attention->score->remember(tape, attention, &memory);
+    return memory;
 }
 
-Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query, Tensor *keys, Tensor *values,
-                          const Spans *spans, Tensor **weights) {
-    Tensor *scores = attention->score->scores(tape, attention, query, keys, spans);
+Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
+                          const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
+                          Tensor **weights) {
+    Tensor *scores = attention->score->scores(tape, attention, query, memory, spans);
     *weights = op_masked_softmax(tape, scores, spans);
-    return op_context(tape, *weights, values, spans);
+    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
+    return op_context(tape, dropped, memory->values, spans);
+}
+
+void attention_match_declare(ParamSet *params, Attention *a) {
+    if (a->query_size != a->value_size)
+        a->key = linear_new(params, param_name(a->name, "key"), a->value_size, a->query_size, false);
+}
+
+Tensor *attention_match(Tape *tape, const Attention *a, Tensor *values) {
+    return a->key.weight ? linear_apply(tape, &a->key, values) : values;
 }

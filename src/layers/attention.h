@@ -1,11 +1,12 @@
 /* attention.h - weights over source positions and the context they give.
- * Bahdanau et al. 2015, A.1.2; Luong et al. 2015, eq. 7-8
+ * Bahdanau et al. 2015, A.1.2; Luong et al. 2015, eq. 7-8; Graves et al. 2014; Vaswani et al. 2017, section 3.2.1
  *
- * A score function is one file score_<name>.c and one row of ATTENTION_SCORES; configuration choices, --help and tests follow
- * from the row.
+ * A score function is one file score_<name>.c and one row of ATTENTION_SCORES in scores.h; configuration choices, --help and
+ * tests follow from the row.
  *
  * Shapes  query [n, Q]  values [sum S, K]  keys [sum S, A]  ->  weights [1, total] by spans, context [n, K]
- * Units   the weights of a row sum to 1 over its span; there are none outside
+ * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has no weights and its
+ *         context is 0
  * Owner   results live on the tape
  * Fails   never at run time
  */
@@ -16,11 +17,20 @@
 
 typedef struct Attention Attention;
 
+/* What attention looks at; the parts that do not depend on the query are made once per sentence. */
+typedef struct {
+    Tensor *values;
+    Tensor *keys; /* NULL if the score does not look at keys */
+    Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
+} AttentionMemory;
+
 typedef struct {
     const char *name, *formula;
+    /* Declare the parameters. */
     void (*declare)(ParamSet *params, Attention *attention);
-    Tensor *(*keys)(Tape *tape, const Attention *attention, Tensor *values); /* once per sentence */
-    Tensor *(*scores)(Tape *tape, const Attention *attention, Tensor *query, Tensor *keys,
+    /* Keys and bias of memory->values. */
+    void (*remember)(Tape *tape, const Attention *attention, AttentionMemory *memory);
+    Tensor *(*scores)(Tape *tape, const Attention *attention, Tensor *query, const AttentionMemory *memory,
                       const Spans *spans);
 } AttentionScore;
 
@@ -32,15 +42,35 @@ struct Attention {
     const AttentionScore *score;
     const char *name;                       /* prefix of its parameters */
     int query_size, value_size, inner_size; /* Q, K, A */
+    int positions;                          /* keys that scores by position tell apart */
     Linear query, key;                      /* as far as the score uses them */
-    const Param *v;
+    const Param *v, *sharpness;
 };
 
-Attention attention_new(ParamSet *params, const char *name, int score, int query_size, int value_size,
-                        int inner_size);
-Tensor *attention_keys(Tape *tape, const Attention *attention, Tensor *values);
-/* Context [n, K]; *weights receives the weights. */
-Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query, Tensor *keys, Tensor *values,
-                          const Spans *spans, Tensor **weights);
+typedef struct {
+    int score;                              /* row of the table */
+    int query_size, value_size, inner_size; /* Q, K and the hidden units of scores that have some */
+    int positions;
+} AttentionForm;
+
+Attention attention_new(ParamSet *params, const char *name, AttentionForm form);
+AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tensor *values);
+
+/* Dropout of the weights: nothing is dropped where p = 0. */
+typedef struct {
+    double p;
+    uint32_t site;
+    const uint32_t *row_keys; /* [n] */
+} AttentionDropout;
+
+/* Context [n, K]; *weights receives the weights as they were before dropout. */
+Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
+                          const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
+                          Tensor **weights);
+
+/* For scores of query and key that must have one size: declares the map that makes keys of the query's size where the values have
+ * another, and applies it (the values themselves where not). */
+void attention_match_declare(ParamSet *params, Attention *attention);
+Tensor *attention_match(Tape *tape, const Attention *attention, Tensor *values);
 
 #endif

@@ -1,23 +1,46 @@
-/* gru.c - a gated recurrent unit. */
-#include "layers/gru.h"
+/* cell.c - one step of a GRU or an LSTM. */
+#include "layers/cell.h"
 
-Gru gru_new(ParamSet *params, const char *name, int inputs, int hidden, bool layer_norm) {
-    return (Gru){
+const char *cell_name(CellKind kind) { return kind == CELL_LSTM ? "lstm" : "gru"; }
+int cell_gates(CellKind kind) { return kind == CELL_LSTM ? 4 : 3; }
+
+Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm) {
+    int gates = cell_gates(kind) * hidden;
+    Cell cell = {
+        .kind = kind,
         .hidden = hidden,
-        .input = linear_new(params, param_name(name, "input"), inputs, 3 * hidden, true),
-        .state = linear_new(params, param_name(name, "state"), hidden, 3 * hidden, true),
-        .input_norm = norm_new(params, param_name(name, "input_norm"), 3 * hidden, layer_norm),
-        .state_norm = norm_new(params, param_name(name, "state_norm"), 3 * hidden, layer_norm),
+        .input = linear_new(params, param_name(name, "input"), inputs, gates, true),
+        .state = linear_new(params, param_name(name, "state"), hidden, gates, false),
     };
+    cell.state.bias = params_add(params, param_name(name, "state.bias"), 1, gates,
+                                 kind == CELL_LSTM ? INIT_FORGET : INIT_ZERO, 0, PACK_NONE);
+    cell.input_norm = norm_new(params, param_name(name, "input_norm"), gates, layer_norm);
+    cell.state_norm = norm_new(params, param_name(name, "state_norm"), gates, layer_norm);
+    return cell;
 }
 
-Tensor *gru_project(Tape *tape, const Gru *gru, Tensor *x) { return linear_apply(tape, &gru->input, x); }
+Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x) { return linear_apply(tape, &cell->input, x); }
 
-Tensor *gru_normalize(Tape *tape, const Gru *gru, Tensor *projection) {
-    return norm_apply(tape, &gru->input_norm, projection);
+Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection) {
+    return norm_apply(tape, &cell->input_norm, projection);
 }
 
-Tensor *gru_step(Tape *tape, const Gru *gru, Tensor *projection, Tensor *h) {
-    Tensor *state = norm_apply(tape, &gru->state_norm, linear_apply(tape, &gru->state, h));
-    return op_gru(tape, projection, state, h);
+CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before) {
+    CellState after = {0};
+    Tensor *state = norm_apply(tape, &cell->state_norm, linear_apply(tape, &cell->state, before.h));
+    if (cell->kind == CELL_LSTM)
+        after.h = op_lstm(tape, projection, state, before.c, &after.c);
+    else
+        after.h = op_gru(tape, projection, state, before.h);
+    return after;
+}
+
+CellState cell_rows(Tape *tape, CellState state, int first, int rows) {
+    return (CellState){tape_rows(tape, state.h, first, rows),
+                       state.c ? tape_rows(tape, state.c, first, rows) : NULL};
+}
+
+CellState cell_gather(Tape *tape, CellState state, const int *index, int rows) {
+    return (CellState){op_gather(tape, state.h, index, rows),
+                       state.c ? op_gather(tape, state.c, index, rows) : NULL};
 }

@@ -1,27 +1,44 @@
-/* gru.h - a gated recurrent unit.
- * Cho et al. 2014; the reset gate acts on the projected state, as in cuDNN and PyTorch:
- *   r, z = sigmoid(W x + b + U h + c);  n = tanh(W x + b + r (U h + c));  h' = (1 - z) n + z h
- * With layer normalisation, W x + b and U h + c are each normalised over their 3 H numbers (as Nematus and Marian do).
+/* cell.h - the recurrent cells: gated recurrent unit and long short-term memory.
+ * GRU   Cho et al. 2014; the reset gate acts on the projected state, as in cuDNN and PyTorch:
+ *         r, z = sigmoid(W x + b + U h + c);  n = tanh(W x + b + r (U h + c));  h' = (1 - z) n + z h
+ * LSTM  Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000:
+ *         i, f, o = sigmoid(W x + b + U h + c);  g = tanh(W x + b + U h + c);  c' = f c + i g;  h' = o tanh(c')
+ * With layer normalisation, W x + b and U h + c are each normalised over all their gates (as Nematus and Marian do).
  *
- * Shapes  x [n, inputs], projections [n, 3H] with gates r, z, n, state [n, H]
+ * Shapes  x [n, inputs], projections [n, gates H] with gates r, z, n or i, f, g, o; state parts [n, H]
  */
-#ifndef LAYERS_GRU_H
-#define LAYERS_GRU_H
+#ifndef LAYERS_CELL_H
+#define LAYERS_CELL_H
 
 #include "layers/linear.h"
 #include "layers/norm.h"
 
+typedef enum { CELL_GRU, CELL_LSTM } CellKind;
+#define CELL_CHOICES "gru|lstm" /* in the order of CellKind */
+
 typedef struct {
+    Tensor *h; /* what the cell gives out */
+    Tensor *c; /* an LSTM's memory; NULL for a GRU */
+} CellState;
+
+typedef struct {
+    CellKind kind;
     int hidden;
     Linear input, state;
     Norm input_norm, state_norm;
-} Gru;
+} Cell;
 
-Gru gru_new(ParamSet *params, const char *name, int inputs, int hidden, bool layer_norm);
+const char *cell_name(CellKind kind); /* "gru" */
+int cell_gates(CellKind kind);
+Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
 /* W x + b: does not depend on the state, so call it once for a whole sequence. */
-Tensor *gru_project(Tape *tape, const Gru *gru, Tensor *x);
-/* The same, normalised: what gru_step wants. Split so that further inputs can be added in between. */
-Tensor *gru_normalize(Tape *tape, const Gru *gru, Tensor *projection);
-Tensor *gru_step(Tape *tape, const Gru *gru, Tensor *projection, Tensor *h);
+Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x);
+/* The same, normalised: what cell_step wants. Split so that further inputs can be added in between. */
+Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection);
+CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before);
+
+/* The same view of every part of a state, and rows picked from every part (as op_gather). */
+CellState cell_rows(Tape *tape, CellState state, int first, int rows);
+CellState cell_gather(Tape *tape, CellState state, const int *index, int rows);
 
 #endif

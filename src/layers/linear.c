@@ -4,9 +4,10 @@
 #include <stdio.h>
 
 const char *param_name(const char *a, const char *b) {
-    static _Thread_local char names[4][256]; /* several may be in use: names are built from names */
+    enum { NAMES = 32 }; /* several are in use at a time: names are built from names */
+    static _Thread_local char names[NAMES][256];
     static _Thread_local unsigned turn;
-    char *name = names[turn++ % 4];
+    char *name = names[turn++ % NAMES];
     snprintf(name, sizeof names[0], "%s.%s", a, b);
     return name;
 }

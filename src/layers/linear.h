@@ -12,7 +12,7 @@ Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, b
 Tensor *linear_apply(Tape *tape, const Linear *linear, Tensor *x);
 Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base); /* base + linear(x) */
 
-/* "a.b" of parts, for parameter names: valid until the next call in this thread. */
+/* "a.b" of parts, for parameter names: valid for the next 31 calls in this thread. */
 const char *param_name(const char *a, const char *b);
 
 #endif

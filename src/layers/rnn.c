@@ -1,8 +1,9 @@
 /* rnn.c - a recurrent layer over packed sequences. */
 #include "layers/rnn.h"
 
-/* The state to start a step of `rows` sentences from: the first rows of the step before, zeros for sentences that begin. */
-static Tensor *state_for(Tape *tape, Tensor *before, int hidden, int rows) {
+/* One part of the state to start a step of `rows` sentences from: the first rows of the step before, zeros for sentences that
+ * begin. */
+static Tensor *part_for(Tape *tape, Tensor *before, int hidden, int rows) {
     if (!before) return tape_tensor_zeroed(tape, rows, hidden);
     if (rows <= before->rows) return rows == before->rows ? before : tape_rows(tape, before, 0, rows);
     int *index = tape_alloc(tape, (size_t)rows * sizeof *index);
@@ -10,17 +11,19 @@ static Tensor *state_for(Tape *tape, Tensor *before, int hidden, int rows) {
     return op_gather(tape, before, index, rows);
 }
 
-Tensor *rnn_run(Tape *tape, const Gru *gru, Tensor *x, const Packed *packed, bool reverse) {
-    Tensor *projection = gru_normalize(tape, gru, gru_project(tape, gru, x)), *h = NULL;
+CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse) {
+    Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, x));
+    CellState state = {0};
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
         int t = reverse ? packed->steps - 1 - i : i, rows = packed_running(packed, t);
-        Tensor *before = state_for(tape, h, gru->hidden, rows);
+        state.h = part_for(tape, state.h, cell->hidden, rows);
+        if (cell->kind == CELL_LSTM) state.c = part_for(tape, state.c, cell->hidden, rows);
         tape_step_begin(tape, packed->offset[t], rows);
-        h = gru_step(tape, gru, tape_rows(tape, projection, packed->offset[t], rows), before);
+        state = cell_step(tape, cell, tape_rows(tape, projection, packed->offset[t], rows), state);
         tape_step_end(tape);
     }
-    Tensor *outputs = tape_whole(tape, h);
+    CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL};
     tape_sequence_end(tape);
-    return outputs;
+    return all;
 }

@@ -7,11 +7,11 @@ void score_additive_declare(ParamSet *params, Attention *a) {
     a->v = params_add(params, param_name(a->name, "v"), 1, a->inner_size, INIT_GLOROT, 0, PACK_NONE);
 }
 
-Tensor *score_additive_keys(Tape *tape, const Attention *a, Tensor *values) {
-    return linear_apply(tape, &a->key, values);
+void score_additive_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {
+    memory->keys = linear_apply(tape, &a->key, memory->values);
 }
 
-Tensor *score_additive_scores(Tape *tape, const Attention *a, Tensor *query, Tensor *keys,
+Tensor *score_additive_scores(Tape *tape, const Attention *a, Tensor *query, const AttentionMemory *memory,
                               const Spans *spans) {
-    return op_score_additive(tape, linear_apply(tape, &a->query, query), keys, a->v, spans);
+    return op_score_additive(tape, linear_apply(tape, &a->query, query), memory->keys, a->v, spans);
 }

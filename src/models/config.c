@@ -1,8 +1,12 @@
 /* config.c - the option table of everything that a configuration file can say. */
 #include "models/config.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "layers/attention.h"
+#include "layers/cell.h"
+#include "layers/posenc.h"
+#include "layers/transformer.h"
 #include "metrics/tok13a.h"
 #include "text/bpe.h"
 #include "text/normalize.h"
@@ -60,37 +64,61 @@ static Option MODEL_OPTIONS[] = {
     {.key = "model.embedding", .type = OPT_INT, MODEL(embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of embeddings", .group = "Model"},
     {.key = "model.hidden", .type = OPT_INT, MODEL(hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
-     .help = "size of recurrent states"},
-    {.key = "model.attention", .type = OPT_CHOICE, MODEL(attention), .fallback = "additive", .arg = "NAME",
-     .help = "attention score function"},
-    {.key = "model.attention_size", .type = OPT_INT, MODEL(attention_size), .fallback = "0", .max = 65536, .arg = "N",
-     .help = "hidden units of the score; 0 = as the states"},
-    {.key = "model.encoder_layers", .type = OPT_INT, MODEL(encoder_layers), .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
-     .help = "recurrent layers of the encoder"},
-    {.key = "model.decoder_layers", .type = OPT_INT, MODEL(decoder_layers), .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
-     .help = "recurrent layers of the decoder"},
-    {.key = "model.bidirectional", .type = OPT_BOOL, MODEL(bidirectional), .fallback = "true",
-     .help = "the encoder reads in both directions"},
-    {.key = "model.decoder", .type = OPT_CHOICE, MODEL(decoder_style), .fallback = "conditional", .choices = "bahdanau|conditional", .arg = "STYLE",
-     .help = "query from the previous state, or from a first transition"},
-    {.key = "model.start", .type = OPT_CHOICE, MODEL(decoder_start), .fallback = "mean", .choices = "mean|final", .arg = "KIND",
-     .help = "first decoder state: from the mean annotation, or the encoder's final states"},
-    {.key = "model.readout", .type = OPT_CHOICE, MODEL(readout), .fallback = "deep", .choices = "deep|linear", .arg = "KIND",
-     .help = "output layer reads state, context and embedding, or the state alone"},
+     .help = "size of states and layers"},
     {.key = "model.tie", .type = OPT_CHOICE, MODEL(tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",
      .help = "share target embedding and output layer, or these and the source embedding"},
-    {.key = "model.layer_norm", .type = OPT_BOOL, MODEL(layer_norm), .fallback = "false",
-     .help = "layer normalisation in recurrent cells and readout"},
     {.key = "model.embedding_scale", .type = OPT_REAL, MODEL(embedding_scale), .fallback = "0.1", .min = 1e-6, .max = 10, .arg = "X",
      .help = "standard deviation of the initial embeddings"},
+    {.key = "model.cell", .type = OPT_CHOICE, MODEL(cell), .fallback = "gru", .choices = CELL_CHOICES, .arg = "KIND",
+     .help = "recurrent cell of encoder and decoder"},
+    {.key = "model.layer_norm", .type = OPT_BOOL, MODEL(layer_norm), .fallback = "false",
+     .help = "layer normalisation in recurrent cells, convolutions and readout"},
+    {.key = "model.residual", .type = OPT_BOOL, MODEL(residual), .fallback = "false",
+     .help = "residual connections around the upper recurrent layers"},
+    {.key = "model.encoder.style", .type = OPT_CHOICE, MODEL(encoder_style), .fallback = "rnn", .choices = "rnn|self_attention|conv", .arg = "STYLE",
+     .help = "recurrent layers, Transformer blocks or gated convolutions"},
+    {.key = "model.encoder.layers", .type = OPT_INT, MODEL(encoder_layers), .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
+     .help = "layers of the encoder"},
+    {.key = "model.encoder.bidirectional", .type = OPT_BOOL, MODEL(bidirectional), .fallback = "true",
+     .help = "a recurrent encoder reads in both directions"},
+    {.key = "model.encoder.width", .type = OPT_INT, MODEL(conv_width), .fallback = "3", .min = 1, .max = 99, .arg = "N",
+     .help = "tokens that a convolution sees"},
+    {.key = "model.decoder.style", .type = OPT_CHOICE, MODEL(decoder_style), .fallback = "conditional", .choices = "bahdanau|conditional|luong|transformer", .arg = "STYLE",
+     .help = "query from the previous state, from a first transition, from the output; or Transformer blocks"},
+    {.key = "model.decoder.layers", .type = OPT_INT, MODEL(decoder_layers), .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
+     .help = "layers of the decoder"},
+    {.key = "model.decoder.start", .type = OPT_CHOICE, MODEL(decoder_start), .fallback = "mean", .choices = "mean|final", .arg = "KIND",
+     .help = "first recurrent state: from the mean annotation, or the encoder's final states"},
+    {.key = "model.decoder.input_feeding", .type = OPT_BOOL, MODEL(input_feeding), .fallback = "false",
+     .help = "luong: the attentional vector is also input of the next step"},
+    {.key = "model.decoder.readout", .type = OPT_CHOICE, MODEL(readout), .fallback = "deep", .choices = "deep|linear", .arg = "KIND",
+     .help = "output layer reads state, context and embedding, or the state alone"},
+    {.key = "model.attention", .type = OPT_CHOICE, MODEL(attention), .fallback = "additive", .arg = "NAME",
+     .help = "attention score function of recurrent decoders"},
+    {.key = "model.attention_size", .type = OPT_INT, MODEL(attention_size), .fallback = "0", .max = 65536, .arg = "N",
+     .help = "hidden units of the scores additive and concat; 0 = as the states"},
+    {.key = "model.heads", .type = OPT_INT, MODEL(heads), .fallback = "4", .min = 1, .max = 1024, .arg = "N",
+     .help = "attention heads of Transformer blocks"},
+    {.key = "model.feed_forward", .type = OPT_INT, MODEL(feed_forward), .fallback = "0", .max = 262144, .arg = "N",
+     .help = "hidden units of a Transformer block's feed-forward network; 0 = 4 times model.hidden"},
+    {.key = "model.norm", .type = OPT_CHOICE, MODEL(norm), .fallback = "pre", .choices = NORM_CHOICES, .arg = "PLACE",
+     .help = "normalise before each part of a Transformer block or, as in the paper, after it"},
+    {.key = "model.positions", .type = OPT_CHOICE, MODEL(positions), .fallback = "sinusoidal", .choices = POSITION_CHOICES, .arg = "KIND",
+     .help = "positional encoding of Transformer blocks and convolutions"},
+    {.key = "model.max_positions", .type = OPT_INT, MODEL(max_positions), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
+     .help = "positions that learned encodings and the location score tell apart"},
+    {.key = "model.relative_reach", .type = OPT_INT, MODEL(relative_reach), .fallback = "16", .min = 1, .max = 4096, .arg = "N",
+     .help = "largest distance that relative positions tell apart"},
     {.key = "model.dropout_embedding", .type = OPT_REAL, MODEL(dropout_embedding), .fallback = "0.2", .max = 0.95, .arg = "P",
      .help = "dropout of embeddings"},
     {.key = "model.dropout_layers", .type = OPT_REAL, MODEL(dropout_layers), .fallback = "0.2", .max = 0.95, .arg = "P",
-     .help = "dropout between layers"},
+     .help = "dropout between layers and in Transformer blocks"},
     {.key = "model.dropout_encoder", .type = OPT_REAL, MODEL(dropout_encoder), .fallback = "0.2", .max = 0.95, .arg = "P",
      .help = "dropout of the annotations"},
     {.key = "model.dropout_output", .type = OPT_REAL, MODEL(dropout_output), .fallback = "0.2", .max = 0.95, .arg = "P",
      .help = "dropout before the output layer"},
+    {.key = "model.dropout_attention", .type = OPT_REAL, MODEL(dropout_attention), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "dropout of attention weights"},
     {.key = "model.word_dropout", .type = OPT_REAL, MODEL(word_dropout), .fallback = "0", .max = 0.95, .arg = "P",
      .help = "probability that a token's embedding is zero"},
     {0}};
@@ -199,28 +227,79 @@ void config_free(Config *config) {
     options_free(tables);
 }
 
+int model_feed_forward(const ModelOptions *o) { return o->feed_forward ? o->feed_forward : 4 * o->hidden; }
+
+static bool has_blocks(const ModelOptions *m) {
+    return m->encoder_style == ENCODER_SELF_ATTENTION || m->decoder_style == DECODER_TRANSFORMER;
+}
+
+static Status check_sizes(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    bool transformer = m->decoder_style == DECODER_TRANSFORMER;
+    if (m->tie != TIE_NONE && (m->readout == READOUT_LINEAR || transformer) && m->embedding != m->hidden) {
+        s = status_fail(s, "a tied %s needs equal sizes: model.embedding = %d, model.hidden = %d",
+                        transformer ? "Transformer decoder" : "linear readout", m->embedding, m->hidden);
+        return status_hint(s, "make them equal, or set model.tie = \"none\"%s",
+                           transformer ? "" : " or model.decoder.readout = \"deep\"");
+    }
+    if (has_blocks(m) && m->hidden % m->heads) {
+        s = status_fail(s, "model.heads = %d does not divide model.hidden = %d", m->heads, m->hidden);
+        return status_hint(s, "every head takes an equal part of the layer");
+    }
+    return STATUS_OK;
+}
+
+static Status check_start(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (m->decoder_start != START_FINAL || m->decoder_style == DECODER_TRANSFORMER) return STATUS_OK;
+    if (m->encoder_style != ENCODER_RNN) {
+        s = status_fail(s, "model.decoder.start = \"final\" needs the states of a recurrent encoder");
+        return status_hint(s, "set model.decoder.start = \"mean\", or model.encoder.style = \"rnn\"");
+    }
+    if (m->bidirectional || m->encoder_layers != m->decoder_layers) {
+        s = status_fail(
+            s,
+            "model.decoder.start = \"final\" hands each encoder layer's last state to the decoder "
+            "layer beside it, which needs a one-directional encoder with as many layers "
+            "(encoder %d%s, decoder %d)",
+            m->encoder_layers, m->bidirectional ? ", bidirectional" : "", m->decoder_layers);
+        return status_hint(
+            s, "set model.decoder.start = \"mean\", or model.encoder.bidirectional = false and equal layers");
+    }
+    return STATUS_OK;
+}
+
+static Status check_styles(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
+        s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
+        return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");
+    }
+    if (m->encoder_style == ENCODER_CONV && m->positions == POSITIONS_RELATIVE) {
+        s = status_fail(s, "model.positions = \"relative\" changes attention scores, convolutions have none");
+        return status_hint(s, "choose sinusoidal, learned or none");
+    }
+    const char *score = ATTENTION_SCORES[m->attention].name;
+    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot")) {
+        s = status_fail(
+            s, "a Transformer decoder attends by scaled dot products, not by model.attention = \"%s\"",
+            score);
+        return status_hint(s, "set model.attention = \"scaled_dot\"");
+    }
+    return STATUS_OK;
+}
+
 Status config_check(const Config *config) {
     const ModelOptions *m = &config->model;
-    Status s = STATUS_USAGE;
     if (m->tie == TIE_ALL && !config->text.joint) {
-        s = status_fail(s,
+        Status s =
+            status_fail(STATUS_USAGE,
                         "model.tie = \"all\" shares the source embedding, but the vocabularies are separate");
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
-    if (m->tie != TIE_NONE && m->readout == READOUT_LINEAR && m->embedding != m->hidden) {
-        s = status_fail(s, "a tied linear readout needs equal sizes: model.embedding = %d, model.hidden = %d",
-                        m->embedding, m->hidden);
-        return status_hint(s, "make them equal, or set model.tie = \"none\" or model.readout = \"deep\"");
-    }
-    if (m->decoder_start == START_FINAL && (m->bidirectional || m->encoder_layers != m->decoder_layers)) {
-        s = status_fail(s,
-                        "model.start = \"final\" hands each encoder layer's last state to the decoder layer "
-                        "beside it, which needs "
-                        "a one-directional encoder with as many layers (encoder %d%s, decoder %d)",
-                        m->encoder_layers, m->bidirectional ? ", bidirectional" : "", m->decoder_layers);
-        return status_hint(s, "set model.start = \"mean\", or model.bidirectional = false and equal layers");
-    }
-    return STATUS_OK;
+    TRY(check_sizes(m));
+    TRY(check_start(m));
+    return check_styles(m);
 }
 
 Status config_read_json(Config *config, StrView json) {

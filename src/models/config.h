@@ -9,7 +9,8 @@
 
 #define MODEL_MAX_LAYERS 8
 
-typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL } DecoderStyle;
+typedef enum { ENCODER_RNN, ENCODER_SELF_ATTENTION, ENCODER_CONV } EncoderStyle;
+typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL, DECODER_LUONG, DECODER_TRANSFORMER } DecoderStyle;
 typedef enum { START_MEAN, START_FINAL } DecoderStart;
 typedef enum { TIE_NONE, TIE_TARGET, TIE_ALL } Tying;
 typedef enum { READOUT_DEEP, READOUT_LINEAR } Readout;
@@ -17,18 +18,36 @@ typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHED
 typedef enum { STOP_ON_BLEU, STOP_ON_LOSS } StopOn;
 
 typedef struct {
-    int embedding, hidden, attention_size; /* attention_size 0: hidden */
-    int encoder_layers, decoder_layers;
-    bool bidirectional;
-    int decoder_style; /* DecoderStyle */
-    int decoder_start; /* DecoderStart */
-    int attention;     /* row of the score table */
-    int tie;           /* Tying */
-    int readout;       /* Readout */
-    bool layer_norm;
+    int embedding, hidden;
+    int tie;                /* Tying */
     double embedding_scale; /* standard deviation of the initial embeddings */
-    double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, word_dropout;
+    int cell;               /* CellKind */
+    bool layer_norm, residual;
+
+    int encoder_style; /* EncoderStyle */
+    int encoder_layers;
+    bool bidirectional;
+    int conv_width;
+
+    int decoder_style; /* DecoderStyle */
+    int decoder_layers;
+    int decoder_start; /* DecoderStart */
+    bool input_feeding;
+    int readout; /* Readout */
+
+    int attention;      /* row of the score table */
+    int attention_size; /* 0: hidden */
+
+    int heads, feed_forward; /* of self-attention blocks; feed_forward 0: 4 hidden */
+    int norm;                /* NormPlace */
+    int positions;           /* PositionKind */
+    int max_positions;       /* of learned positions and of the location score */
+    int relative_reach;
+    double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, dropout_attention,
+        word_dropout;
 } ModelOptions;
+
+int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-forward network */
 
 typedef struct {
     int epochs, max_updates; /* 0 = no limit */

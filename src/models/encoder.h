@@ -1,28 +1,38 @@
-/* encoder.h - from source tokens to one annotation per token: recurrent layers, one- or bidirectional.
- * Bahdanau et al. 2015, section 3.2
+/* encoder.h - from embedded source tokens to one annotation per token, in one of three ways:
+ *   rnn             recurrent layers, one- or bidirectional (Bahdanau et al. 2015, section 3.2), with residual connections on request
+ *   self_attention  Transformer blocks (Vaswani et al. 2017, section 3.1)
+ *   conv            gated convolutions (Gehring et al. 2017)
+ * All feed any decoder.
  *
- * Shapes  outputs [rows, K], packed by time; K = H, or 2 H if bidirectional
+ * Shapes  x [rows, D] -> annotations [rows, K], rows as in sequences.h; K = H, or 2 H of a bidirectional RNN
  */
 #ifndef MODELS_ENCODER_H
 #define MODELS_ENCODER_H
 
+#include "layers/conv.h"
+#include "layers/posenc.h"
 #include "layers/rnn.h"
+#include "layers/transformer.h"
 #include "models/config.h"
 
 typedef struct {
-    int layers, directions;
-    Gru gru[MODEL_MAX_LAYERS][2];
+    const ModelOptions *options;
+    Cell cell[MODEL_MAX_LAYERS][2]; /* rnn: forward, backward */
+    Linear input;                   /* the others: from embedding to layer size, where these differ */
+    Posenc posenc;
+    TransformerBlock block[MODEL_MAX_LAYERS];
+    Conv conv[MODEL_MAX_LAYERS];
+    Norm norm; /* of the last block's output */
 } Encoder;
 
 typedef struct {
-    Tensor *outputs;                 /* [rows, K] of the last layer */
-    Tensor *layer[MODEL_MAX_LAYERS]; /* [rows, K] of each layer, before dropout */
+    Tensor *annotations; /* [rows, K] */
+    CellState
+        final[MODEL_MAX_LAYERS]; /* rnn in one direction: [B, H] state of each layer after the last token */
 } EncoderOutput;
 
-Encoder encoder_new(ParamSet *params, const ModelOptions *options);
-int encoder_output_size(const ModelOptions *options); /* K */
-/* x [rows, D]: embedded tokens, packed; row_keys as in op_dropout. */
-EncoderOutput encoder_run(Tape *tape, const Encoder *encoder, Tensor *x, const Packed *packed, double dropout,
-                          const uint32_t *row_keys);
+Encoder encoder_new(ParamSet *params, const ModelOptions *options); /* `options` is kept */
+int encoder_output_size(const ModelOptions *options);               /* K */
+EncoderOutput encoder_run(Tape *tape, const Encoder *encoder, Tensor *x, const Sequences *source);
 
 #endif

@@ -28,15 +28,23 @@ typedef struct {
     /* dx += dy * f'(x), given y = f(x) */
     void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*sigmoid_backward)(size_t n, const real *y, const real *dy, real *dx);
+    void (*relu)(size_t n, const real *x, real *y);
+    void (*relu_backward)(size_t n, const real *y, const real *dy, real *dx);
+    /* x [rows, 2N] -> [rows, N]: left half times sigmoid(right half); backward recomputes. */
+    void (*glu_forward)(int rows, int N, const real *x, real *y);
+    void (*glu_backward)(int rows, int N, const real *x, const real *dy, real *dx);
     void (*add)(size_t n, const real *x, real *y);          /* y += x */
     void (*axpy)(size_t n, real a, const real *x, real *y); /* y += a x */
     real (*dot)(size_t n, const real *x, const real *y);
+    void (*scale)(size_t n, real a, const real *x, real *y);                    /* y = a x */
     void (*scale_mask)(size_t n, const real *mask, const real *x, real *y);     /* y = mask x */
     void (*scale_mask_add)(size_t n, const real *mask, const real *x, real *y); /* y += mask x */
     void (*column_sums)(int rows, int columns, const real *x, real *sums);      /* sums += columns of x */
 
     /* x becomes softmax(x); returns log sum exp of the input. n >= 1 */
     real (*softmax)(size_t n, real *x);
+    /* dx += dy through the softmax whose result y is */
+    void (*softmax_backward)(size_t n, const real *y, const real *dy, real *dx);
     /* Logits become scale * d loss / d logits; the loss is returned, -log p(target) stored in *nll. Smoothing spreads its
      * mass over all n classes. */
     double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
@@ -48,10 +56,26 @@ typedef struct {
     void (*gru_backward)(int rows, int H, const real *gh, const real *h, const real *saved, const real *dout,
                          real *dgx, real *dgh, real *dh);
 
+    /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved receives the gates (NULL: not
+     * wanted); backward adds the same to dgx and dgh. dgx, dgh and dc may be NULL. */
+    void (*lstm_forward)(int rows, int H, const real *gx, const real *gh, const real *c, real *out,
+                         real *next, real *saved);
+    void (*lstm_backward)(int rows, int H, const real *c, const real *next, const real *saved,
+                          const real *dout, const real *dnext, real *dgx, real *dgh, real *dc);
+
     /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward recomputes. */
     void (*additive_forward)(int S, int A, const real *q, const real *keys, const real *v, real *scores);
     void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
                               const real *dscores, real *dq, real *dkeys, real *dv);
+
+    /* One query or result of d numbers, and S rows of d numbers that lie `stride` apart. What a row gives does not depend
+     * on its place among the others. */
+    void (*dots)(int S, int d, size_t stride, const real *q, const real *keys, real scale,
+                 real *out); /* out[s] += scale (q . keys[s]) */
+    void (*weighted_sum)(int S, int d, size_t stride, const real *w, const real *values,
+                         real *y); /* y += sum of w[s] values[s] */
+    void (*outer_add)(int S, int d, size_t stride, const real *w, const real *y,
+                      real *rows); /* rows[s] += w[s] y */
 
     /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,

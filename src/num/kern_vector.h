@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 #include "num/tensor.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #if defined(__AVX512F__)
 #define VECTOR_BYTES  64
@@ -27,6 +30,11 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef real Vec __attribute__((vector_size(VECTOR_BYTES)));
+#ifdef REAL_DOUBLE
+typedef int64_t IntVec __attribute__((vector_size(VECTOR_BYTES)));
+#else
+typedef int32_t IntVec __attribute__((vector_size(VECTOR_BYTES)));
+#endif
 
 INLINE Vec load(const real *p) {
     Vec v;
@@ -34,17 +42,76 @@ INLINE Vec load(const real *p) {
     return v;
 }
 INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
+/* The first n < LANES numbers; the other lanes are 0. A copy of unknown length is a call that costs more than all the rest. */
+#if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
+INLINE Vec load_some(const real *p, size_t n) {
+    return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+}
+INLINE void store_some(real *p, Vec v, size_t n) {
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+}
+#elif VECTOR_BYTES == 32 && !defined(REAL_DOUBLE)
+INLINE __m256i lanes_below(size_t n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+INLINE Vec load_some(const real *p, size_t n) { return (Vec)_mm256_maskload_ps(p, lanes_below(n)); }
+INLINE void store_some(real *p, Vec v, size_t n) { _mm256_maskstore_ps(p, lanes_below(n), (__m256)v); }
+#else
 INLINE Vec load_some(const real *p, size_t n) {
     Vec v = {0};
-    memcpy(&v, p, n * sizeof *p);
+    for (size_t i = 0; i < LANES - 1; i++)
+        if (i < n) v[i] = p[i];
     return v;
 }
-INLINE void store_some(real *p, Vec v, size_t n) { memcpy(p, &v, n * sizeof *p); }
+INLINE void store_some(real *p, Vec v, size_t n) {
+    for (size_t i = 0; i < LANES - 1; i++)
+        if (i < n) p[i] = v[i];
+}
+#endif
 INLINE Vec splat(real x) { return x - (Vec){0}; }
 INLINE real sum_lanes(Vec v) {
     real s = 0;
     for (int i = 0; i < LANES; i++) s += v[i];
     return s;
+}
+
+/* Lane s of the result is the sum of the lanes of x[s]: neighbours are added pairwise, which halves what is left. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define HAVE_SHUFFLE
+#endif
+#endif
+#if defined(REAL_DOUBLE) && VECTOR_BYTES == 16
+#define EVEN_LANES 0, 2
+#define ODD_LANES  1, 3
+#elif VECTOR_BYTES == 16
+#define EVEN_LANES 0, 2, 4, 6
+#define ODD_LANES  1, 3, 5, 7
+#elif VECTOR_BYTES == 32 && !defined(REAL_DOUBLE)
+#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_LANES  1, 3, 5, 7, 9, 11, 13, 15
+#elif VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
+#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD_LANES  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#else
+#undef HAVE_SHUFFLE
+#endif
+INLINE Vec sum_pairs(Vec a, Vec b) {
+#ifdef HAVE_SHUFFLE
+    return __builtin_shufflevector(a, b, EVEN_LANES) + __builtin_shufflevector(a, b, ODD_LANES);
+#else
+    Vec sum = {0};
+    for (int l = 0; l < LANES / 2; l++) {
+        sum[l] = a[2 * l] + a[2 * l + 1];
+        sum[LANES / 2 + l] = b[2 * l] + b[2 * l + 1];
+    }
+    return sum;
+#endif
+}
+INLINE Vec sum_each(Vec x[LANES]) {
+    for (int left = LANES; left > 1; left /= 2)
+        for (int i = 0; i < left / 2; i++) x[i] = sum_pairs(x[2 * i], x[2 * i + 1]);
+    return x[0];
 }
 
 /* ---- exp, tanh, sigmoid ------------------------------------------------------------------------------------------- */
@@ -60,8 +127,6 @@ INLINE Vec vtanh(Vec x) {
     return x;
 }
 #else
-typedef int32_t IntVec __attribute__((vector_size(VECTOR_BYTES)));
-
 INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
 
 /* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Rounding to n is done by adding

@@ -1,4 +1,4 @@
-/* op_attention.c - scores, masked softmax and context over ragged spans of keys: padding does not exist here. */
+/* op_attention.c - spans of keys, and what becomes of their scores: weights by a masked softmax, context by a weighted sum. */
 #include <assert.h>
 #include <string.h>
 #include "num/kern.h"
@@ -17,91 +17,74 @@ Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     return s;
 }
 
-typedef struct {
-    const Param *v;
-    const Spans *spans;
-} Additive;
-
-void score_additive_forward(Tape *tape, const Node *node) {
-    const Additive *a = node->data;
-    const Tensor *query = node->in[0], *keys = node->in[1];
-    const real *v = param_data(tape->params, a->v);
-    for (int r = 0; r < a->spans->rows; r++)
-        kern->additive_forward(a->spans->length[r], query->columns, tensor_row(query, r),
-                               tensor_row(keys, a->spans->first[r]), v, node->out->data + a->spans->start[r]);
-}
-void score_additive_backward(Tape *tape, const Node *node) {
-    const Additive *a = node->data;
-    const Tensor *query = node->in[0], *keys = node->in[1];
-    const real *v = param_data(tape->params, a->v);
-    assert(query->grad && keys->grad);
-    for (int r = 0; r < a->spans->rows; r++)
-        kern->additive_backward(a->spans->length[r], query->columns, tensor_row(query, r),
-                                tensor_row(keys, a->spans->first[r]), v, node->out->grad + a->spans->start[r],
-                                tensor_grad_row(query, r), tensor_grad_row(keys, a->spans->first[r]),
-                                tape->grads + a->v->offset);
-}
-Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans) {
-    assert(query->rows == spans->rows && query->columns == keys->columns && v->columns == keys->columns);
-    Additive *a = tape_alloc(tape, sizeof *a);
-    *a = (Additive){v, spans};
-    return tape_run(tape, (Node){.op = OP_SCORE_ADDITIVE,
-                                 .in = {query, keys},
-                                 .out = tape_tensor_apart(tape, 1, spans->total),
-                                 .data = a});
+/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the products that follow with
+ * denormal numbers, on which processors are many times slower. */
+static void drop_traces(size_t n, real *weights) {
+    const real trace = (real)1e-20;
+    for (size_t i = 0; i < n; i++) weights[i] = weights[i] < trace ? 0 : weights[i];
 }
 
 void masked_softmax_forward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     (void)tape;
     memcpy(node->out->data, node->in[0]->data, tensor_size(node->out) * sizeof(real));
-    for (int r = 0; r < s->rows; r++)
-        if (s->length[r]) kern->softmax((size_t)s->length[r], node->out->data + s->start[r]);
+    for (int h = 0; h < node->out->rows; h++)
+        for (int r = 0; r < s->rows; r++)
+            if (s->length[r]) kern->softmax((size_t)s->length[r], tensor_row(node->out, h) + s->start[r]);
+    drop_traces(tensor_size(node->out), node->out->data);
 }
 void masked_softmax_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     (void)tape;
     if (!node->in[0]->grad) return;
-    for (int r = 0; r < s->rows; r++) {
-        const real *w = node->out->data + s->start[r], *dw = node->out->grad + s->start[r];
-        real *dx = node->in[0]->grad + s->start[r], mean = kern->dot((size_t)s->length[r], w, dw);
-        for (int i = 0; i < s->length[r]; i++) dx[i] += w[i] * (dw[i] - mean);
-    }
+    for (int h = 0; h < node->out->rows; h++)
+        for (int r = 0; r < s->rows; r++)
+            kern->softmax_backward((size_t)s->length[r], tensor_row(node->out, h) + s->start[r],
+                                   tensor_grad_row(node->out, h) + s->start[r],
+                                   tensor_grad_row(node->in[0], h) + s->start[r]);
 }
 Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans) {
     assert(scores->columns == spans->total);
     return tape_run(tape, (Node){.op = OP_MASKED_SOFTMAX,
                                  .in = {scores},
-                                 .out = tape_tensor_apart(tape, 1, spans->total),
+                                 .out = tape_tensor_apart(tape, scores->rows, spans->total),
                                  .data = spans});
 }
 
 void context_forward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
+    int size = y->columns / weights->rows;
     (void)tape;
     memset(y->data, 0, tensor_size(y) * sizeof(real));
-    for (int r = 0; r < s->rows; r++)
-        for (int i = 0; i < s->length[r]; i++)
-            kern->axpy((size_t)y->columns, weights->data[s->start[r] + i],
-                       tensor_row(values, s->first[r] + i), tensor_row(y, r));
+    for (int h = 0; h < weights->rows; h++)
+        for (int r = 0; r < s->rows; r++)
+            if (s->length[r])
+                kern->weighted_sum(s->length[r], size, (size_t)values->columns,
+                                   tensor_row(weights, h) + s->start[r],
+                                   tensor_row(values, s->first[r]) + h * size, tensor_row(y, r) + h * size);
 }
 void context_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
+    int size = y->columns / weights->rows;
+    size_t stride = (size_t)values->columns;
     (void)tape;
-    for (int r = 0; r < s->rows; r++)
-        for (int i = 0; i < s->length[r]; i++) {
-            size_t n = (size_t)y->columns;
-            int at = s->start[r] + i, key = s->first[r] + i;
+    for (int h = 0; h < weights->rows; h++)
+        for (int r = 0; r < s->rows; r++) {
+            int length = s->length[r], first = s->first[r];
+            if (!length) continue;
+            const real *dy = tensor_grad_row(y, r) + h * size;
             if (weights->grad)
-                weights->grad[at] += kern->dot(n, tensor_grad_row(y, r), tensor_row(values, key));
+                kern->dots(length, size, stride, dy, tensor_row(values, first) + h * size, 1,
+                           tensor_grad_row(weights, h) + s->start[r]);
             if (values->grad)
-                kern->axpy(n, weights->data[at], tensor_grad_row(y, r), tensor_grad_row(values, key));
+                kern->outer_add(length, size, stride, tensor_row(weights, h) + s->start[r], dy,
+                                tensor_grad_row(values, first) + h * size);
         }
 }
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans) {
-    assert(weights->columns == spans->total);
+    assert(weights->columns == spans->total && values->columns % weights->rows == 0);
     return tape_run(tape, (Node){.op = OP_CONTEXT,
                                  .in = {weights, values},
                                  .out = tape_tensor(tape, spans->rows, values->columns),

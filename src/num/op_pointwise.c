@@ -1,7 +1,6 @@
-/* op_pointwise.c - sums, nonlinearities, dropout, layer normalisation: ops on numbers or rows in place. */
+/* op_pointwise.c - sums, multiples and nonlinearities: ops on single numbers. */
 #include <assert.h>
 #include <string.h>
-#include "base/rng.h"
 #include "num/kern.h"
 #include "num/op_rows.h"
 
@@ -46,69 +45,46 @@ Tensor *op_sigmoid(Tape *tape, Tensor *x) {
     return tape_run(tape, (Node){.op = OP_SIGMOID, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns)});
 }
 
-/* ---- dropout: the mask is made twice rather than kept ------------------------------------------------------------------- */
-
-typedef struct {
-    uint64_t key;
-    double p;
-    const uint32_t *row_keys;
-} Dropout;
-
-void dropout_forward(Tape *tape, const Node *node) {
-    const Dropout *d = node->data;
+void relu_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    kern->relu(tensor_size(node->out), node->in[0]->data, node->out->data);
+}
+void relu_backward(Tape *tape, const Node *node) {
+    (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
-    size_t n = (size_t)x->columns;
-    real *mask = tape_alloc(tape, n * sizeof *mask);
-    for (int r = 0; r < x->rows; r++) {
-        kern->dropout_mask(n, d->key, d->row_keys[r], d->p, mask);
-        kern->scale_mask(n, mask, tensor_row(x, r), tensor_row(y, r));
-    }
+    if (x->grad) kern->relu_backward(tensor_size(y), y->data, y->grad, x->grad);
 }
-void dropout_backward(Tape *tape, const Node *node) {
-    const Dropout *d = node->data;
+Tensor *op_relu(Tape *tape, Tensor *x) {
+    return tape_run(tape, (Node){.op = OP_RELU, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns)});
+}
+
+void scale_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const real *factor = node->data;
+    kern->scale(tensor_size(node->out), *factor, node->in[0]->data, node->out->data);
+}
+void scale_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const real *factor = node->data;
+    if (node->in[0]->grad) kern->axpy(tensor_size(node->out), *factor, node->out->grad, node->in[0]->grad);
+}
+Tensor *op_scale(Tape *tape, Tensor *x, real factor) {
+    real *kept = tape_alloc(tape, sizeof *kept);
+    *kept = factor;
+    Tensor *y = tape_tensor(tape, x->rows, x->columns);
+    return tape_run(tape, (Node){.op = OP_SCALE, .in = {x}, .out = y, .data = kept});
+}
+
+void glu_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    kern->glu_forward(node->out->rows, node->out->columns, node->in[0]->data, node->out->data);
+}
+void glu_backward(Tape *tape, const Node *node) {
+    (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
-    if (!x->grad) return;
-    size_t n = (size_t)x->columns;
-    real *mask = tape_alloc(tape, n * sizeof *mask);
-    for (int r = 0; r < x->rows; r++) {
-        kern->dropout_mask(n, d->key, d->row_keys[r], d->p, mask);
-        kern->scale_mask_add(n, mask, tensor_grad_row(y, r), tensor_grad_row(x, r));
-    }
+    if (x->grad) kern->glu_backward(y->rows, y->columns, x->data, y->grad, x->grad);
 }
-Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys) {
-    if (!tape->training || p <= 0) return x;
-    Dropout *d = tape_alloc(tape, sizeof *d);
-    *d = (Dropout){rng_key(tape->dropout_key, site, 0, 0), p, row_keys};
-    return tape_run(
-        tape, (Node){.op = OP_DROPOUT, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns), .data = d});
-}
-
-/* ---- layer normalisation -------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    const Param *gain, *bias;
-    real *stats; /* [rows, 2] */
-} LayerNorm;
-
-void layer_norm_forward(Tape *tape, const Node *node) {
-    const LayerNorm *l = node->data;
-    const Tensor *x = node->in[0];
-    kern->layer_norm_forward(x->rows, x->columns, x->data, param_data(tape->params, l->gain),
-                             param_data(tape->params, l->bias), node->out->data, l->stats);
-}
-void layer_norm_backward(Tape *tape, const Node *node) {
-    const LayerNorm *l = node->data;
-    const Tensor *x = node->in[0];
-    assert(x->grad);
-    kern->layer_norm_backward(x->rows, x->columns, x->data, param_data(tape->params, l->gain), l->stats,
-                              node->out->grad, x->grad, tape->grads + l->gain->offset,
-                              tape->grads + l->bias->offset);
-}
-Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias) {
-    assert(gain->columns == x->columns && bias->columns == x->columns);
-    LayerNorm *l = tape_alloc(tape, sizeof *l);
-    *l = (LayerNorm){gain, bias, tape_alloc(tape, 2 * (size_t)x->rows * sizeof(real))};
-    return tape_run(
-        tape,
-        (Node){.op = OP_LAYER_NORM, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns), .data = l});
+Tensor *op_glu(Tape *tape, Tensor *x) {
+    assert(x->columns % 2 == 0);
+    return tape_run(tape, (Node){.op = OP_GLU, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns / 2)});
 }

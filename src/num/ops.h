@@ -4,7 +4,8 @@
  * op_*.c. Backward adds to the gradients of the inputs that have one. Most ops save nothing but their inputs and output.
  *
  * Shapes  n rows each; an index of -1 stands for a row of zeros
- * Owner   results live on the tape; ids, indices and spans are read again by backward, so they must live as long
+ * Owner   results live on the tape; ids, indices, keys of rows, origins and spans are read again by backward, so they must live as
+ *         long
  * Fails   never at run time; wrong shapes are a bug and assert
  */
 #ifndef NUM_OPS_H
@@ -17,14 +18,23 @@ typedef enum {
     OP_ADD,
     OP_TANH,
     OP_SIGMOID,
+    OP_RELU,
+    OP_SCALE,
+    OP_GLU,
     OP_DROPOUT,
+    OP_DROPOUT_WEIGHTS,
     OP_LAYER_NORM,
+    OP_UNIT_ROWS,
+    OP_HALF_SQUARE,
     OP_CONCAT,
     OP_GATHER,
     OP_EMBEDDING,
     OP_SEGMENT_MEAN,
     OP_GRU,
+    OP_LSTM,
     OP_SCORE_ADDITIVE,
+    OP_SCORE_DOT,
+    OP_SCORE_POSITION,
     OP_MASKED_SOFTMAX,
     OP_CONTEXT,
     OP_CROSS_ENTROPY,
@@ -57,11 +67,19 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
 Tensor *op_tanh(Tape *tape, Tensor *x);
 Tensor *op_sigmoid(Tape *tape, Tensor *x);
+Tensor *op_relu(Tape *tape, Tensor *x); /* the derivative at 0 is 0 */
+Tensor *op_scale(Tape *tape, Tensor *x, real factor);
+/* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
+Tensor *op_glu(Tape *tape, Tensor *x);
 /* Zero each number with probability p and scale the rest by 1 / (1 - p), when the tape is training; otherwise x itself.
  * The mask is a function of the tape's key, `site` (which dropout of the model) and row_keys[row]. */
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
+/* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes zeros and gets no
+ * gradient. */
+Tensor *op_unit_rows(Tape *tape, Tensor *x);
+Tensor *op_half_square(Tape *tape, Tensor *x);       /* [n, K] -> [n, 1]: -|x|^2 / 2 */
 Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b); /* side by side */
 Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows);
 Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows);
@@ -72,8 +90,13 @@ Tensor *op_segment_mean(Tape *tape, Tensor *x, const int *start, int segments);
  * gx, gh [n, 3H] with gates in the order r, z, n; h [n, H] -> [n, H] */
 Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h);
 
+/* LSTM step, gate order i, f, g, o as in PyTorch: c' = f c + i g; h' = o tanh(c'). gx, gh [n, 4H], c [n, H]; returns h' and
+ * puts c' into *next. Both may receive gradients. Hochreiter and Schmidhuber 1997, Gers et al. 2000 */
+Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next);
+
 /* Which keys a row of queries may look at: rows first[r] .. first[r] + length[r] - 1 of the keys. Its scores and weights are the
- * numbers start[r] .. start[r] + length[r] - 1 of a [1, total] tensor: there are none beyond the length. */
+ * numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total] tensor, where N is the number of heads: there
+ * are none beyond the length. */
 typedef struct {
     int rows, total;
     const int *first, *length, *start;
@@ -82,8 +105,28 @@ Spans *spans_new(Tape *tape, const int *first, const int *length, int rows); /* 
 
 /* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
-Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans);
-/* weights [1, total], values [m, K] -> [n, K] */
+
+/* Scores that are a product: query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1 -> [N, total]:
+ * S[h, start[r] + i] = scale * sharpness * (q_h . k_h) + query_bias[r] + key_bias[first[r] + i] */
+typedef struct {
+    int heads;
+    real scale;
+    const Param *sharpness;        /* [1, 1], or NULL: 1 */
+    Tensor *query_bias, *key_bias; /* [n, 1] and [m, 1], or NULL: 0 */
+} DotScore;
+Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *form, const Spans *spans);
+
+/* Scores that depend on the key's place: table [n N, W], row r N + h for head h of row r -> [N, total]. Key i of row r takes
+ * column i - origin[r], or the first or last column if that is outside; origin NULL: all 0. Luong et al. 2015 (location),
+ * Shaw et al. 2018 (relative positions) */
+Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
+
+Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
+/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `site`, the head, row_keys[row] and the key's
+ * place in the span. */
+Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site, const uint32_t *row_keys,
+                           const Spans *spans);
+/* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
 
 typedef struct {

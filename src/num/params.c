@@ -59,29 +59,36 @@ static uint64_t name_hash(const char *name) {
     return h;
 }
 
+/* Number `i` of a parameter; the numbers are asked for in order. */
+static double initial_value(const Param *p, size_t i, Rng *rng) {
+    switch (p->init) {
+    case INIT_ONE:
+        return 1;
+    case INIT_CONSTANT:
+        return p->scale;
+    case INIT_FORGET:
+        return i % (size_t)p->columns / ((size_t)p->columns / 4) == 1 ? 1 : 0;
+    case INIT_NORMAL:
+        return p->scale * rng_normal(rng);
+    case INIT_GLOROT:
+        return sqrt(6.0 / (p->rows + p->columns)) * (2 * rng_uniform(rng) - 1);
+    case INIT_UNIFORM:
+        return p->scale * (2 * rng_uniform(rng) - 1);
+    case INIT_ZERO:
+        break;
+    }
+    return 0;
+}
+
 void params_initialize(ParamSet *params, uint64_t seed) {
     if (!params->data) params_allocate(params);
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
+        assert(p->init != INIT_FORGET || p->columns % 4 == 0);
         real *data = param_data(params, p);
         size_t size = (size_t)p->rows * (size_t)p->columns;
         Rng rng = rng_new(rng_key(seed, name_hash(p->name), 0, 0));
-        double limit = p->init == INIT_GLOROT ? sqrt(6.0 / (p->rows + p->columns)) : p->scale;
-        for (size_t j = 0; j < size; j++) switch (p->init) {
-            case INIT_ZERO:
-                data[j] = 0;
-                break;
-            case INIT_ONE:
-                data[j] = 1;
-                break;
-            case INIT_NORMAL:
-                data[j] = (real)(p->scale * rng_normal(&rng));
-                break;
-            case INIT_GLOROT:
-            case INIT_UNIFORM:
-                data[j] = (real)(limit * (2 * rng_uniform(&rng) - 1));
-                break;
-            }
+        for (size_t j = 0; j < size; j++) data[j] = (real)initial_value(p, j, &rng);
     }
 }
 

@@ -16,9 +16,12 @@
 typedef enum {
     INIT_ZERO,
     INIT_ONE,
-    INIT_GLOROT, /* uniform in +-sqrt(6 / (inputs + outputs)); Glorot and Bengio 2010 */
-    INIT_NORMAL, /* standard deviation in `scale` */
-    INIT_UNIFORM /* +-scale */
+    INIT_GLOROT,   /* uniform in +-sqrt(6 / (inputs + outputs)); Glorot and Bengio 2010 */
+    INIT_NORMAL,   /* standard deviation in `scale` */
+    INIT_UNIFORM,  /* +-scale */
+    INIT_CONSTANT, /* `scale` everywhere */
+    INIT_FORGET    /* bias of LSTM gates: 1 for the forget gate, the second quarter of the columns, else 0;
+                    * Jozefowicz et al. 2015 */
 } Init;
 
 /* Which products of a weight use a packed copy. Backward passes need the other orientation too. */

@@ -8,7 +8,7 @@
 #include "num/kern.h"
 #include "num/ops.h"
 
-enum { SEQUENCE_BUFFERS = 64 };
+enum { SEQUENCE_BUFFERS = 256 };
 
 struct TapeSequence {
     int total_rows;
@@ -78,6 +78,11 @@ Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows) {
     Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns};
     if (x->grad) view.grad = tensor_grad_row(x, first);
     return keep(tape, view);
+}
+
+Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns) {
+    assert(rows >= 0 && columns >= 0 && (size_t)rows * (size_t)columns == tensor_size(x));
+    return keep(tape, (Tensor){.data = x->data, .grad = x->grad, .rows = rows, .columns = columns});
 }
 
 Tensor *tape_param(Tape *tape, const Param *param) {

@@ -56,6 +56,8 @@ Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_apart(Tape *tape, int rows, int columns); /* never a slice, whatever its rows */
 /* Rows first..first+rows-1 of x, sharing its memory. */
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
+/* The same numbers and gradients seen as another shape; rows * columns must agree. */
+Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns);
 Tensor *tape_param(Tape *tape, const Param *param);
 void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and indices */
 

@@ -231,7 +231,7 @@ refuse 3 'max_length' new --set data.max_length=1
 refuse 2 "unknown key 'train.learning_rat'" new --set train.learning_rat=1
 grep -q "^hint: .*learning_rate" "$own/err" || complain "no suggestion: $(cat "$own/err")"
 refuse 2 'learning_rate' new --set train.learning_rate=fast
-refuse 2 'model.start' new --set model.start=final
+refuse 2 'model.decoder.start' new --set model.decoder.start=final
 refuse 2 "unexpected argument 'extra'" new extra
 refuse 1 "missing.json" new --config "$own/missing.json"
 printf '{"train": {"epochs": 3,}}\n' >"$own/bad.json"
@@ -261,7 +261,7 @@ done
 previous=
 for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 train.average=0 \
     train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 train.shards=2 \
-    model.layer_norm=true model.decoder=bahdanau text.tokenizer=word; do
+    model.layer_norm=true model.decoder.style=bahdanau text.tokenizer=word; do
     rm -rf "$own/change"
     succeed change --set train.epochs=1 --set $change
     sum=$(cksum <"$own/change/last.safetensors")

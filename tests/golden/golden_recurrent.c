@@ -1,6 +1,6 @@
-/* golden_recurrent.c - GRU cell and two stacked GRU layers over sentences of different lengths, with their gradients.
+/* golden_recurrent.c - GRU and LSTM cells and two stacked GRU layers over sentences of different lengths, with their gradients.
  *
- * PyTorch keeps weights as [3H, inputs] and pads sequences; ours are [inputs, 3H], and rows of padding do not exist.
+ * PyTorch keeps weights as [gates H, inputs] and pads sequences; ours are [inputs, gates H], and rows of padding do not exist.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "golden/golden_cases.h"
 #include "golden/reference.h"
-#include "layers/gru.h"
+#include "layers/cell.h"
 #include "layers/packed.h"
 
 /* "w_ih" and layer number ("" for the cell). */
@@ -26,16 +26,16 @@ typedef struct {
     const char *field; /* of the file */
 } Pair;
 
-static void list_params(const Gru *gru, Pair pairs[4]) {
-    pairs[0] = (Pair){gru->input.weight, "w_ih"};
-    pairs[1] = (Pair){gru->state.weight, "w_hh"};
-    pairs[2] = (Pair){gru->input.bias, "b_ih"};
-    pairs[3] = (Pair){gru->state.bias, "b_hh"};
+static void list_params(const Cell *cell, Pair pairs[4]) {
+    pairs[0] = (Pair){cell->input.weight, "w_ih"};
+    pairs[1] = (Pair){cell->state.weight, "w_hh"};
+    pairs[2] = (Pair){cell->input.bias, "b_ih"};
+    pairs[3] = (Pair){cell->state.bias, "b_hh"};
 }
 
-static void read_params(Reference *reference, ParamSet *params, const Gru *gru, const char *layer) {
+static void read_params(Reference *reference, ParamSet *params, const Cell *cell, const char *layer) {
     Pair pairs[4];
-    list_params(gru, pairs);
+    list_params(cell, pairs);
     for (int i = 0; i < 4; i++) {
         const Param *p = pairs[i].param;
         Field field = reference_field(reference, "in", numbered(pairs[i].field, layer));
@@ -46,9 +46,9 @@ static void read_params(Reference *reference, ParamSet *params, const Gru *gru, 
     }
 }
 
-static void check_params(Reference *reference, const real *grads, const Gru *gru, const char *layer) {
+static void check_params(Reference *reference, const real *grads, const Cell *cell, const char *layer) {
     Pair pairs[4];
-    list_params(gru, pairs);
+    list_params(cell, pairs);
     for (int i = 0; i < 4; i++) {
         const Param *p = pairs[i].param;
         Field field = reference_field(reference, "grad", numbered(pairs[i].field, layer));
@@ -65,33 +65,43 @@ static Tensor *read_tensor(Reference *reference, Tape *tape, const char *name, i
     return x;
 }
 
+static void read_gradient(Reference *reference, const char *name, Tensor *y) {
+    Field field = reference_field(reference, "in", name);
+    reference_copy(&field, y->grad, tensor_size(y));
+}
+
 static void check(Reference *reference, const char *section, const char *name, const real *actual,
                   size_t count) {
     Field field = reference_field(reference, section, name);
     reference_check(&field, actual, count, REFERENCE_NINE_DIGITS);
 }
 
-static void check_cell(bool packed) {
+static void check_cell(CellKind kind, bool packed) {
     enum { ROWS = 3, INPUTS = 4, HIDDEN = 5 };
-    Reference *reference = reference_open("gru_cell", "cell");
+    Reference *reference = reference_open(kind == CELL_LSTM ? "lstm_cell" : "gru_cell", "cell");
     ParamSet *params = params_new();
-    Gru gru = gru_new(params, "gru", INPUTS, HIDDEN, false);
+    Cell cell = cell_new(params, "cell", kind, INPUTS, HIDDEN, false);
     params_allocate(params);
     params->packs_backward = true;
-    read_params(reference, params, &gru, "");
+    read_params(reference, params, &cell, "");
     if (packed) params_pack_all(params);
     Tape *tape = tape_new(params, true);
     tape->grads = params_block(params);
-    Tensor *x = read_tensor(reference, tape, "x", ROWS, INPUTS),
-           *h = read_tensor(reference, tape, "h", ROWS, HIDDEN);
-    Tensor *y = gru_step(tape, &gru, gru_project(tape, &gru, x), h);
-    check(reference, "out", "out", y->data, tensor_size(y));
-    Field d_out = reference_field(reference, "in", "d_out");
-    reference_copy(&d_out, y->grad, tensor_size(y));
+    Tensor *x = read_tensor(reference, tape, "x", ROWS, INPUTS);
+    CellState before = {.h = read_tensor(reference, tape, "h", ROWS, HIDDEN)};
+    if (kind == CELL_LSTM) before.c = read_tensor(reference, tape, "c", ROWS, HIDDEN);
+    CellState after = cell_step(tape, &cell, cell_project(tape, &cell, x), before);
+    check(reference, "out", "out", after.h->data, tensor_size(after.h));
+    read_gradient(reference, "d_out", after.h);
+    if (kind == CELL_LSTM) {
+        check(reference, "out", "cell", after.c->data, tensor_size(after.c));
+        read_gradient(reference, "d_cell", after.c);
+    }
     tape_backward(tape);
     check(reference, "grad", "x", x->grad, tensor_size(x));
-    check(reference, "grad", "h", h->grad, tensor_size(h));
-    check_params(reference, tape->grads, &gru, "");
+    check(reference, "grad", "h", before.h->grad, tensor_size(before.h));
+    if (kind == CELL_LSTM) check(reference, "grad", "c", before.c->grad, tensor_size(before.c));
+    check_params(reference, tape->grads, &cell, "");
     mem_free(tape->grads);
     tape_free(tape);
     params_free(params);
@@ -100,8 +110,13 @@ static void check_cell(bool packed) {
 
 void golden_gru_cell(void **state) {
     (void)state;
-    check_cell(false);
-    check_cell(true);
+    check_cell(CELL_GRU, false);
+    check_cell(CELL_GRU, true);
+}
+void golden_lstm_cell(void **state) {
+    (void)state;
+    check_cell(CELL_LSTM, false);
+    check_cell(CELL_LSTM, true);
 }
 
 /* ---- two layers ---- */
@@ -135,24 +150,25 @@ static Field packed_field(Reference *reference, const char *section, const char 
 
 typedef struct {
     ParamSet *params;
-    Gru gru[LAYERS];
+    Cell gru[LAYERS];
     Packed *packed;
     Tensor *x, *h0[LAYERS], *all[LAYERS]; /* all: states of all steps */
 } Stack;
 
 /* Both layers in one step after the other, as the decoder runs its layers. */
 static void run_stack(Stack *s, Tape *tape) {
-    Tensor *projected = gru_project(tape, &s->gru[0], s->x), *h[LAYERS] = {s->h0[0], s->h0[1]};
+    Tensor *projected = cell_project(tape, &s->gru[0], s->x);
+    CellState h[LAYERS] = {{.h = s->h0[0]}, {.h = s->h0[1]}};
     tape_sequence_begin(tape, s->packed->rows);
     for (int t = 0; t < s->packed->steps; t++) {
         int first = s->packed->offset[t], rows = packed_running(s->packed, t);
-        for (int l = 0; l < LAYERS; l++) h[l] = tape_rows(tape, h[l], 0, rows);
+        for (int l = 0; l < LAYERS; l++) h[l] = cell_rows(tape, h[l], 0, rows);
         tape_step_begin(tape, first, rows);
-        h[0] = gru_step(tape, &s->gru[0], tape_rows(tape, projected, first, rows), h[0]);
-        h[1] = gru_step(tape, &s->gru[1], gru_project(tape, &s->gru[1], h[0]), h[1]);
+        h[0] = cell_step(tape, &s->gru[0], tape_rows(tape, projected, first, rows), h[0]);
+        h[1] = cell_step(tape, &s->gru[1], cell_project(tape, &s->gru[1], h[0].h), h[1]);
         tape_step_end(tape);
     }
-    for (int l = 0; l < LAYERS; l++) s->all[l] = tape_whole(tape, h[l]);
+    for (int l = 0; l < LAYERS; l++) s->all[l] = tape_whole(tape, h[l].h);
     tape_sequence_end(tape);
 }
 
@@ -195,7 +211,7 @@ static void check_layers(const char *name, bool packed) {
     Reference *reference = reference_open("gru_two_layers", name);
     Stack s = {.params = params_new()};
     for (int l = 0; l < LAYERS; l++)
-        s.gru[l] = gru_new(s.params, l ? "gru.1" : "gru.0", l ? HIDDEN : INPUTS, HIDDEN, false);
+        s.gru[l] = cell_new(s.params, l ? "gru.1" : "gru.0", CELL_GRU, l ? HIDDEN : INPUTS, HIDDEN, false);
     params_allocate(s.params);
     s.params->packs_backward = true;
     for (int l = 0; l < LAYERS; l++) read_params(reference, s.params, &s.gru[l], l ? "1" : "0");

@@ -207,7 +207,7 @@ void golden_seq2seq_steps(void **state) {
     params_pack_all(seq2seq_params(model));
     Tape *tape = tape_new(seq2seq_params(model), false);
     Encoded *encoded = seq2seq_encode(model, tape, data->source_rows, data->source_length, B);
-    DecoderState decoder = seq2seq_start(model, tape, encoded);
+    DecoderState decoder = seq2seq_start(encoded);
     for (int t = 0; t < STEPS; t++) {
         int tokens[B];
         for (int b = 0; b < B; b++)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/mem.h"
 
-const OpCase *const OP_CASES[] = {AFFINE_CASES,    POINTWISE_CASES, SELECT_CASES, RECURRENT_CASES,
-                                  ATTENTION_CASES, LOSS_CASES,      NULL};
+const OpCase *const OP_CASES[] = {AFFINE_CASES, POINTWISE_CASES, NORM_CASES, SELECT_CASES, RECURRENT_CASES,
+                                  SCORE_CASES,  ATTENTION_CASES, LOSS_CASES, NULL};
 
 Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns) {
     assert(bench->next < BENCH_LEAVES);
@@ -23,6 +23,13 @@ Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns) {
     assert(bench->leaf[i].size == tensor_size(x));
     memcpy(x->data, bench->leaf[i].values, tensor_size(x) * sizeof(real));
     bench->leaf[i].tensor = x;
+    return x;
+}
+
+Tensor *bench_constant(Tape *tape, int rows, int columns) {
+    Tensor *x = tape_tensor_apart(tape, rows, columns);
+    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(0.3 * (double)(i * 7 % 11) - 1.4);
+    x->grad = NULL;
     return x;
 }
 

@@ -45,11 +45,13 @@ struct OpBench {
 
 /* The next leaf of the graph: random when the bench meets it first. */
 Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns);
+/* Fixed numbers that have no gradient, even where the tape records. */
+Tensor *bench_constant(Tape *tape, int rows, int columns);
 const Param *bench_param(const OpBench *bench, const char *name);
 
 /* Tables that end with a case without a name. */
-extern const OpCase AFFINE_CASES[], POINTWISE_CASES[], SELECT_CASES[], RECURRENT_CASES[], ATTENTION_CASES[],
-    LOSS_CASES[];
+extern const OpCase AFFINE_CASES[], POINTWISE_CASES[], NORM_CASES[], SELECT_CASES[], RECURRENT_CASES[],
+    SCORE_CASES[], ATTENTION_CASES[], LOSS_CASES[];
 extern const OpCase *const OP_CASES[]; /* all of them, then NULL */
 
 /* What is wrong with the op table or with the cases, or NULL: each row needs all its functions and a case. */

@@ -1,5 +1,5 @@
-/* op_cases_attention.c - scores, softmax and context over ragged spans. */
-#include "layers/attention.h"
+/* op_cases_attention.c - softmax, dropout and context over ragged spans; attention as a whole with every score. */
+#include "layers/scores.h"
 #include "op_cases.h"
 
 /* Rows look at spans of one key, of several, of the same keys, and of none. */
@@ -7,33 +7,94 @@ static const int FIRST[] = {0, 1, 1, 4, 4}, LENGTH[] = {1, 3, 2, 5, 0};
 enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 
 static const Spans *spans(Tape *tape) { return spans_new(tape, FIRST, LENGTH, ROWS); }
+static const uint32_t ROW_KEYS[] = {3, 3, 1, 8, 2};
 
-static void declare_v(ParamSet *params) { params_add(params, "v", 1, 5, INIT_UNIFORM, 1, PACK_NONE); }
-static Tensor *scores(Tape *tape, OpBench *bench) {
-    Tensor *query = bench_leaf(bench, tape, ROWS, 5), *keys = bench_leaf(bench, tape, KEYS, 5);
-    return op_score_additive(tape, query, keys, bench_param(bench, "v"), spans(tape));
-}
 static Tensor *softmax(Tape *tape, OpBench *bench) {
     return op_masked_softmax(tape, bench_leaf(bench, tape, 1, TOTAL), spans(tape));
 }
+static Tensor *softmax_heads(Tape *tape, OpBench *bench) {
+    return op_masked_softmax(tape, bench_leaf(bench, tape, 2, TOTAL), spans(tape));
+}
+static Tensor *softmax_constant(Tape *tape, OpBench *bench) {
+    Tensor *weights = op_masked_softmax(tape, bench_constant(tape, 1, TOTAL), spans(tape));
+    return op_add(tape, weights, bench_leaf(bench, tape, 1, TOTAL));
+}
+
+static Tensor *dropout(Tape *tape, OpBench *bench) {
+    return op_dropout_weights(tape, bench_leaf(bench, tape, 1, TOTAL), 0.4, 3, ROW_KEYS, spans(tape));
+}
+static Tensor *dropout_heads(Tape *tape, OpBench *bench) {
+    Tensor *y = op_dropout_weights(tape, bench_leaf(bench, tape, 2, TOTAL), 0.3, 3, ROW_KEYS, spans(tape));
+    return op_dropout_weights(tape, y, 0.2, 4, ROW_KEYS, spans(tape));
+}
+static Tensor *dropout_constant(Tape *tape, OpBench *bench) {
+    Tensor *y = op_dropout_weights(tape, bench_constant(tape, 1, TOTAL), 0.3, 3, ROW_KEYS, spans(tape));
+    return op_add(tape, y, bench_leaf(bench, tape, 1, TOTAL));
+}
+
 static Tensor *context(Tape *tape, OpBench *bench) {
     Tensor *weights = bench_leaf(bench, tape, 1, TOTAL);
     return op_context(tape, weights, bench_leaf(bench, tape, KEYS, 5), spans(tape));
 }
+static Tensor *context_heads(Tape *tape, OpBench *bench) {
+    Tensor *weights = bench_leaf(bench, tape, 2, TOTAL);
+    return op_context(tape, weights, bench_leaf(bench, tape, KEYS, 6), spans(tape));
+}
+static Tensor *context_constant_weights(Tape *tape, OpBench *bench) {
+    Tensor *weights = bench_constant(tape, 2, TOTAL);
+    return op_context(tape, weights, bench_leaf(bench, tape, KEYS, 6), spans(tape));
+}
+static Tensor *context_constant_values(Tape *tape, OpBench *bench) {
+    Tensor *weights = bench_leaf(bench, tape, 1, TOTAL);
+    return op_context(tape, weights, bench_constant(tape, KEYS, 5), spans(tape));
+}
+/* Query, keys and values are one tensor, each row sees itself and what is before it. */
+static Tensor *causal(Tape *tape, OpBench *bench) {
+    static const int BEFORE_FIRST[] = {0, 0, 0, 3, 3}, BEFORE_LENGTH[] = {1, 2, 3, 1, 2};
+    const Spans *before = spans_new(tape, BEFORE_FIRST, BEFORE_LENGTH, ROWS);
+    Tensor *x = bench_leaf(bench, tape, ROWS, 6);
+    DotScore form = {.heads = 2, .scale = (real)0.6};
+    Tensor *weights = op_masked_softmax(tape, op_score_dot(tape, x, x, &form, before), before);
+    return op_context(tape, op_dropout_weights(tape, weights, 0.3, 1, ROW_KEYS, before), x, before);
+}
 
+/* Every row of the score table, with queries that are not of the values' size and with such that are. */
 static Attention attention;
-static void declare_attention(ParamSet *params) {
-    attention = attention_new(params, "attention", 0, 3, 4, 5);
+enum { VALUE = 4, POSITIONS = 3 };
+static void declare(ParamSet *params, int score, int query_size) {
+    AttentionForm form = {score, query_size, VALUE, 5, POSITIONS};
+    attention = attention_new(params, "attention", form);
 }
-/* Every row of the score table, with projections; values and keys come from one tensor. */
 static Tensor *whole(Tape *tape, OpBench *bench) {
-    Tensor *query = bench_leaf(bench, tape, ROWS, 3), *values = bench_leaf(bench, tape, KEYS, 4), *weights;
-    Tensor *keys = attention_keys(tape, &attention, values);
-    return attention_context(tape, &attention, query, keys, values, spans(tape), &weights);
+    Tensor *query = bench_leaf(bench, tape, ROWS, attention.query_size),
+           *values = bench_leaf(bench, tape, KEYS, VALUE), *weights;
+    AttentionMemory memory = attention_remember(tape, &attention, values);
+    AttentionDropout dropped = {bench->item->flags & CASE_TRAINING ? 0.3 : 0, 2, ROW_KEYS};
+    Tensor *y = attention_context(tape, &attention, query, &memory, spans(tape), dropped, &weights);
+    return op_add(tape, y, op_tanh(tape, y));
 }
 
-const OpCase ATTENTION_CASES[] = {{OP_SCORE_ADDITIVE, "score_additive", declare_v, scores, 0},
-                                  {OP_MASKED_SOFTMAX, "masked_softmax", NULL, softmax, 0},
-                                  {OP_CONTEXT, "context", NULL, context, 0},
-                                  {OP_CONTEXT, "attention", declare_attention, whole, 0},
-                                  {0}};
+#define SCORE_INDEX(name, formula) INDEX_##name,
+enum { SCORE_TABLE(SCORE_INDEX) SCORE_INDEX_COUNT };
+#define SCORE_FUNCTIONS(name, formula)                                                                       \
+    static void declare_##name(ParamSet *params) { declare(params, INDEX_##name, VALUE - 1); }               \
+    static void declare_square_##name(ParamSet *params) { declare(params, INDEX_##name, VALUE); }
+SCORE_TABLE(SCORE_FUNCTIONS)
+#define SCORE_CASES(name, formula)                                                                           \
+    {OP_CONTEXT, "attention, " #name, declare_##name, whole, 0},                                             \
+        {OP_CONTEXT, "attention, " #name ", equal sizes, dropout", declare_square_##name, whole,             \
+         CASE_TRAINING},
+
+const OpCase ATTENTION_CASES[] = {
+    {OP_MASKED_SOFTMAX, "masked_softmax", NULL, softmax, 0},
+    {OP_MASKED_SOFTMAX, "masked_softmax, two heads", NULL, softmax_heads, 0},
+    {OP_MASKED_SOFTMAX, "masked_softmax of a constant", NULL, softmax_constant, 0},
+    {OP_DROPOUT_WEIGHTS, "dropout_weights", NULL, dropout, CASE_TRAINING},
+    {OP_DROPOUT_WEIGHTS, "dropout_weights twice, two heads", NULL, dropout_heads, CASE_TRAINING},
+    {OP_DROPOUT_WEIGHTS, "dropout_weights of a constant", NULL, dropout_constant, CASE_TRAINING},
+    {OP_CONTEXT, "context", NULL, context, 0},
+    {OP_CONTEXT, "context, two heads", NULL, context_heads, 0},
+    {OP_CONTEXT, "context, constant weights", NULL, context_constant_weights, 0},
+    {OP_CONTEXT, "context, constant values", NULL, context_constant_values, 0},
+    {OP_DROPOUT_WEIGHTS, "causal self-attention", NULL, causal, CASE_TRAINING},
+    SCORE_TABLE(SCORE_CASES){0}};

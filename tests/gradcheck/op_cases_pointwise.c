@@ -1,4 +1,4 @@
-/* op_cases_pointwise.c - sums, nonlinearities, dropout, layer normalisation. */
+/* op_cases_pointwise.c - sums, multiples, nonlinearities, dropout of rows. */
 #include "op_cases.h"
 
 static Tensor *add(Tape *tape, OpBench *bench) {
@@ -12,6 +12,37 @@ static Tensor *add_to_itself(Tape *tape, OpBench *bench) {
 static Tensor *hyperbolic(Tape *tape, OpBench *bench) { return op_tanh(tape, bench_leaf(bench, tape, 3, 5)); }
 static Tensor *sigmoid(Tape *tape, OpBench *bench) { return op_sigmoid(tape, bench_leaf(bench, tape, 3, 5)); }
 
+/* The same numbers as another matrix: gradients reach them in both shapes. */
+static Tensor *reshaped(Tape *tape, OpBench *bench) {
+    Tensor *x = bench_leaf(bench, tape, 4, 6);
+    Tensor *y = op_tanh(tape, tape_reshape(tape, x, 8, 3));
+    return op_add(tape, tape_reshape(tape, y, 4, 6), x);
+}
+static Tensor *relu(Tape *tape, OpBench *bench) { return op_relu(tape, bench_leaf(bench, tape, 3, 5)); }
+static Tensor *relu_twice(Tape *tape, OpBench *bench) {
+    Tensor *x = bench_leaf(bench, tape, 3, 5);
+    return op_add(tape, op_relu(tape, x), op_relu(tape, op_scale(tape, x, -2)));
+}
+static Tensor *scale(Tape *tape, OpBench *bench) {
+    return op_scale(tape, bench_leaf(bench, tape, 3, 5), (real)-1.25);
+}
+static Tensor *scale_to_nothing(Tape *tape, OpBench *bench) {
+    Tensor *x = bench_leaf(bench, tape, 3, 5);
+    return op_add(tape, x, op_scale(tape, x, 0));
+}
+static Tensor *glu(Tape *tape, OpBench *bench) { return op_glu(tape, bench_leaf(bench, tape, 3, 10)); }
+static Tensor *glu_narrow(Tape *tape, OpBench *bench) { return op_glu(tape, bench_leaf(bench, tape, 4, 2)); }
+/* Constants may be added to anything, and pass through all the ops of this file. */
+static Tensor *constants(Tape *tape, OpBench *bench) {
+    Tensor *c = bench_constant(tape, 3, 6), *x = bench_leaf(bench, tape, 3, 6);
+    Tensor *y = op_add(tape, op_scale(tape, c, 2), x);
+    return op_add(tape, op_tanh(tape, op_add(tape, y, c)),
+                  op_relu(tape, op_add(tape, c, op_sigmoid(tape, c))));
+}
+static Tensor *glu_constant(Tape *tape, OpBench *bench) {
+    return op_add(tape, op_glu(tape, bench_constant(tape, 3, 6)), bench_leaf(bench, tape, 3, 3));
+}
+
 static const uint32_t ROW_KEYS[] = {7, 7, 0, 4000000000u, 12};
 static Tensor *dropout(Tape *tape, OpBench *bench) {
     return op_dropout(tape, bench_leaf(bench, tape, 5, 9), 0.4, 3, ROW_KEYS);
@@ -21,38 +52,19 @@ static Tensor *dropout_chain(Tape *tape, OpBench *bench) {
     return op_dropout(tape, op_tanh(tape, x), 0.2, 4, ROW_KEYS);
 }
 
-static void declare_norm(ParamSet *params) {
-    params_add(params, "gain", 1, 7, INIT_UNIFORM, 1.5, PACK_NONE);
-    params_add(params, "bias", 1, 7, INIT_UNIFORM, 0.5, PACK_NONE);
-}
-static void declare_narrow_norm(ParamSet *params) {
-    params_add(params, "gain", 1, 1, INIT_UNIFORM, 1.5, PACK_NONE);
-    params_add(params, "bias", 1, 1, INIT_UNIFORM, 0.5, PACK_NONE);
-}
-static Tensor *layer_norm(Tape *tape, OpBench *bench) {
-    return op_layer_norm(tape, bench_leaf(bench, tape, 4, 7), bench_param(bench, "gain"),
-                         bench_param(bench, "bias"));
-}
-static Tensor *layer_norm_one_row(Tape *tape, OpBench *bench) {
-    Tensor *y = op_layer_norm(tape, bench_leaf(bench, tape, 1, 7), bench_param(bench, "gain"),
-                              bench_param(bench, "bias"));
-    return op_layer_norm(tape, y, bench_param(bench, "gain"), bench_param(bench, "bias"));
-}
-/* One number normalises to 0, whatever it was. */
-static Tensor *layer_norm_one_column(Tape *tape, OpBench *bench) {
-    return op_layer_norm(tape, bench_leaf(bench, tape, 3, 1), bench_param(bench, "gain"),
-                         bench_param(bench, "bias"));
-}
-
-const OpCase POINTWISE_CASES[] = {
-    {OP_ADD, "add", NULL, add, 0},
-    {OP_ADD, "add to itself", NULL, add_to_itself, 0},
-    {OP_TANH, "tanh", NULL, hyperbolic, 0},
-    {OP_SIGMOID, "sigmoid", NULL, sigmoid, 0},
-    {OP_DROPOUT, "dropout", NULL, dropout, CASE_TRAINING},
-    {OP_DROPOUT, "dropout twice", NULL, dropout_chain, CASE_TRAINING},
-    {OP_LAYER_NORM, "layer_norm", declare_norm, layer_norm, 0},
-    {OP_LAYER_NORM, "layer_norm twice, one row", declare_norm, layer_norm_one_row, 0},
-    {OP_LAYER_NORM, "layer_norm, one column", declare_narrow_norm, layer_norm_one_column,
-     CASE_MAY_VANISH | CASE_SPARE_PARAMS},
-    {0}};
+const OpCase POINTWISE_CASES[] = {{OP_ADD, "add", NULL, add, 0},
+                                  {OP_ADD, "add to itself", NULL, add_to_itself, 0},
+                                  {OP_ADD, "add constants", NULL, constants, 0},
+                                  {OP_TANH, "tanh", NULL, hyperbolic, 0},
+                                  {OP_TANH, "tanh of another shape", NULL, reshaped, 0},
+                                  {OP_SIGMOID, "sigmoid", NULL, sigmoid, 0},
+                                  {OP_RELU, "relu", NULL, relu, 0},
+                                  {OP_RELU, "relu of both signs", NULL, relu_twice, 0},
+                                  {OP_SCALE, "scale", NULL, scale, 0},
+                                  {OP_SCALE, "scale by 0", NULL, scale_to_nothing, 0},
+                                  {OP_GLU, "glu", NULL, glu, 0},
+                                  {OP_GLU, "glu, one column", NULL, glu_narrow, 0},
+                                  {OP_GLU, "glu of a constant", NULL, glu_constant, 0},
+                                  {OP_DROPOUT, "dropout", NULL, dropout, CASE_TRAINING},
+                                  {OP_DROPOUT, "dropout twice", NULL, dropout_chain, CASE_TRAINING},
+                                  {0}};

@@ -66,3 +66,15 @@ void line_check(const char *what, const Line *line, const double *expected, doub
                      expected[i]);
     }
 }
+
+static const size_t LENGTHS[] = {1,  2,  3,  4,  5,  7,  8,  9,   15,  16,          17,
+                                 24, 31, 32, 33, 63, 64, 65, 100, 257, KERN_LONGEST};
+
+void kern_each(void (*test)(const Kernels *k, size_t n)) {
+    for (const Kernels *const *table = kern_tables(); *table; table++)
+        for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
+            kern = *table;
+            test(*table, LENGTHS[i]);
+        }
+    kern_select();
+}

@@ -20,4 +20,8 @@ void line_free(Line *line); /* fails the test if a guard was touched */
 /* Fails the test unless every number is within `tolerance` of the expected one, relative to max(1, |expected|). */
 void line_check(const char *what, const Line *line, const double *expected, double tolerance);
 
+/* Run `test` for every table and for lengths with all kinds of tails, the last of them KERN_LONGEST. */
+enum { KERN_LONGEST = 1025 };
+void kern_each(void (*test)(const Kernels *k, size_t n));
+
 #endif

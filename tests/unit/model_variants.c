@@ -9,21 +9,26 @@
 const ModelVariant MODEL_VARIANTS[] = {
     {"conditional, deep readout, all tied", "model.tie=all"},
     {"textbook: bahdanau, two layers, final start, linear readout",
-     "model.decoder=bahdanau model.start=final model.bidirectional=false model.readout=linear model.tie=none "
-     "model.encoder_layers=2 model.decoder_layers=2 model.hidden=5"},
-    {"bahdanau, deep readout, target tied", "model.decoder=bahdanau model.tie=target model.hidden=5"},
+     "model.decoder.style=bahdanau model.decoder.start=final model.encoder.bidirectional=false "
+     "model.decoder.readout=linear model.tie=none "
+     "model.encoder.layers=2 model.decoder.layers=2 model.hidden=5"},
+    {"bahdanau, deep readout, target tied", "model.decoder.style=bahdanau model.tie=target model.hidden=5"},
     {"conditional, layer norm, two layers",
-     "model.layer_norm=true model.encoder_layers=2 model.decoder_layers=2"},
+     "model.layer_norm=true model.encoder.layers=2 model.decoder.layers=2"},
     {"bahdanau, layer norm, final start, linear readout, target tied",
-     "model.decoder=bahdanau model.layer_norm=true model.start=final model.bidirectional=false "
-     "model.readout=linear model.tie=target"},
+     "model.decoder.style=bahdanau model.layer_norm=true model.decoder.start=final "
+     "model.encoder.bidirectional=false "
+     "model.decoder.readout=linear model.tie=target"},
     {"conditional, linear readout, untied, small attention",
-     "model.readout=linear model.tie=none model.attention_size=3 model.encoder_layers=2 model.hidden=5"},
+     "model.decoder.readout=linear model.tie=none model.attention_size=3 model.encoder.layers=2 "
+     "model.hidden=5"},
     {"bahdanau, layer norm, two decoder layers, untied",
-     "model.decoder=bahdanau model.layer_norm=true model.decoder_layers=2 model.tie=none model.hidden=5"},
+     "model.decoder.style=bahdanau model.layer_norm=true model.decoder.layers=2 model.tie=none "
+     "model.hidden=5"},
     {"conditional, final start, linear readout, all tied",
-     "model.start=final model.bidirectional=false model.readout=linear model.tie=all model.encoder_layers=2 "
-     "model.decoder_layers=2"},
+     "model.decoder.start=final model.encoder.bidirectional=false model.decoder.readout=linear model.tie=all "
+     "model.encoder.layers=2 "
+     "model.decoder.layers=2"},
     {0}};
 
 static void give_up(const char *what) {
@@ -75,14 +80,33 @@ static void shake(ParamSet *params) {
     }
 }
 
+void variant_sizes(ModelOptions *options) {
+    options->embedding = options->hidden = 4;
+    options->embedding_scale = 0.7;
+    options->max_positions = 4; /* fewer than the longest sentence has */
+    options->relative_reach = 2;
+}
+
+static void configure(Config *config, const ModelVariant *variant, const char *more) {
+    config_init(config);
+    set_all(config, "text.tokenizer=word text.min_count=1");
+    variant_sizes(&config->model);
+    set_all(config, variant->settings);
+    if (more) set_all(config, more);
+    config->text.joint = config->model.tie == TIE_ALL;
+}
+
+bool variant_allowed(const ModelVariant *variant, const char *more) {
+    Config config;
+    configure(&config, variant, more);
+    Status status = config_check(&config);
+    config_free(&config);
+    return status == STATUS_OK;
+}
+
 Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t seed) {
     Config config;
-    config_init(&config);
-    set_all(&config, "text.tokenizer=word text.min_count=1 model.embedding=4 model.hidden=4 "
-                     "model.embedding_scale=0.7");
-    set_all(&config, variant->settings);
-    if (more) set_all(&config, more);
-    config.text.joint = config.model.tie == TIE_ALL;
+    configure(&config, variant, more);
     if (config_check(&config) != STATUS_OK) give_up(variant->name);
     Segmenter *source = learn("s", &config.text);
     Segmenter *target = config.text.joint ? segmenter_retain(source) : learn("t", &config.text);

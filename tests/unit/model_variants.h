@@ -1,4 +1,5 @@
-/* model_variants.h - one small model for each way of putting a model together, and a batch for it.
+/* model_variants.h - small models, and a batch for them. Those with names are here; variant_cover.h adds models in which every two
+ * choices meet.
  *
  * tests/gradcheck compiles the same source in double precision.
  */
@@ -9,14 +10,18 @@
 
 typedef struct {
     const char *name;
-    const char *settings; /* "model.decoder=bahdanau model.tie=none": keys of the configuration */
+    const char *settings; /* "model.decoder.style=bahdanau model.tie=none": keys of the configuration */
 } ModelVariant;
 
 extern const ModelVariant MODEL_VARIANTS[]; /* ends with a row without a name */
 
 enum { VARIANT_WORDS = 5, VARIANT_SENTENCES = 5 }; /* words of each language */
 
-/* Random weights, biases and gains included; not packed. `more`: further settings, or NULL. Release with seq2seq_free. */
+/* What all variants begin with: sizes small enough to count on fingers. */
+void variant_sizes(ModelOptions *options);
+/* `more`: further settings, or NULL. */
+bool variant_allowed(const ModelVariant *variant, const char *more);
+/* Random weights, biases and gains included; not packed. Release with seq2seq_free. */
 Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t seed);
 /* Sentences of different lengths, empty ones on either side among them. seed_update 0 = no dropout. */
 TrainingBatch variant_batch(uint64_t seed_update);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "unit/model_variants.h"
+#include "unit/variant_cover.h"
 
 enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MOST_STEPS = 8 };
 
@@ -53,7 +53,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
     Tape *tapes[2] = {tape_new(seq2seq_params(model), false), tape_new(seq2seq_params(model), false)};
     Encoded *encoded = seq2seq_encode(model, encoder_tape, source, length, rows);
     assert_int_equal(encoded->B, rows);
-    DecoderState state = seq2seq_start(model, encoder_tape, encoded);
+    DecoderState state = seq2seq_start(encoded);
     Decoded *decoded = mem_alloc(1, sizeof *decoded);
     for (int t = 0; t < MOST_STEPS; t++) {
         int tokens[B];
@@ -61,7 +61,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
             int s = sentences[r], n = batch->target_length[s];
             tokens[r] = !t ? VOCAB_BOS : t <= n ? batch->target[s][t - 1] : VOCAB_EOS;
         }
-        AttentionWeights attention;
+        AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
         tape_reset(tapes[t % 2]); /* the state of the step before lives on the other one */
         Tensor *logits = seq2seq_step(model, tapes[t % 2], encoded, own, tokens, rows, &state, &attention);
         assert_int_equal(logits->rows, rows);
@@ -100,7 +100,7 @@ static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, c
 static void test_steps_are_teacher_forcing(void **state) {
     (void)state;
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+    for (const ModelVariant *v = cover_variants(); v->name; v++) {
         Seq2Seq *model = packed_model(v, NULL);
         Decoded *decoded = decode(model, &batch, ALL, B);
         double total = 0;
@@ -126,6 +126,9 @@ static void test_steps_are_teacher_forcing(void **state) {
     }
 }
 
+/* Whole vectors and a rest. */
+#define WIDER "model.hidden=20 model.embedding=20"
+
 /* Bit for bit the same logits alone, in pairs, in the whole batch, and in another order. */
 static void test_neighbours(void **state) {
     (void)state;
@@ -133,8 +136,8 @@ static void test_neighbours(void **state) {
         {0}, {1}, {2}, {3}, {4}, {4, 2}, {1, 0}, {3, 4}, {4, 3, 2, 1, 0}, {2, 0, 1, 4, 3}, {1, 1, 3}};
     static const int SIZES[] = {1, 1, 1, 1, 1, 2, 2, 2, 5, 5, 3};
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
-        Seq2Seq *model = packed_model(v, "model.hidden=20 model.embedding=20");
+    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+        Seq2Seq *model = packed_model(v, WIDER);
         Decoded *together = decode(model, &batch, ALL, B);
         for (size_t g = 0; g < sizeof SIZES / sizeof *SIZES; g++) {
             Decoded *group = decode(model, &batch, GROUPS[g], SIZES[g]);
@@ -149,33 +152,104 @@ static void test_neighbours(void **state) {
     }
 }
 
-/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now. */
+/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now: picked from the first state, and
+ * after one and two steps. */
+static void check_select(const char *name, const Seq2Seq *model, int steps) {
+    static const int INDEX[] = {3, 0, 0, 4},
+                     TOKENS[3][B] = {{2, 2, 2, 2, 2}, {7, 5, 8, 4, 5}, {4, 5, 6, 7, 8}};
+    enum { ROWS = sizeof INDEX / sizeof *INDEX };
+    TrainingBatch batch = variant_batch(0);
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
+    DecoderState whole = seq2seq_start(encoded);
+    for (int t = 0; t < steps; t++) seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &whole, NULL);
+    DecoderState part = seq2seq_select(tape, &whole, INDEX, ROWS);
+    assert_int_equal(part.parts, whole.parts);
+    int tokens[ROWS];
+    for (int r = 0; r < ROWS; r++) tokens[r] = TOKENS[2][INDEX[r]];
+    Tensor *expected = seq2seq_step(model, tape, encoded, ALL, TOKENS[2], B, &whole, NULL);
+    Tensor *logits = seq2seq_step(model, tape, encoded, INDEX, tokens, ROWS, &part, NULL);
+    assert_int_equal(part.parts, whole.parts);
+    for (int r = 0; r < ROWS; r++) {
+        if (memcmp(tensor_row(logits, r), tensor_row(expected, INDEX[r]), V * sizeof(real)) != 0)
+            fail_msg("%s: row %d differs after %d steps", name, r, steps);
+        for (int i = 0; i < part.parts; i++) {
+            assert_int_equal(part.part[i]->columns, whole.part[i]->columns);
+            assert_memory_equal(tensor_row(part.part[i], r), tensor_row(whole.part[i], INDEX[r]),
+                                (size_t)part.part[i]->columns * sizeof(real));
+        }
+    }
+    assert_memory_not_equal(tensor_row(logits, 0), tensor_row(logits, 1), V * sizeof(real));
+    tape_free(tape);
+}
+
 static void test_select(void **state) {
     (void)state;
-    TrainingBatch batch = variant_batch(0);
-    static const int INDEX[] = {3, 0, 0, 4}, TOKENS[2][B] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
-    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
-        Seq2Seq *model = packed_model(v, NULL);
-        Tape *tape = tape_new(seq2seq_params(model), false);
-        Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
-        DecoderState whole = seq2seq_start(model, tape, encoded);
-        seq2seq_step(model, tape, encoded, ALL, TOKENS[0], B, &whole, NULL);
-        DecoderState part = seq2seq_select(tape, &whole, INDEX, 4);
-        assert_int_equal(part.layers, whole.layers);
-        int part_tokens[4];
-        for (int r = 0; r < 4; r++) part_tokens[r] = TOKENS[1][INDEX[r]];
-        Tensor *expected = seq2seq_step(model, tape, encoded, ALL, TOKENS[1], B, &whole, NULL);
-        Tensor *logits = seq2seq_step(model, tape, encoded, INDEX, part_tokens, 4, &part, NULL);
-        for (int r = 0; r < 4; r++) {
-            assert_memory_equal(tensor_row(logits, r), tensor_row(expected, INDEX[r]), V * sizeof(real));
-            for (int l = 0; l < part.layers; l++)
-                assert_memory_equal(tensor_row(part.layer[l], r), tensor_row(whole.layer[l], INDEX[r]),
-                                    (size_t)part.layer[l]->columns * sizeof(real));
+    for (const ModelVariant *v = cover_variants(); v->name; v++)
+        for (int steps = 0; steps < 3; steps++) {
+            Seq2Seq *model = packed_model(v, steps == 1 ? WIDER : NULL);
+            check_select(v->name, model, steps);
+            seq2seq_free(model);
         }
-        assert_memory_not_equal(tensor_row(logits, 0), tensor_row(logits, 1), V * sizeof(real));
-        tape_free(tape);
-        seq2seq_free(model);
+}
+
+/* ---- attention of layers and heads ---- */
+
+/* Weights of the second step of all sentences, one after the other; returns how many. */
+static int step_weights(const Seq2Seq *model, int layer, int head, double *weights) {
+    TrainingBatch batch = variant_batch(0);
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
+    DecoderState decoder = seq2seq_start(encoded);
+    AttentionWeights attention = {.choice = {layer, head}};
+    int count = 0;
+    for (int t = 0; t < 2; t++) {
+        static const int TOKENS[2][B] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
+        seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &decoder, &attention);
     }
+    for (int b = 0; b < B; b++) {
+        check_weights(&attention, b, batch.source_length[b] + 1);
+        for (int s = 0; s < attention.length[b]; s++)
+            weights[count++] = (double)attention.weights[attention.start[b] + s];
+    }
+    tape_free(tape);
+    return count;
+}
+
+/* The mean over heads, layers or both is the mean of the single ones, and these differ. */
+static void test_layers_and_heads(void **state) {
+    (void)state;
+    enum { LAYERS = 2, HEADS = 2, MOST = 32 };
+    double single[LAYERS][HEADS][MOST], of_layer[MOST], of_head[MOST], of_all[MOST];
+    int transformers = 0;
+    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+        if (!strstr(v->settings, "model.decoder.style=transformer")) continue;
+        Seq2Seq *model = packed_model(v, "model.decoder.layers=2 model.heads=2");
+        int count = step_weights(model, ATTENTION_MEAN, ATTENTION_MEAN, of_all);
+        AttentionChoice all = seq2seq_attentions(model);
+        assert_int_equal(count, 15);
+        assert_true(all.layer == LAYERS && all.head == HEADS);
+        for (int l = 0; l < LAYERS; l++)
+            for (int h = 0; h < HEADS; h++) step_weights(model, l, h, single[l][h]);
+        double apart[2] = {0};
+        for (int k = 0; k < 2; k++) {
+            step_weights(model, k, ATTENTION_MEAN, of_layer);
+            step_weights(model, ATTENTION_MEAN, k, of_head);
+            for (int i = 0; i < count; i++) {
+                assert_true(fabs(of_layer[i] - (single[k][0][i] + single[k][1][i]) / 2) <= 1e-6);
+                assert_true(fabs(of_head[i] - (single[0][k][i] + single[1][k][i]) / 2) <= 1e-6);
+                assert_true(
+                    fabs(of_all[i] - (single[0][0][i] + single[0][1][i] + single[1][0][i] + single[1][1][i]) /
+                                         4) <= 1e-6);
+                apart[0] = fmax(apart[0], fabs(single[k][0][i] - single[k][1][i]));
+                apart[1] = fmax(apart[1], fabs(single[0][k][i] - single[1][k][i]));
+            }
+        }
+        assert_true(apart[0] > 1e-3 && apart[1] > 1e-3);
+        seq2seq_free(model);
+        transformers++;
+    }
+    assert_true(transformers > 4);
 }
 
 /* The order of the sentences in a training batch does not matter, dropout included: masks go with the sentence. */
@@ -183,15 +257,17 @@ static void test_order_of_batch(void **state) {
     (void)state;
     static const int BACKWARDS[B] = {4, 3, 2, 1, 0};
     TrainingBatch batch = variant_batch(9);
-    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+    for (const ModelVariant *v = cover_variants(); v->name; v++) {
         Seq2Seq *model =
             packed_model(v, "model.dropout_embedding=0.4 model.dropout_layers=0.4 model.dropout_encoder=0.4 "
-                            "model.dropout_output=0.4 model.word_dropout=0.2");
+                            "model.dropout_output=0.4 model.dropout_attention=0.4 model.word_dropout=0.2");
         BatchLoss there = forced_loss(model, &batch, ALL, B), back = forced_loss(model, &batch, BACKWARDS, B);
-        assert_true(fabs(there.loss - back.loss) <= 1e-5 * there.loss);
+        if (!(fabs(there.loss - back.loss) <= 1e-5 * there.loss))
+            fail_msg("%s: loss %.9g, backwards %.9g", v->name, there.loss, back.loss);
         double alone = 0;
         for (int b = 0; b < B; b++) alone += forced_loss(model, &batch, &ALL[b], 1).loss;
-        assert_true(fabs(there.loss - alone) <= 1e-5 * there.loss);
+        if (!(fabs(there.loss - alone) <= 1e-5 * there.loss))
+            fail_msg("%s: loss %.9g, one by one %.9g", v->name, there.loss, alone);
         batch.seed_update = 10;
         assert_true(fabs(forced_loss(model, &batch, ALL, B).loss - there.loss) > 1e-3);
         batch.seed_update = 9;
@@ -219,6 +295,7 @@ int main(void) {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_select),
+        cmocka_unit_test(test_layers_and_heads),
         cmocka_unit_test(test_order_of_batch),
         cmocka_unit_test(test_smoothing),
     };

@@ -6,25 +6,14 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 #include "kern_tables.h"
 
-static const size_t LENGTHS[] = {1,  2,  3,  4,  5,  7,  8,  9,   15,  16,  17,
-                                 24, 31, 32, 33, 63, 64, 65, 100, 257, 1025};
-enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, LONGEST = 1025, ROWS = 3 };
+enum { LONGEST = KERN_LONGEST, ROWS = 3 };
 static double want[3 * ROWS * LONGEST], want2[3 * ROWS * LONGEST], want3[3 * ROWS * LONGEST];
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-
-/* Run `test` for every table and length. */
-static void each(void (*test)(const Kernels *k, size_t n)) {
-    for (const Kernels *const *table = kern_tables(); *table; table++)
-        for (int i = 0; i < LENGTH_COUNT; i++) {
-            kern = *table;
-            test(*table, LENGTHS[i]);
-        }
-    kern_select();
-}
 
 static void nonlinear(const Kernels *k, size_t n) {
     Line x = line_new(n, 1, 8), y = line_new(n, 2, 1), dy = line_new(n, 3, 2), dx = line_new(n, 4, 1);
@@ -44,13 +33,23 @@ static void nonlinear(const Kernels *k, size_t n) {
         want[i] = (double)dx2.at[i] + (double)dy.at[i] * (double)y.at[i] * (1 - (double)y.at[i]);
     k->sigmoid_backward(n, y.at, dy.at, dx2.at);
     line_check("sigmoid_backward", &dx2, want, 1e-6);
+
+    for (size_t i = 0; i < n; i++) want[i] = fmax(0, (double)x.at[i]);
+    k->relu(n, x.at, y.at);
+    line_check("relu", &y, want, 0);
+    for (size_t i = 0; i < n; i++) want[i] = (double)dx.at[i] + (y.at[i] > 0 ? (double)dy.at[i] : 0);
+    k->relu_backward(n, y.at, dy.at, dx.at);
+    line_check("relu_backward", &dx, want, 1e-7);
+    dy.at[n / 2] = (real)NAN;
+    k->relu(n, dy.at, y.at);
+    assert_true(isnan(y.at[n / 2]));
     k->tanh(n, x.at, x.at); /* in place */
     k->tanh(n, y.at, y.at);
     line_free(&x), line_free(&y), line_free(&dy), line_free(&dx), line_free(&dx2);
 }
 static void test_nonlinear(void **state) {
     (void)state;
-    each(nonlinear);
+    kern_each(nonlinear);
 }
 
 static void linear(const Kernels *k, size_t n) {
@@ -84,7 +83,42 @@ static void linear(const Kernels *k, size_t n) {
 }
 static void test_linear(void **state) {
     (void)state;
-    each(linear);
+    kern_each(linear);
+}
+
+static void scale(const Kernels *k, size_t n) {
+    Line x = line_new(n, 1, 2), y = line_new(n, 2, 2);
+    for (size_t i = 0; i < n; i++) want[i] = -0.75 * (double)x.at[i];
+    y.at[n / 2] = (real)NAN; /* what was there does not matter */
+    k->scale(n, (real)-0.75, x.at, y.at);
+    line_check("scale", &y, want, 1e-7);
+    line_free(&x), line_free(&y);
+}
+static void test_scale(void **state) {
+    (void)state;
+    kern_each(scale);
+}
+
+static void gated(const Kernels *k, size_t n) {
+    Line x = line_new(ROWS * 2 * n, 1, 3), y = line_new(ROWS * n, 2, 1), dy = line_new(ROWS * n, 3, 2),
+         dx = line_new(ROWS * 2 * n, 4, 1);
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t i = 0; i < n; i++) {
+            size_t left = row * 2 * n + i, at = row * n + i;
+            double a = (double)x.at[left], gate = sigmoid((double)x.at[left + n]), d = (double)dy.at[at];
+            want[at] = a * gate;
+            want2[left] = (double)dx.at[left] + d * gate;
+            want2[left + n] = (double)dx.at[left + n] + d * a * gate * (1 - gate);
+        }
+    k->glu_forward(ROWS, (int)n, x.at, y.at);
+    line_check("glu_forward", &y, want, 1e-6);
+    k->glu_backward(ROWS, (int)n, x.at, dy.at, dx.at);
+    line_check("glu_backward", &dx, want2, 2e-6);
+    line_free(&x), line_free(&y), line_free(&dy), line_free(&dx);
+}
+static void test_gated(void **state) {
+    (void)state;
+    kern_each(gated);
 }
 
 static double log_sum_exp(size_t n, const real *x) {
@@ -110,7 +144,7 @@ static void softmax(const Kernels *k, size_t n) {
 }
 static void test_softmax(void **state) {
     (void)state;
-    each(softmax);
+    kern_each(softmax);
 }
 
 static void check_cross_entropy(const Kernels *k, size_t n, int target, double e, double scale) {
@@ -136,7 +170,7 @@ static void cross_entropy(const Kernels *k, size_t n) {
 }
 static void test_cross_entropy(void **state) {
     (void)state;
-    each(cross_entropy);
+    kern_each(cross_entropy);
 }
 
 static void gru(const Kernels *k, size_t n) {
@@ -179,37 +213,68 @@ static void gru(const Kernels *k, size_t n) {
 }
 static void test_gru(void **state) {
     (void)state;
-    each(gru);
+    kern_each(gru);
 }
 
-static void additive(const Kernels *k, size_t n) {
-    Line q = line_new(n, 1, 2), keys = line_new(ROWS * n, 2, 2), v = line_new(n, 3, 1),
-         scores = line_new(ROWS, 4, 1);
-    Line ds = line_new(ROWS, 5, 1), dq = line_new(n, 6, 1), dkeys = line_new(ROWS * n, 7, 1),
-         dv = line_new(n, 8, 1);
-    double want_scores[ROWS] = {0}, *want_dkeys = want, *want_dq = want2, *want_dv = want3;
-    for (size_t i = 0; i < n; i++) want_dq[i] = (double)dq.at[i], want_dv[i] = (double)dv.at[i];
-    for (size_t s = 0; s < ROWS; s++)
-        for (size_t i = 0; i < n; i++) {
-            double t = tanh((double)q.at[i] + (double)keys.at[s * n + i]);
-            double g = (double)ds.at[s] * (double)v.at[i] * (1 - t * t);
-            want_scores[s] += (double)v.at[i] * t;
-            want_dkeys[s * n + i] = (double)dkeys.at[s * n + i] + g;
-            want_dq[i] += g;
-            want_dv[i] += (double)ds.at[s] * t;
-        }
-    k->additive_forward(ROWS, (int)n, q.at, keys.at, v.at, scores.at);
-    line_check("additive_forward", &scores, want_scores, 1e-5);
-    k->additive_backward(ROWS, (int)n, q.at, keys.at, v.at, ds.at, dq.at, dkeys.at, dv.at);
-    line_check("additive_backward, dq", &dq, want_dq, 2e-6);
-    line_check("additive_backward, dkeys", &dkeys, want_dkeys, 2e-6);
-    line_check("additive_backward, dv", &dv, want_dv, 2e-6);
-    line_free(&q), line_free(&keys), line_free(&v), line_free(&scores);
-    line_free(&ds), line_free(&dq), line_free(&dkeys), line_free(&dv);
+typedef struct {
+    double *h, *c, *saved, *dg, *dc; /* expected; dg is what is added to the gradients of both projections */
+} Lstm;
+static void lstm_number(Lstm *want_, double gx[4], double c, double dh, double dc, size_t gate, size_t at,
+                        size_t n) {
+    double i = sigmoid(gx[0]), f = sigmoid(gx[1]), g = tanh(gx[2]), o = sigmoid(gx[3]),
+           gates[] = {i, f, g, o};
+    double next = f * c + i * g, t = tanh(next), d = dc + dh * o * (1 - t * t);
+    want_->c[at] = next, want_->h[at] = o * t, want_->dc[at] = d * f;
+    double dg[] = {d * g * i * (1 - i), d * c * f * (1 - f), d * i * (1 - g * g), dh * t * o * (1 - o)};
+    for (size_t q = 0; q < 4; q++) want_->saved[gate + q * n] = gates[q], want_->dg[gate + q * n] = dg[q];
 }
-static void test_additive(void **state) {
+static void add_line(double *sums, const Line *line) {
+    for (size_t i = 0; i < line->n; i++) sums[i] += (double)line->at[i];
+}
+
+static void lstm(const Kernels *k, size_t n) {
+    size_t all = ROWS * n;
+    Line gx = line_new(4 * all, 1, 3), gh = line_new(4 * all, 2, 3), c = line_new(all, 3, 2),
+         out = line_new(all, 4, 1), next = line_new(all, 5, 1), saved = line_new(4 * all, 6, 1),
+         dout = line_new(all, 7, 1), dnext = line_new(all, 8, 1), dgx = line_new(4 * all, 9, 1),
+         dgh = line_new(4 * all, 10, 1), dc = line_new(all, 11, 1), again = line_copy(&out),
+         memory = line_copy(&next), dc2 = line_copy(&dc), dgx2 = line_copy(&dgx);
+    double *numbers = mem_alloc(11 * all, sizeof *numbers);
+    Lstm w = {numbers, numbers + all, numbers + 2 * all, numbers + 6 * all, numbers + 10 * all};
+    for (size_t at = 0; at < all; at++) {
+        size_t gate = at / n * 4 * n + at % n;
+        double sums[4];
+        for (size_t q = 0; q < 4; q++) sums[q] = (double)gx.at[gate + q * n] + (double)gh.at[gate + q * n];
+        lstm_number(&w, sums, (double)c.at[at], (double)dout.at[at], (double)dnext.at[at], gate, at, n);
+    }
+    k->lstm_forward(ROWS, (int)n, gx.at, gh.at, c.at, out.at, next.at, saved.at);
+    line_check("lstm_forward, h", &out, w.h, 1e-6);
+    line_check("lstm_forward, c", &next, w.c, 2e-6);
+    line_check("lstm_forward, saved", &saved, w.saved, 1e-6);
+    k->lstm_forward(ROWS, (int)n, gx.at, gh.at, c.at, again.at, memory.at, NULL);
+    assert_memory_equal(again.at, out.at, all * sizeof(real));
+    assert_memory_equal(memory.at, next.at, all * sizeof(real));
+
+    double *want_gx = mem_alloc(8 * all, sizeof *want_gx), *want_gh = want_gx + 4 * all;
+    memcpy(want_gx, w.dg, 4 * all * sizeof *want_gx);
+    memcpy(want_gh, w.dg, 4 * all * sizeof *want_gh);
+    add_line(want_gx, &dgx), add_line(want_gh, &dgh), add_line(w.dc, &dc);
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, dgx.at, dgh.at, dc.at);
+    line_check("lstm_backward, dgx", &dgx, want_gx, 3e-6);
+    line_check("lstm_backward, dgh", &dgh, want_gh, 3e-6);
+    line_check("lstm_backward, dc", &dc, w.dc, 3e-6);
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, NULL, NULL, dc2.at);
+    assert_memory_equal(dc2.at, dc.at, all * sizeof(real));
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, dgx2.at, NULL, NULL);
+    assert_memory_equal(dgx2.at, dgx.at, 4 * all * sizeof(real));
+    mem_free(numbers), mem_free(want_gx);
+    line_free(&gx), line_free(&gh), line_free(&c), line_free(&out), line_free(&next), line_free(&saved);
+    line_free(&dout), line_free(&dnext), line_free(&dgx), line_free(&dgh), line_free(&dc), line_free(&again);
+    line_free(&memory), line_free(&dc2), line_free(&dgx2);
+}
+static void test_lstm(void **state) {
     (void)state;
-    each(additive);
+    kern_each(lstm);
 }
 
 static void norm_row(size_t n, const real *x, const real *gain, const real *dy, double *y, double *dx,
@@ -255,7 +320,7 @@ static void layer_norm(const Kernels *k, size_t n) {
 }
 static void test_layer_norm(void **state) {
     (void)state;
-    each(layer_norm);
+    kern_each(layer_norm);
 }
 
 static void adam_once(const Kernels *k, size_t n, bool with_average) {
@@ -291,7 +356,7 @@ static void adam(const Kernels *k, size_t n) {
 }
 static void test_adam(void **state) {
     (void)state;
-    each(adam);
+    kern_each(adam);
 }
 
 /* ATTN_MT_SIMD asks for less; an unknown name means base. */
@@ -316,9 +381,12 @@ static void test_select(void **state) {
 int main(void) {
     unsetenv("ATTN_MT_SIMD");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nonlinear),     cmocka_unit_test(test_linear), cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_cross_entropy), cmocka_unit_test(test_gru),    cmocka_unit_test(test_additive),
-        cmocka_unit_test(test_layer_norm),    cmocka_unit_test(test_adam),   cmocka_unit_test(test_select),
+        cmocka_unit_test(test_nonlinear),  cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_softmax),    cmocka_unit_test(test_cross_entropy),
+        cmocka_unit_test(test_gru),        cmocka_unit_test(test_lstm),
+        cmocka_unit_test(test_gated),      cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_layer_norm), cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_select),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,29 +79,75 @@ static void test_means(void **state) {
         }
 }
 
-/* Each row sees its own span only: other keys and values may be anything. */
-static void test_spans(void **state) {
+static void test_pointwise(void **state) {
     (void)state;
-    static const int FIRST[] = {2, 0, 5}, LENGTH[] = {3, 2, 0};
-    const Spans *spans = spans_new(tape, FIRST, LENGTH, 3);
-    assert_int_equal(spans->total, 5);
-    Tensor *scores = numbers(1, 5, 4), *values = numbers(6, WIDTH, 5);
-    memset(tensor_row(values, 5), 0xFF, WIDTH * sizeof(real)); /* NaN */
-    Tensor *weights = op_masked_softmax(tape, scores, spans),
-           *context = op_context(tape, weights, values, spans);
-    for (int r = 0, k = 0; r < 3; k += LENGTH[r++]) {
-        double total = 0, sum = 0;
-        for (int i = 0; i < LENGTH[r]; i++) total += exp((double)scores->data[k + i]);
-        for (int c = 0; c < WIDTH; c++) {
-            double expected = 0;
-            for (int i = 0; i < LENGTH[r]; i++)
-                expected +=
-                    exp((double)scores->data[k + i]) / total * (double)tensor_row(values, FIRST[r] + i)[c];
-            assert_true(fabs((double)tensor_row(context, r)[c] - expected) <= 1e-6);
+    Tensor *x = numbers(3, 8, 4), *negative = op_relu(tape, x), *scaled = op_scale(tape, x, -2),
+           *gated = op_glu(tape, x);
+    assert_int_equal(gated->rows, 3);
+    assert_int_equal(gated->columns, 4);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 8; c++) {
+            real number = tensor_row(x, r)[c];
+            assert_true(tensor_row(negative, r)[c] == (number > 0 ? number : 0));
+            assert_true(tensor_row(scaled, r)[c] == -2 * number);
+            if (c >= 4) continue;
+            double gate = 1 / (1 + exp(-(double)tensor_row(x, r)[c + 4]));
+            assert_true(fabs((double)tensor_row(gated, r)[c] - (double)number * gate) <= 1e-6);
         }
-        for (int i = 0; i < LENGTH[r]; i++) sum += (double)weights->data[k + i];
-        if (LENGTH[r]) assert_true(fabs(sum - 1) <= 1e-6);
+}
+
+/* Unit rows and squares; a row of zeros stays one, and so does a row whose square is too small to be a number. */
+static void test_lengths(void **state) {
+    (void)state;
+    Tensor *x = numbers(4, WIDTH, 5);
+    for (int c = 0; c < WIDTH; c++) tensor_row(x, 1)[c] = 0, tensor_row(x, 2)[c] = (real)1e-30;
+    Tensor *unit = op_unit_rows(tape, x), *half = op_half_square(tape, x);
+    assert_int_equal(half->columns, 1);
+    for (int r = 0; r < 4; r++) {
+        double square = 0;
+        for (int c = 0; c < WIDTH; c++) square += pow((double)tensor_row(x, r)[c], 2);
+        assert_true(fabs((double)half->data[r] + square / 2) <= 1e-6);
+        for (int c = 0; c < WIDTH; c++) {
+            double expected = r == 1 || r == 2 ? 0 : (double)tensor_row(x, r)[c] / sqrt(square);
+            assert_true(fabs((double)tensor_row(unit, r)[c] - expected) <= 1e-6);
+        }
     }
+}
+
+/* A forget gate that is open keeps the memory; an output gate that is closed hides it. */
+static void test_lstm(void **state) {
+    (void)state;
+    enum { H = 2 };
+    static const real GATES[4] = {-30, 30, 1, -30}; /* i, f, g, o */
+    Tensor *gx = tape_tensor(tape, 2, 4 * H), *gh = tape_tensor_zeroed(tape, 2, 4 * H), *c = numbers(2, H, 6);
+    for (int q = 0; q < 4; q++)
+        for (int i = 0; i < H; i++) {
+            tensor_row(gx, 0)[q * H + i] = GATES[q];
+            tensor_row(gx, 1)[q * H + i] = -GATES[q];
+        }
+    Tensor *next, *h = op_lstm(tape, gx, gh, c, &next);
+    for (int i = 0; i < H; i++) {
+        assert_true(fabs((double)(tensor_row(next, 0)[i] - tensor_row(c, 0)[i])) <= 1e-6);
+        assert_true(fabs((double)tensor_row(h, 0)[i]) <= 1e-6);
+        assert_true(fabs((double)tensor_row(next, 1)[i] - tanh(-1)) <= 1e-6);
+        assert_true(fabs((double)tensor_row(h, 1)[i] - tanh(tanh(-1))) <= 1e-6);
+    }
+}
+
+/* Another shape is the same memory; without recording there is no gradient. */
+static void test_shapes(void **state) {
+    (void)state;
+    Tensor *x = numbers(4, 6, 7), *y = tape_reshape(tape, x, 8, 3);
+    assert_ptr_equal(y->data, x->data);
+    assert_null(y->grad);
+    assert_int_equal(y->rows, 8);
+    assert_int_equal(y->columns, 3);
+    Tape *recording = tape_new(params, true);
+    x = tape_tensor(recording, 4, 6);
+    y = tape_reshape(recording, x, 2, 12);
+    assert_non_null(y->grad);
+    assert_ptr_equal(y->grad, x->grad);
+    tape_free(recording);
 }
 
 /* Masks follow the row's key and the site, not the row's place. */
@@ -165,7 +211,8 @@ static void test_loss(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selections), cmocka_unit_test(test_means), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_selections), cmocka_unit_test(test_means), cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lstm),  cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

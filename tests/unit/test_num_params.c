@@ -16,9 +16,10 @@ static const struct {
     int rows, columns;
     Init init;
     double scale;
-} SHAPES[] = {{"a.weight", 30, 50, INIT_GLOROT, 0}, {"a.bias", 1, 50, INIT_ZERO, 0},
-              {"gain", 1, 7, INIT_ONE, 0},          {"table", 200, 33, INIT_NORMAL, 0.25},
-              {"b.weight", 30, 50, INIT_GLOROT, 0}, {"u", 90, 11, INIT_UNIFORM, 2}};
+} SHAPES[] = {{"a.weight", 30, 50, INIT_GLOROT, 0},  {"a.bias", 1, 50, INIT_ZERO, 0},
+              {"gain", 1, 7, INIT_ONE, 0},           {"table", 200, 33, INIT_NORMAL, 0.25},
+              {"b.weight", 30, 50, INIT_GLOROT, 0},  {"u", 90, 11, INIT_UNIFORM, 2},
+              {"sharpness", 3, 5, INIT_CONSTANT, 8}, {"gates", 2, 12, INIT_FORGET, 0}};
 enum { COUNT = sizeof SHAPES / sizeof *SHAPES };
 
 /* In the order of the list, or against it. */
@@ -67,7 +68,8 @@ static void test_initial_values_by_name(void **state) {
         const Param *p = params_find(one, SHAPES[i].name), *q = params_find(two, SHAPES[i].name);
         size_t bytes = size_of(p) * sizeof(real);
         assert_memory_equal(param_data(one, p), param_data(two, q), bytes);
-        bool constant = SHAPES[i].init == INIT_ZERO || SHAPES[i].init == INIT_ONE;
+        Init init = SHAPES[i].init;
+        bool constant = init == INIT_ZERO || init == INIT_ONE || init == INIT_CONSTANT || init == INIT_FORGET;
         bool same = memcmp(param_data(one, p), param_data(other, p), bytes) == 0;
         assert_true(same == constant);
     }
@@ -94,6 +96,10 @@ static void test_distributions(void **state) {
         if (p->init == INIT_ZERO) assert_true(largest == 0);
         if (p->init == INIT_ONE)
             assert_true(fabs(mean - 1) < 1e-12 && fabs(square - 1) < 1e-12 && largest == 1);
+        for (size_t j = 0; j < size_of(p); j++) {
+            if (p->init == INIT_CONSTANT) assert_true(x[j] == 8);
+            if (p->init == INIT_FORGET) assert_true(x[j] == (j % 12 >= 3 && j % 12 < 6 ? 1 : 0));
+        }
         if (p->init == INIT_GLOROT || p->init == INIT_UNIFORM) {
             assert_true(largest <= limit * 1.000001 && largest > 0.95 * limit);
             assert_true(fabs(square - limit * limit / 3) < 0.1 * limit * limit);

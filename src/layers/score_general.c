@@ -1,0 +1,15 @@
+/* score_general.c - q . W k, for queries and keys of any sizes. Luong et al. 2015, eq. 8 */
+#include "layers/scores.h"
+
+void score_general_declare(ParamSet *params, Attention *a) {
+    a->key = linear_new(params, param_name(a->name, "key"), a->value_size, a->query_size, false);
+}
+
+void score_general_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {
+    memory->keys = linear_apply(tape, &a->key, memory->values);
+}
+
+Tensor *score_general_scores(Tape *tape, const Attention *a, Tensor *query, const AttentionMemory *memory,
+                             const Spans *spans) {
+    return score_dot_scores(tape, a, query, memory, spans);
+}

@@ -1,0 +1,125 @@
+/* decoder_transformer.c - the same blocks over all steps, or over one step with the earlier ones remembered. */
+#include "models/decoder_transformer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "models/encoder.h"
+#include "models/sites.h"
+#include "num/kern.h"
+
+TransformerDecoder decoder_transformer_new(ParamSet *params, const ModelOptions *o) {
+    TransformerDecoder d = {.options = o};
+    TransformerForm form = {.size = o->hidden,
+                            .feed_forward = model_feed_forward(o),
+                            .heads = o->heads,
+                            .reach = o->positions == POSITIONS_RELATIVE ? o->relative_reach : 0,
+                            .source_size = encoder_output_size(o),
+                            .norm = (NormPlace)o->norm};
+    if (o->embedding != o->hidden)
+        d.input = linear_new(params, "decoder.input", o->embedding, o->hidden, false);
+    d.posenc = posenc_new(params, "decoder", (PositionKind)o->positions, o->max_positions, o->hidden);
+    for (int l = 0; l < o->decoder_layers; l++) {
+        char name[32];
+        snprintf(name, sizeof name, "decoder.%d", l);
+        d.block[l] = transformer_new(params, name, &form);
+    }
+    d.norm = norm_new(params, "decoder.norm", o->hidden, o->norm == NORM_PRE);
+    return d;
+}
+
+void decoder_transformer_prepare(Tape *tape, const TransformerDecoder *d, Tensor *annotations,
+                                 Encoded *encoded) {
+    DecoderState *state = &encoded->initial;
+    *state = (DecoderState){0};
+    for (int l = 0; l < d->options->decoder_layers; l++) {
+        encoded->memory[l] = transformer_remember(tape, &d->block[l], annotations);
+        for (int i = 0; i < 2; i++) state->part[state->parts++] = tape_tensor(tape, encoded->B, 0);
+    }
+}
+
+/* ---- attention weights for pictures: of one layer and head, or means ---- */
+
+static void add_layer(const Tensor *weights, int head, real *sum) {
+    int heads = head == ATTENTION_MEAN ? weights->rows : 1;
+    for (int h = 0; h < heads; h++)
+        kern->axpy((size_t)weights->columns, 1 / (real)heads,
+                   tensor_row(weights, head == ATTENTION_MEAN ? h : head), sum);
+}
+
+static const real *choose(Tape *tape, const ModelOptions *o, Tensor *const *weights, AttentionChoice choice) {
+    int total = weights[0]->columns;
+    real *sum = tape_alloc(tape, (size_t)total * sizeof *sum);
+    memset(sum, 0, (size_t)total * sizeof *sum);
+    for (int l = 0; l < o->decoder_layers; l++)
+        if (choice.layer == ATTENTION_MEAN || choice.layer == l) add_layer(weights[l], choice.head, sum);
+    if (choice.layer == ATTENTION_MEAN)
+        for (int i = 0; i < total; i++) sum[i] /= (real)o->decoder_layers;
+    return sum;
+}
+
+/* ---- running ---- */
+
+/* `past` [layers] as in TransformerRun, or NULL. */
+static Tensor *run_blocks(Tape *tape, const TransformerDecoder *d, const Encoded *encoded, Tensor *embedded,
+                          TransformerRun *run, AttentionMemory *past, Tensor **weights) {
+    const ModelOptions *o = d->options;
+    Tensor *x = d->input.weight ? linear_apply(tape, &d->input, embedded) : embedded;
+    x = posenc_add(tape, &d->posenc, x, run->position);
+    run->dropout = o->dropout_layers;
+    run->attention_dropout = o->dropout_attention;
+    for (int l = 0; l < o->decoder_layers; l++) {
+        run->site = SITE_DECODER_BLOCK + (uint32_t)(TRANSFORMER_SITES * l);
+        run->source = &encoded->memory[l];
+        run->past = past ? &past[l] : NULL;
+        x = transformer_run(tape, &d->block[l], x, run);
+        weights[l] = run->cross_weights;
+    }
+    return norm_apply(tape, &d->norm, x);
+}
+
+Tensor *decoder_transformer_step(Tape *tape, const TransformerDecoder *d, const Encoded *encoded,
+                                 const Spans *spans, Tensor *embedded, DecoderState *state,
+                                 AttentionWeights *attention) {
+    const ModelOptions *o = d->options;
+    AttentionMemory past[MODEL_MAX_LAYERS];
+    Tensor *weights[MODEL_MAX_LAYERS];
+    int rows = embedded->rows, steps = state->part[0]->columns / o->hidden;
+    int *first = tape_alloc(tape, 3 * (size_t)rows * sizeof *first), *length = first + rows,
+        *position = length + rows;
+    for (int r = 0; r < rows; r++) {
+        first[r] = r * (steps + 1);
+        length[r] = steps + 1;
+        position[r] = steps;
+    }
+    for (int l = 0; l < o->decoder_layers; l++)
+        past[l] = (AttentionMemory){.keys = state->part[2 * l], .values = state->part[2 * l + 1]};
+    TransformerRun run = {
+        .spans = spans_new(tape, first, length, rows), .position = position, .source_spans = spans};
+    Tensor *readout = run_blocks(tape, d, encoded, embedded, &run, past, weights);
+    for (int l = 0; l < o->decoder_layers; l++) {
+        state->part[2 * l] = past[l].keys;
+        state->part[2 * l + 1] = past[l].values;
+    }
+    if (attention) {
+        attention->weights = choose(tape, o, weights, attention->choice);
+        attention->start = spans->start;
+        attention->length = spans->length;
+    }
+    return readout;
+}
+
+Tensor *decoder_transformer_forced(Tape *tape, const TransformerDecoder *d, const Encoded *encoded,
+                                   const Sequences *target, Tensor *embedded) {
+    Tensor *weights[MODEL_MAX_LAYERS];
+    int *first = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *first), *length = first + target->rows;
+    for (int r = 0; r < target->rows; r++) {
+        int b = target->sentence[r];
+        first[r] = encoded->start[b];
+        length[r] = encoded->start[b + 1] - first[r];
+    }
+    TransformerRun run = {.spans = sequences_spans(tape, target, true),
+                          .position = target->position,
+                          .source_spans = spans_new(tape, first, length, target->rows),
+                          .row_keys = target->row_keys};
+    return run_blocks(tape, d, encoded, embedded, &run, NULL, weights);
+}

@@ -1,0 +1,41 @@
+/* state.h - what flows from the encoder to the decoder, and from one decoding step to the next.
+ *
+ * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence
+ * Owner   everything lives in the arena of the tape that made it
+ */
+#ifndef MODELS_STATE_H
+#define MODELS_STATE_H
+
+#include "layers/attention.h"
+#include "models/config.h"
+
+enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
+
+/* Whatever a decoder must remember: one row per hypothesis in each part. Recurrent: the parts of each layer's cell (h, or h and c)
+ * and, with input feeding, the attentional vector. Transformer: keys and values of each layer, t steps as [rows, t H]. */
+typedef struct {
+    Tensor *part[STATE_PARTS];
+    int parts;
+} DecoderState;
+
+typedef struct {
+    int B;
+    const int *start; /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of the annotations */
+    AttentionMemory memory[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
+    DecoderState initial;                     /* row b = sentence b */
+} Encoded;
+
+/* Which of a Transformer's attentions to show, counted from 0, or the mean of all; the recurrent decoders have only one. */
+typedef struct {
+    int layer, head;
+} AttentionChoice;
+enum { ATTENTION_MEAN = -1 };
+
+/* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights weights[start[r]] ... */
+typedef struct {
+    AttentionChoice choice; /* set before the step */
+    const real *weights;
+    const int *start, *length; /* [rows] */
+} AttentionWeights;
+
+#endif

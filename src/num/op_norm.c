@@ -1,0 +1,82 @@
+/* op_norm.c - ops that need the length or spread of each row: layer normalisation, unit rows, squares. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "num/kern.h"
+#include "num/op_rows.h"
+
+typedef struct {
+    const Param *gain, *bias;
+    real *stats; /* [rows, 2] */
+} LayerNorm;
+
+void layer_norm_forward(Tape *tape, const Node *node) {
+    const LayerNorm *l = node->data;
+    const Tensor *x = node->in[0];
+    kern->layer_norm_forward(x->rows, x->columns, x->data, param_data(tape->params, l->gain),
+                             param_data(tape->params, l->bias), node->out->data, l->stats);
+}
+void layer_norm_backward(Tape *tape, const Node *node) {
+    const LayerNorm *l = node->data;
+    const Tensor *x = node->in[0];
+    assert(x->grad);
+    kern->layer_norm_backward(x->rows, x->columns, x->data, param_data(tape->params, l->gain), l->stats,
+                              node->out->grad, x->grad, tape->grads + l->gain->offset,
+                              tape->grads + l->bias->offset);
+}
+Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias) {
+    assert(gain->columns == x->columns && bias->columns == x->columns);
+    LayerNorm *l = tape_alloc(tape, sizeof *l);
+    *l = (LayerNorm){gain, bias, tape_alloc(tape, 2 * (size_t)x->rows * sizeof(real))};
+    return tape_run(
+        tape,
+        (Node){.op = OP_LAYER_NORM, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns), .data = l});
+}
+
+/* 1 / |x|, or 0 for a row of zeros. */
+static real inverse_length(size_t n, const real *x) {
+    double square = kern->sum_squares(n, x);
+    return square == 0 ? 0 : (real)(1 / sqrt(square));
+}
+
+void unit_rows_forward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0], *y = node->out;
+    size_t n = (size_t)x->columns;
+    (void)tape;
+    for (int r = 0; r < x->rows; r++)
+        kern->scale(n, inverse_length(n, tensor_row(x, r)), tensor_row(x, r), tensor_row(y, r));
+}
+/* Only the part of the gradient that is at right angles to the row counts. */
+void unit_rows_backward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0], *y = node->out;
+    size_t n = (size_t)x->columns;
+    (void)tape;
+    if (!x->grad) return;
+    for (int r = 0; r < x->rows; r++) {
+        real scale = inverse_length(n, tensor_row(x, r));
+        real along = kern->dot(n, tensor_row(y, r), tensor_grad_row(y, r));
+        kern->axpy(n, scale, tensor_grad_row(y, r), tensor_grad_row(x, r));
+        kern->axpy(n, -scale * along, tensor_row(y, r), tensor_grad_row(x, r));
+    }
+}
+Tensor *op_unit_rows(Tape *tape, Tensor *x) {
+    Tensor *y = tape_tensor(tape, x->rows, x->columns);
+    return tape_run(tape, (Node){.op = OP_UNIT_ROWS, .in = {x}, .out = y});
+}
+
+void half_square_forward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0];
+    (void)tape;
+    for (int r = 0; r < x->rows; r++)
+        node->out->data[r] = (real)(-0.5 * kern->sum_squares((size_t)x->columns, tensor_row(x, r)));
+}
+void half_square_backward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0];
+    (void)tape;
+    if (!x->grad) return;
+    for (int r = 0; r < x->rows; r++)
+        kern->axpy((size_t)x->columns, -node->out->grad[r], tensor_row(x, r), tensor_grad_row(x, r));
+}
+Tensor *op_half_square(Tape *tape, Tensor *x) {
+    return tape_run(tape, (Node){.op = OP_HALF_SQUARE, .in = {x}, .out = tape_tensor(tape, x->rows, 1)});
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# compare.sh - the scripts that measure for README.md still run: with budgets of seconds, which measure nothing.
+# slow
+# not sanitized
+set -eu
+TMP=${TMP:?an empty folder}
+. tests/cli/tiny_model.inc
+command -v pkg-config >/dev/null && command -v "${CC:-cc}" >/dev/null || {
+    echo "skipped: no compiler"
+    exit 77
+}
+
+BUILD=${BUILD:-build}
+case $BUILD in "$PWD"/*) BUILD=${BUILD#"$PWD"/} ;; esac # as make knows it
+export BUILD
+expect 0 env -u MAKEFLAGS scripts/compare-encoders --quick --json "$TMP/encoders.json" --svg "$TMP/encoders.svg"
+[ "$(grep -c '^| .*| 1 | 1 |$\|^| .*| n | n |$\|^| .*| 1 | n / [35] |$' "$TMP/out")" -eq 6 ] || fail "layers: $(cat "$TMP/out")"
+grep -q '</svg>' "$TMP/encoders.svg" || fail "no picture"
+[ -s "$TMP/encoders.json" ] || fail "no JSON"
+
+expect 0 scripts/compare-attention --list
+[ "$(wc -l <"$TMP/out")" -ge 53 ] || fail "only $(wc -l <"$TMP/out") variants"
+expect 0 scripts/compare-attention --quick cosine-lstm-conv-conditional scaled_dot-none-self_attention-transformer
+[ "$(grep -cE '^\| (cosine \| lstm \| conv|scaled_dot \| none \| self_attention) .*\| [0-9,]+ \| [0-9,]+ \|$' "$TMP/out")" -eq 2 ] ||
+    fail "table: $(cat "$TMP/out")"
+expect 1 scripts/compare-attention --quick nothing
+says "no variant 'nothing'"

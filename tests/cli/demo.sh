@@ -1,0 +1,176 @@
+#!/bin/sh
+# demo.sh - the small computations: numbers to be worked out by hand, pictures, refusals.
+set -eu
+. tests/cli/tiny_model.inc
+top=$PWD
+demo() { "$attn" demo "$@"; }
+cd "$TMP"
+
+# picture FILE: an XML document with an svg element and no number that is none
+picture() {
+    [ "$(head -c 5 "$1")" = "<?xml" ] && [ "$(tail -n 1 "$1")" = "</svg>" ] || fail "no whole SVG: $1"
+    ! grep -Eq '[" -](nan|inf)' "$1" || fail "not a number in $1"
+    if command -v xmllint >/dev/null; then
+        xmllint --noout "$1" || fail "$1 is not XML"
+    elif command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1" || fail "$1 is not XML"
+    fi
+}
+
+# ---- attention ----
+
+# check_weights FILE equal|random|unlike: lengths 2 and 6 of ten keys, sums, exact zeros; the same weights in a row or not
+check_weights() {
+    awk -F , -v kind="$2" '
+        function wrong(what) { print "row " NR ": " what; bad = 1 }
+        NF != 11 { wrong(NF " fields") }
+        NR == 1 { next }
+        {
+            n = NR == 2 ? 2 : 6; sum = 0; low = 1; high = 0
+            for (i = 2; i <= 1 + n; i++) {
+                sum += $i
+                if (!($i > 0)) wrong("weight " $i)
+                if ($i + 0 < low) low = $i + 0
+                if ($i + 0 > high) high = $i + 0
+            }
+            for (; i <= 11; i++) if ($i != "0") wrong("weight beyond the length " $i)
+            if (!(sum > 0.99999 && sum < 1.00001)) wrong("sum " sum)
+            if (kind == "equal" && !(high - low <= 1e-6)) wrong("weights from " low " to " high)
+            if (kind != "equal" && !(high - low > 1e-3)) wrong("weights are all the same")
+        }
+        END { if (NR != 3) wrong("lines"); exit bad }' "$1" || fail "$2 weights: $(cat "$1")"
+}
+
+# check_contexts FILE TEXT: contexts are the means of the rows 0 1 2 3, 4 5 6 7, ... under the weights of the table
+check_contexts() {
+    awk -F , 'NR > 1 { for (c = 0; c < 4; c++) { s = 0; for (i = 2; i <= NF; i++) s += $i * (4 * (i - 2) + c); printf "%.4f ", s }
+        print "" }' "$1" >wanted
+    awk '/^contexts/ { on = 1; next } on { print $3, $4, $5, $6 }' "$2" >found
+    paste -d ' ' wanted found | awk 'NF != 8 { bad = 1 }
+        { for (i = 1; i <= 4; i++) { d = $i - $(i + 4); if (!(d < 2e-4 && d > -2e-4)) bad = 1 } }
+        END { exit bad || NR != 2 }' || fail "contexts: $(cat "$1" "$2")"
+}
+
+expect 0 demo --help
+mv out help
+scores=$(awk '/--score/ { on = 1 } on { text = text " " $0 } on && /default/ { exit }
+    END { sub(/.*function: /, "", text); sub(/\(default.*/, "", text); gsub(/,/, "", text); print text }' help)
+for score in additive dot scaled_dot general cosine distance location concat; do
+    case " $(echo $scores) " in *" $score "*) ;; *) fail "--help does not list $score: $scores" ;; esac
+done
+
+for score in $scores; do
+    expect 0 demo attention --score "$score" -o "$score"
+    says "wrote $score.csv"
+    says "wrote $score.pgm"
+    says "wrote $score.svg"
+    head -n 1 out | grep -q "^$score: " || fail "no formula: $(cat out)"
+    check_contexts "$score.csv" out
+    if [ "$score" = location ]; then # the one that does not look at keys says so
+        grep -q "not at the keys" out || fail "$score says nothing of keys: $(cat out)"
+        check_weights "$score.csv" unlike
+    else
+        ! grep -q "not at the keys" out || fail "$score looks at keys: $(cat out)"
+        check_weights "$score.csv" equal
+        printf 'contexts\nquery 1   2.0000  3.0000  4.0000  5.0000\nquery 2  10.0000 11.0000 12.0000 13.0000\n' >wanted
+        tail -n 3 out >found
+        same "contexts under $score" wanted found
+    fi
+    picture "$score.svg"
+    grep -q "$score attention, equal keys</text>" "$score.svg" || fail "no title: $score"
+    [ "$(grep -c '<title>query [12] ← key ' "$score.svg")" -eq 20 ] || fail "cells: $score"
+    [ "$(head -n 2 "$score.pgm" | tr '\n' ' ')" = "P5 160 32 " ] || fail "PGM: $(head -n 2 "$score.pgm")"
+    [ "$(wc -c <"$score.pgm")" -eq $((14 + 160 * 32)) ] || fail "PGM: $(wc -c <"$score.pgm") bytes"
+
+    expect 0 demo attention --score "$score" --keys random -q -o random
+    [ ! -s err ] || fail "--quiet is not quiet"
+    check_weights random.csv random
+    check_contexts random.csv out
+    picture random.svg
+    mv out text
+    expect 0 demo attention --score "$score" --keys random --seed 1 -q -o again
+    same "the same seed" text out
+    same "the same seed" random.csv again.csv
+    expect 0 demo attention --score "$score" --keys random --seed 2 -q -o again
+    check_weights again.csv random
+    ! cmp -s random.csv again.csv || fail "another seed, the same weights"
+done
+
+# Keys of two numbers and queries of twenty, where the score allows it; else both of two.
+expect 0 demo attention -q
+grep -q "2 queries of 20 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
+[ -s attention.csv ] && [ -s attention.pgm ] && [ -s attention.svg ] || fail "files: $(ls)"
+expect 0 demo attention -q --score scaled_dot --cell 1 -o one
+grep -q "2 queries of 2 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
+[ "$(head -n 2 one.pgm | tr '\n' ' ')" = "P5 10 2 " ] || fail "--cell"
+
+# ---- positions ----
+
+# check_matrix FILE ROWS COLUMNS: sines and cosines, labels
+check_matrix() {
+    awk -F , -v rows="$2" -v columns="$3" '
+        function wrong(what) { print "row " NR ": " what; bad = 1 }
+        NF != columns + 1 { wrong(NF " fields") }
+        NR > 1 { if ($1 != NR - 2) wrong("label " $1)
+            for (c = 0; c < columns; c++) {
+                angle = $1 / exp(log(10000) * (c - c % 2) / columns)
+                d = $(c + 2) - (c % 2 ? cos(angle) : sin(angle))
+                if (!(d < 1e-6 && d > -1e-6)) wrong("column " c " is " $(c + 2)) } }
+        END { if (NR != rows + 1) wrong("lines"); exit bad }' "$1" || fail "matrix: $1"
+}
+
+expect 0 demo positions
+[ ! -s out ] || fail "output: $(cat out)"
+says "wrote positions-curves.svg"
+check_matrix positions-matrix.csv 60 32
+picture positions-curves.svg
+picture positions-matrix.svg
+[ "$(grep -c '<rect ' positions-matrix.svg)" -eq $((60 * 32 + 3)) ] || fail "cells of the matrix"
+for column in 6 7 8 9; do
+    grep -q ">column $column</text>" positions-curves.svg || fail "no column $column"
+done
+[ "$(grep -c 'stroke-linejoin' positions-curves.svg)" -eq 4 ] || fail "curves"
+grep -q 'fill="#3293c0"><title>0 ← 0: 0.000<' positions-matrix.svg || fail "0 is not the middle of the colours"
+grep -q 'fill="#1f243f"><title>0 ← 1: 1.000<' positions-matrix.svg || fail "1 is not the darkest colour"
+grep -q '>-1</text>' positions-matrix.svg || fail "the scale does not begin at -1"
+expect 0 demo positions --length 20 -q -o short # few enough for marks that tell their values
+for value in 0.176892 0.98423 0.0998334 0.995004; do
+    grep -q "<title>1: $value</title>" short-curves.svg || fail "the curves do not pass through $value"
+done
+expect 0 demo positions --length 20 --size 11 -q -o odd
+[ ! -s err ] || fail "--quiet is not quiet"
+check_matrix odd-matrix.csv 20 11
+picture odd-curves.svg
+
+# ---- what goes wrong is said, before anything is computed or written ----
+
+mkdir empty && cd empty
+expect 2 demo
+says "no demo given"
+expect 2 demo -o x attention
+says "no demo given"
+expect 2 demo posi
+says "attn-mt demo positions, or attn-mt demo attention"
+expect 2 demo attention more
+says "takes options only"
+expect 2 demo positions --score dot
+says "unknown option '--score'"
+expect 2 demo positions --size 9
+says "9"
+expect 2 demo attention --score bahdanau
+for score in $scores; do says "$score"; done
+expect 2 demo attention --score scaled-dot
+says "did you mean 'scaled_dot'?"
+expect 1 demo attention -o "$TMP/none/x"
+says "cannot create '$TMP/none/x.csv'"
+[ ! -s ../out ] || fail "printed before the files were there: $(cat ../out)"
+expect 1 demo positions -o "$TMP/none/x"
+says "cannot create '$TMP/none/x-curves.svg'"
+[ ! -e "$TMP/none" ] || fail "a folder was made"
+if [ -e /dev/full ]; then # what cannot be printed is not drawn either
+    status=0
+    demo attention >/dev/full 2>"$TMP/err" || status=$?
+    [ $status -eq 1 ] || fail "status $status on a full disk"
+fi
+[ -z "$(ls -A)" ] || fail "files were left: $(ls -A)"
+cd "$top"
