@@ -233,11 +233,6 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
                                  const Sequences *target, Tensor *embedded) {
     SequenceSteps steps = sequences_steps(tape, target);
     const Packed *packed = steps.packed;
-    int *first = tape_alloc(tape, 2 * (size_t)packed->B * sizeof *first), *length = first + packed->B;
-    for (int r = 0; r < packed->B; r++) {
-        first[r] = encoded->start[packed->order[r]];
-        length[r] = encoded->start[packed->order[r] + 1] - first[r];
-    }
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
@@ -246,7 +241,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
         StepInput in = {tape_rows(tape, projected, begin, rows), &encoded->memory[0],
-                        spans_new(tape, first, length, rows), steps.row_keys + begin};
+                        encoded_spans(tape, encoded, packed->order, rows), steps.row_keys + begin};
         shrink(tape, d->options, &state, rows);
         tape_step_begin(tape, begin, rows);
         result = step(tape, d, &in, &state);

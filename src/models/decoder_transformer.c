@@ -111,15 +111,9 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerDecoder *d, const 
 Tensor *decoder_transformer_forced(Tape *tape, const TransformerDecoder *d, const Encoded *encoded,
                                    const Sequences *target, Tensor *embedded) {
     Tensor *weights[MODEL_MAX_LAYERS];
-    int *first = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *first), *length = first + target->rows;
-    for (int r = 0; r < target->rows; r++) {
-        int b = target->sentence[r];
-        first[r] = encoded->start[b];
-        length[r] = encoded->start[b + 1] - first[r];
-    }
     TransformerRun run = {.spans = sequences_spans(tape, target, true),
                           .position = target->position,
-                          .source_spans = spans_new(tape, first, length, target->rows),
+                          .source_spans = encoded_spans(tape, encoded, target->sentence, target->rows),
                           .row_keys = target->row_keys};
     return run_blocks(tape, d, encoded, embedded, &run, NULL, weights);
 }

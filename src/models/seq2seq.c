@@ -120,14 +120,9 @@ DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }
 Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
     assert(!tape->record);
-    int *first = tape_alloc(tape, 2 * (size_t)rows * sizeof *first), *length = first + rows;
-    for (int r = 0; r < rows; r++) {
-        first[r] = encoded->start[row_sentence[r]];
-        length[r] = encoded->start[row_sentence[r] + 1] - first[r];
-    }
+    const Spans *spans = encoded_spans(tape, encoded, row_sentence, rows);
     Tensor *embedded = op_embedding(tape, m->target_table, tokens, rows);
-    Tensor *readout = decoder_step(tape, &m->decoder, encoded, spans_new(tape, first, length, rows), embedded,
-                                   state, attention);
+    Tensor *readout = decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
 }
 

@@ -25,6 +25,9 @@ typedef struct {
     DecoderState initial;                     /* row b = sentence b */
 } Encoded;
 
+/* Rows that look at the whole source of their sentences: row r at that of sentence[r]. */
+const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows);
+
 /* Which of a Transformer's attentions to show, counted from 0, or the mean of all; the recurrent decoders have only one. */
 typedef struct {
     int layer, head;
