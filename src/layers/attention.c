@@ -1,6 +1,7 @@
 /* attention.c - the score table, and what all scores share. */
 #include "layers/attention.h"
 
+#include <math.h>
 #include "base/strview.h"
 #include "layers/scores.h"
 
@@ -43,9 +44,16 @@ Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
     return op_context(tape, dropped, memory->values, spans);
 }
 
-void attention_match_declare(ParamSet *params, Attention *a) {
+Linear attention_map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,
+                     double shrink) {
+    const char *name = param_name(param_name(a->name, side), "weight");
+    double limit = shrink * sqrt(6.0 / (inputs + outputs));
+    return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
+}
+
+void attention_match_declare(ParamSet *params, Attention *a, double shrink) {
     if (a->query_size != a->value_size)
-        a->key = linear_new(params, param_name(a->name, "key"), a->value_size, a->query_size, false);
+        a->key = attention_map(params, a, "key", a->value_size, a->query_size, shrink);
 }
 
 Tensor *attention_match(Tape *tape, const Attention *a, Tensor *values) {

@@ -68,9 +68,15 @@ Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
                           Tensor **weights);
 
+/* Parts that scores share. */
+
+/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the bounds of Glorot and
+ * Bengio 2010: scores that grow with the size of their vectors must begin smaller, or the softmax starts where its gradient vanishes. */
+Linear attention_map(ParamSet *params, const Attention *attention, const char *side, int inputs, int outputs,
+                     double shrink);
 /* For scores of query and key that must have one size: declares the map that makes keys of the query's size where the values have
  * another, and applies it (the values themselves where not). */
-void attention_match_declare(ParamSet *params, Attention *attention);
+void attention_match_declare(ParamSet *params, Attention *attention, double shrink);
 Tensor *attention_match(Tape *tape, const Attention *attention, Tensor *values);
 
 #endif

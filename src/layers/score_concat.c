@@ -5,9 +5,8 @@
 #include "layers/scores.h"
 
 static Linear half(ParamSet *params, const Attention *a, const char *side, int inputs) {
-    double limit = sqrt(6.0 / (a->query_size + a->value_size + a->inner_size)); /* Glorot and Bengio 2010 */
-    const char *name = param_name(param_name(a->name, side), "weight");
-    return (Linear){params_add(params, name, inputs, a->inner_size, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
+    double whole = a->query_size + a->value_size + a->inner_size; /* rows and columns of W */
+    return attention_map(params, a, side, inputs, a->inner_size, sqrt((inputs + a->inner_size) / whole));
 }
 
 void score_concat_declare(ParamSet *params, Attention *a) {

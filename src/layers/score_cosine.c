@@ -5,7 +5,7 @@
 enum { FIRST_SHARPNESS = 8 };
 
 void score_cosine_declare(ParamSet *params, Attention *a) {
-    attention_match_declare(params, a);
+    attention_match_declare(params, a, 1);
     a->sharpness =
         params_add(params, param_name(a->name, "sharpness"), 1, 1, INIT_CONSTANT, FIRST_SHARPNESS, PACK_NONE);
 }

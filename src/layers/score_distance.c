@@ -3,13 +3,9 @@
 #include <math.h>
 #include "layers/scores.h"
 
-/* The map of the keys begins d^(1/4) times smaller than Glorot's, which makes the first scores sqrt(d) times smaller: otherwise the
- * softmax starts, and stays, at whichever key is shortest. */
+/* Half the usual square root: the scores are squares of the keys. */
 void score_distance_declare(ParamSet *params, Attention *a) {
-    if (a->query_size == a->value_size) return;
-    double limit = sqrt(6.0 / (a->query_size + a->value_size)) / pow(a->query_size, 0.25);
-    a->key.weight = params_add(params, param_name(a->name, "key.weight"), a->value_size, a->query_size,
-                               INIT_UNIFORM, limit, PACK_AFFINE);
+    attention_match_declare(params, a, 1 / pow(a->query_size, 0.25));
 }
 
 void score_distance_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {

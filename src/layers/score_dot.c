@@ -1,7 +1,10 @@
 /* score_dot.c - q . k. Luong et al. 2015, eq. 8 */
+#include <math.h>
 #include "layers/scores.h"
 
-void score_dot_declare(ParamSet *params, Attention *a) { attention_match_declare(params, a); }
+void score_dot_declare(ParamSet *params, Attention *a) {
+    attention_match_declare(params, a, 1 / sqrt((double)a->query_size));
+}
 
 void score_dot_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {
     memory->keys = attention_match(tape, a, memory->values);

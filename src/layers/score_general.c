@@ -1,8 +1,9 @@
 /* score_general.c - q . W k, for queries and keys of any sizes. Luong et al. 2015, eq. 8 */
+#include <math.h>
 #include "layers/scores.h"
 
 void score_general_declare(ParamSet *params, Attention *a) {
-    a->key = linear_new(params, param_name(a->name, "key"), a->value_size, a->query_size, false);
+    a->key = attention_map(params, a, "key", a->value_size, a->query_size, 1 / sqrt((double)a->query_size));
 }
 
 void score_general_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {

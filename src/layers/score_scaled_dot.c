@@ -3,7 +3,7 @@
 #include <math.h>
 #include "layers/scores.h"
 
-void score_scaled_dot_declare(ParamSet *params, Attention *a) { attention_match_declare(params, a); }
+void score_scaled_dot_declare(ParamSet *params, Attention *a) { attention_match_declare(params, a, 1); }
 
 void score_scaled_dot_remember(Tape *tape, const Attention *a, AttentionMemory *memory) {
     memory->keys = attention_match(tape, a, memory->values);
