@@ -18,7 +18,7 @@ static void (*exhausted)(size_t bytes) = exhausted_default;
 
 void mem_on_exhausted(void (*handler)(size_t bytes)) { exhausted = handler ? handler : exhausted_default; }
 
-static _Noreturn void fail(size_t bytes) {
+_Noreturn void mem_exhausted(size_t bytes) {
     exhausted(bytes);
     exit(1);
 }
@@ -26,21 +26,21 @@ static _Noreturn void fail(size_t bytes) {
 /* Never 0, so that every block has an address of its own. */
 static size_t product(size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) fail(SIZE_MAX);
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) mem_exhausted(SIZE_MAX);
     return bytes ? bytes : 1;
 }
 
 void *mem_alloc(size_t count, size_t size) {
     size_t bytes = product(count, size);
     void *block = calloc(1, bytes);
-    if (!block) fail(bytes);
+    if (!block) mem_exhausted(bytes);
     return block;
 }
 
 void *mem_realloc(void *old, size_t count, size_t size) {
     size_t bytes = product(count, size);
     void *block = realloc(old, bytes);
-    if (!block) fail(bytes);
+    if (!block) mem_exhausted(bytes);
     return block;
 }
 
@@ -58,12 +58,12 @@ static void *huge_block(size_t bytes) {
 
 void *mem_aligned(size_t count, size_t size) {
     size_t bytes = product(count, size);
-    if (bytes > PTRDIFF_MAX - HUGE_PAGE) fail(bytes);
+    if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
     void *block = huge ? huge_block(bytes) : aligned_alloc(ALIGNMENT, bytes);
-    if (!block) fail(bytes);
+    if (!block) mem_exhausted(bytes);
     memset(block, 0, bytes);
     return block;
 }
@@ -71,7 +71,7 @@ void *mem_aligned(size_t count, size_t size) {
 char *mem_strdup(const char *text) { return mem_strndup(text, strlen(text)); }
 
 char *mem_strndup(const char *text, size_t length) {
-    if (length == SIZE_MAX) fail(length);
+    if (length == SIZE_MAX) mem_exhausted(length);
     char *copy = mem_alloc(length + 1, 1);
     if (length) memcpy(copy, text, length);
     return copy;
@@ -84,7 +84,7 @@ void *mem_grow(void *old, size_t *capacity, size_t need, size_t size) {
     size_t bigger = *capacity < 8 ? 8 : *capacity;
     while (bigger < need) {
         size_t half = bigger / 2;
-        if (bigger > SIZE_MAX - half) fail(SIZE_MAX);
+        if (bigger > SIZE_MAX - half) mem_exhausted(SIZE_MAX);
         bigger += half;
     }
     void *block = mem_realloc(old, bigger, size);

@@ -18,6 +18,8 @@ void mem_free(void *block);
 
 /* Called with the number of bytes that could not be had; must not return. Default: message and exit(1). */
 void mem_on_exhausted(void (*handler)(size_t bytes));
+/* End the program as if `bytes` could not be had: for sizes that nothing could count or hold. */
+_Noreturn void mem_exhausted(size_t bytes);
 
 /* Grow an array geometrically so that it can hold `need` elements: MEM_GROW(list, capacity, need). */
 void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);

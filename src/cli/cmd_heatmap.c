@@ -248,12 +248,13 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 }
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
-    AttentionChoice all = seq2seq_attentions(model);
-    if (options->layer <= all.layer && options->head <= all.head) return STATUS_OK;
-    status_fail(STATUS_USAGE,
-                "no layer %d, head %d: this model looks at the source in %d layer%s with %d head%s",
-                options->layer, options->head, all.layer, all.layer > 1 ? "s" : "", all.head,
-                all.head > 1 ? "s" : "");
+    int layers, heads;
+    seq2seq_attentions(model, &layers, &heads);
+    if (options->layer <= layers && options->head <= heads) return STATUS_OK;
+    bool layer = options->layer > layers;
+    status_fail(STATUS_USAGE, "no %s %d: this model looks at the source in %d layer%s with %d head%s",
+                layer ? "layer" : "head", layer ? options->layer : options->head, layers,
+                layers > 1 ? "s" : "", heads, heads > 1 ? "s" : "");
     return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
 }
 

@@ -1,5 +1,5 @@
 /* attention.h - weights over source positions and the context they give.
- * Bahdanau et al. 2015, A.1.2; Luong et al. 2015, eq. 7-8; Graves et al. 2014; Vaswani et al. 2017, section 3.2.1
+ * Bahdanau et al. 2015, A.1.2; Luong et al. 2015, section 3.1; Graves et al. 2014; Vaswani et al. 2017, section 3.2.1
  *
  * A score function is one file score_<name>.c and one row of ATTENTION_SCORES in scores.h; configuration choices, --help and
  * tests follow from the row.

@@ -3,7 +3,7 @@
  *         r, z = sigmoid(W x + b + U h + c);  n = tanh(W x + b + r (U h + c));  h' = (1 - z) n + z h
  * LSTM  Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000:
  *         i, f, o = sigmoid(W x + b + U h + c);  g = tanh(W x + b + U h + c);  c' = f c + i g;  h' = o tanh(c')
- * With layer normalisation, W x + b and U h + c are each normalised over all their gates (as Nematus and Marian do).
+ * With layer normalisation, W x + b and U h + c are each normalised, over all their gates together.
  *
  * Shapes  x [n, inputs], projections [n, gates H] with gates r, z, n or i, f, g, o; state parts [n, H]
  */

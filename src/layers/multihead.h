@@ -1,5 +1,5 @@
 /* multihead.h - several attentions side by side, each over its own projection of queries, keys and values.
- * Vaswani et al. 2017, section 3.2.2; relative positions: Shaw et al. 2018, eq. 3 (keys only: their table 5 finds that enough)
+ * Vaswani et al. 2017, section 3.2.2; relative positions: Shaw et al. 2018, eq. 4 (of keys only: they find the ones of values to add nothing)
  *
  * Shapes  x [n, D] asks; memory [m, M] answers; heads of D / N columns each: head h owns columns h D/N .. (h + 1) D/N - 1;
  *         weights [N, total] by spans; result [n, D]

@@ -1,4 +1,4 @@
-/* score_concat.c - v . tanh(W [q; k]). Luong et al. 2015, eq. 8
+/* score_concat.c - v . tanh(W [q; k]). Luong et al. 2015, section 3.1
  * The product with the joined vector is the sum of two products: W is kept as the two halves, drawn as the one matrix
  * [Q + K, A] that they make up. Beyond that it is the additive score. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* score_dot.c - q . k. Luong et al. 2015, eq. 8 */
+/* score_dot.c - q . k. Luong et al. 2015, section 3.1 */
 #include <math.h>
 #include "layers/scores.h"
 

@@ -1,4 +1,4 @@
-/* score_location.c - (W q)[position]: the query alone says where to look. Luong et al. 2015, eq. 8
+/* score_location.c - (W q)[position]: the query alone says where to look. Luong et al. 2015, section 3.1
  * Positions beyond the table share its last column. */
 #include "layers/scores.h"
 

@@ -92,7 +92,7 @@ static Option MODEL_OPTIONS[] = {
     {.key = "model.decoder.input_feeding", .type = OPT_BOOL, MODEL(input_feeding), .fallback = "false",
      .help = "luong: the attentional vector is also input of the next step"},
     {.key = "model.decoder.readout", .type = OPT_CHOICE, MODEL(readout), .fallback = "deep", .choices = "deep|linear", .arg = "KIND",
-     .help = "output layer reads state, context and embedding, or the state alone"},
+     .help = "output layer reads state, context and embedding, or the state alone (luong: size of its vector, embedding or hidden)"},
     {.key = "model.attention", .type = OPT_CHOICE, MODEL(attention), .fallback = "additive", .arg = "NAME",
      .help = "attention score function of recurrent decoders"},
     {.key = "model.attention_size", .type = OPT_INT, MODEL(attention_size), .fallback = "0", .max = 65536, .arg = "N",

@@ -4,7 +4,7 @@
  * decoder_prepare once per batch, then decoder_step after step; or decoder_forced for all steps of known targets at once, which
  * gives the same numbers.
  *
- * Shapes  n rows; embedded [n, D] after dropout; readout [n, E] is what the output layer reads, dropped out
+ * Shapes  n rows; embedded [n, D] after dropout; readout [n, E] is what the output layer reads
  */
 #ifndef MODELS_DECODER_H
 #define MODELS_DECODER_H
@@ -26,7 +26,7 @@ void decoder_prepare(Tape *tape, const Decoder *decoder, const EncoderOutput *ou
 /* *state is replaced; `attention` may be NULL. */
 Tensor *decoder_step(Tape *tape, const Decoder *decoder, const Encoded *encoded, const Spans *spans,
                      Tensor *embedded, DecoderState *state, AttentionWeights *attention);
-/* Rows of `embedded` and of the result as in `target`; sentence b of `target` translates sentence b of `encoded`. */
+/* Rows of `embedded` and of the result, which is dropped out, as in `target`; sentence b of `target` translates sentence b of `encoded`. */
 Tensor *decoder_forced(Tape *tape, const Decoder *decoder, const Encoded *encoded, const Sequences *target,
                        Tensor *embedded);
 

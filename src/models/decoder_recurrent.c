@@ -129,7 +129,7 @@ static Tensor *climb(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
             op_dropout(tape, x, o->dropout_layers, SITE_DECODER_LAYER + (uint32_t)l, in->row_keys);
         Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, below));
         state->layer[l] = cell_step(tape, cell, projection, state->layer[l]);
-        x = o->residual ? op_add(tape, below, state->layer[l].h) : state->layer[l].h;
+        x = o->residual ? op_add(tape, x, state->layer[l].h) : state->layer[l].h;
     }
     return x;
 }

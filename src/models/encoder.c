@@ -72,10 +72,11 @@ static EncoderOutput run_rnn(Tape *tape, const Encoder *e, Tensor *x, const Sequ
     EncoderOutput out = {0};
     x = op_gather(tape, x, steps.row, source->rows);
     for (int l = 0; l < o->encoder_layers; l++) {
-        if (l) x = op_dropout(tape, x, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
-        CellState all = rnn_run(tape, &e->cell[l][0], x, steps.packed, false);
+        Tensor *in = x;
+        if (l) in = op_dropout(tape, x, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
+        CellState all = rnn_run(tape, &e->cell[l][0], in, steps.packed, false);
         Tensor *y = all.h;
-        if (o->bidirectional) y = op_concat(tape, y, rnn_run(tape, &e->cell[l][1], x, steps.packed, true).h);
+        if (o->bidirectional) y = op_concat(tape, y, rnn_run(tape, &e->cell[l][1], in, steps.packed, true).h);
         if (o->decoder_start == START_FINAL) out.final[l] = cell_gather(tape, all, ends, source->B);
         x = o->residual && l ? op_add(tape, x, y) : y;
     }

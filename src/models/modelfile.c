@@ -8,7 +8,7 @@
 #include "num/safetensors.h"
 
 #define FORMAT         "attn-mt"
-#define FORMAT_VERSION "1"
+#define FORMAT_VERSION "2"
 
 /* ---- writing -------------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static Status check_format(const SafeFile *file) {
     if (strcmp(version, FORMAT_VERSION) == 0) return STATUS_OK;
     return status_hint(
         status_fail(STATUS_DATA, "its format version is %s, this program reads " FORMAT_VERSION, version),
-        "a newer attn-mt wrote it");
+        "another version of attn-mt wrote it: use that one, or train the model again");
 }
 
 static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {

@@ -23,10 +23,11 @@ const Config *seq2seq_config(const Seq2Seq *model) { return &model->config; }
 Segmenter *seq2seq_source(const Seq2Seq *model) { return model->source; }
 Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
 
-AttentionChoice seq2seq_attentions(const Seq2Seq *model) {
+void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
     bool transformer = o->decoder_style == DECODER_TRANSFORMER;
-    return (AttentionChoice){transformer ? o->decoder_layers : 1, transformer ? o->heads : 1};
+    *layers = transformer ? o->decoder_layers : 1;
+    *heads = transformer ? o->heads : 1;
 }
 
 static void declare_tables(Seq2Seq *m) {

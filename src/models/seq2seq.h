@@ -27,7 +27,7 @@ const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
 /* How many layers of the decoder look at the source, with how many heads. */
-AttentionChoice seq2seq_attentions(const Seq2Seq *model);
+void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 
 /* `ids[b]` has lengths[b] source tokens without </s> (it is added); any order of lengths. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B);

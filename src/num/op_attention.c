@@ -1,6 +1,8 @@
 /* op_attention.c - spans of keys, and what becomes of their scores: weights by a masked softmax, context by a weighted sum. */
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
+#include "base/mem.h"
 #include "num/kern.h"
 #include "num/op_rows.h"
 
@@ -10,6 +12,9 @@ Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     *s = (Spans){.rows = rows, .first = copy, .length = copy + rows, .start = copy + 2 * rows};
     memcpy(copy, first, (size_t)rows * sizeof *copy);
     memcpy(copy + rows, length, (size_t)rows * sizeof *copy);
+    size_t total = 0; /* grows with the square of the length where tokens look at each other */
+    for (int r = 0; r < rows; r++) total += (size_t)length[r];
+    if (total > INT_MAX) mem_exhausted(total * sizeof(real));
     for (int r = 0; r < rows; r++) {
         copy[2 * rows + r] = s->total;
         s->total += length[r];

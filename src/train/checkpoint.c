@@ -235,7 +235,7 @@ Status checkpoint_save_state(const Checkpoint *c) {
     StrBuf config = {0};
     write_comparable_config(c->config, &config);
     const char *const metadata[][2] = {
-        {"format", "attn-mt training state"}, {"format_version", "1"}, {"config", strbuf_text(&config)},
+        {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
         {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()}};
     Status status =
         safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 6, NULL);
@@ -245,16 +245,39 @@ Status checkpoint_save_state(const Checkpoint *c) {
 
 /* ---- resuming ------------------------------------------------------------------------------------------------------- */
 
-/* The first line in which two configurations differ: it names the key. */
+/* The line `"name": value,` of a written configuration, taken apart. */
+static StrView line_name(StrView line) {
+    StrView name = {line.data + 1, 0};
+    while (name.length + 1 < line.length && name.data[name.length] != '"') name.length++;
+    return name;
+}
+static StrView line_value(StrView line) {
+    size_t skip = line_name(line).length + 4; /* "": */
+    if (sv_ends(line, SV(","))) line.length--;
+    return line.length < skip ? (StrView){line.data, 0} : (StrView){line.data + skip, line.length - skip};
+}
+
+/* The first key whose values differ. */
 static Status config_difference(const char *saved, const char *now) {
     StrView a = sv(saved), b = sv(now), line_a = {0}, line_b = {0};
-    while (sv_next(&a, '\n', &line_a) && sv_next(&b, '\n', &line_b) && sv_equal(line_a, line_b)) {
+    StrBuf section = {0};
+    while (sv_next(&a, '\n', &line_a) && sv_next(&b, '\n', &line_b)) {
+        line_a = sv_trim(line_a);
+        line_b = sv_trim(line_b);
+        if (!sv_equal(line_a, line_b)) break;
+        if (sv_starts(line_a, SV("\"")) && sv_ends(line_a, SV("{")))
+            strbuf_format(&section, "%.*s.", SV_ARG(line_name(line_a)));
+        if (sv_starts(line_a, SV("}")) && section.length) {
+            size_t end = section.length - 1;
+            while (end && section.data[end - 1] != '.') end--;
+            strbuf_cut(&section, end);
+        }
     }
-    line_a = sv_trim(line_a);
-    line_b = sv_trim(line_b);
     Status s = status_fail(STATUS_USAGE,
-                           "the configuration is not that of the saved run: it had %.*s, now it is %.*s",
-                           SV_ARG(line_a), SV_ARG(line_b));
+                           "the configuration is not that of the saved run: %s%.*s was %.*s, now it is %.*s",
+                           strbuf_text(&section), SV_ARG(line_name(line_b)), SV_ARG(line_value(line_a)),
+                           SV_ARG(line_value(line_b)));
+    strbuf_free(&section);
     return status_hint(s, "resume with the same configuration, or train anew with --run DIR");
 }
 

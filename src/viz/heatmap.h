@@ -1,7 +1,7 @@
 /* heatmap.h - a matrix of weights with labels, as a table or a picture.
  *
- * Shapes  weights [rows, columns] row-major; rows are target tokens, columns source tokens
- * Units   weights in [0, 1]; the darkest shade is 1
+ * Shapes  weights [rows, columns] row-major; of attention: rows are target tokens, columns source tokens
+ * Units   weights in [0, 1], the darkest shade is 1, unless a range is given
  * Owner   the caller owns matrix and labels; writers append to a StrBuf. Labels are UTF-8, NUL-terminated.
  */
 #ifndef VIZ_HEATMAP_H

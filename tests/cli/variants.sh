@@ -62,6 +62,10 @@ paste -d , "$TMP/mean" "$TMP/head.1" "$TMP/head.2" | awk -F , '
              for (i = 2; i <= n; i++) { d = $i - ($(n + i) + $(2 * n + i)) / 2; if (!(d < 1e-5 && d > -1e-5)) exit 1 } }' ||
     fail "the mean is not the mean of the heads"
 expect 2 "$attn" heatmap -m "$TMP/transformer/best.safetensors" --layer 3 "We like it ."
-says "this model looks at the source in 2 layers with 2 heads"
+says "no layer 3: this model looks at the source in 2 layers with 2 heads"
 expect 2 "$attn" heatmap -m "$TMP/lstm/best.safetensors" --head 2 "We like it ."
-says "in 1 layer with 1 head"
+says "no head 2: this model looks at the source in 1 layer with 1 head"
+
+# Another configuration is not resumed; the message names the key.
+expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/conv" --resume --set model.encoder.style=rnn
+says "model.encoder.style was \"conv\", now it is \"rnn\""

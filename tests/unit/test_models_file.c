@@ -183,7 +183,7 @@ static SafeTensor *own_numbers(Draft *draft) {
 static void no_format(Draft *d) { drop_metadata(d, "format"); }
 static void other_format(Draft *d) { *metadata_of(d, "format") = "pt"; }
 static void no_version(Draft *d) { drop_metadata(d, "format_version"); }
-static void new_version(Draft *d) { *metadata_of(d, "format_version") = "2"; }
+static void new_version(Draft *d) { *metadata_of(d, "format_version") = "3"; }
 static void no_config(Draft *d) { drop_metadata(d, "config"); }
 static void no_source(Draft *d) { drop_metadata(d, "source"); }
 static void broken_config(Draft *d) { *metadata_of(d, "config") = "{\"model\": {"; }
@@ -250,7 +250,7 @@ static const struct {
     {"no format", no_format, "not a model of attn-mt"},
     {"another format", other_format, "not a model of attn-mt"},
     {"no format version", no_version, "'format_version'"},
-    {"a newer format version", new_version, "version is 2"},
+    {"a newer format version", new_version, "version is 3"},
     {"no configuration", no_config, "'config'"},
     {"no vocabulary", no_source, "'source'"},
     {"configuration cut short", broken_config, "configuration"},

@@ -226,9 +226,10 @@ static void test_layers_and_heads(void **state) {
         if (!strstr(v->settings, "model.decoder.style=transformer")) continue;
         Seq2Seq *model = packed_model(v, "model.decoder.layers=2 model.heads=2");
         int count = step_weights(model, ATTENTION_MEAN, ATTENTION_MEAN, of_all);
-        AttentionChoice all = seq2seq_attentions(model);
+        int layers, heads;
+        seq2seq_attentions(model, &layers, &heads);
         assert_int_equal(count, 15);
-        assert_true(all.layer == LAYERS && all.head == HEADS);
+        assert_true(layers == LAYERS && heads == HEADS);
         for (int l = 0; l < LAYERS; l++)
             for (int h = 0; h < HEADS; h++) step_weights(model, l, h, single[l][h]);
         double apart[2] = {0};
