@@ -197,18 +197,18 @@ grep -q '^hint: .*--resume.*--overwrite.*--run' "$own/err" || complain "no hint:
 cmp "$own/a/last.safetensors" "$own/before" || complain "a refused run changes the model"
 refuse 2 'exclude each other' a --resume --overwrite
 refuse 2 'nothing to resume' nowhere --resume
-refuse 2 '"learning_rate": 0.02' a --resume --set train.learning_rate=0.02
-refuse 2 '"hidden": 17' a --resume --set model.hidden=17
-refuse 2 '"bpe_merges": 151' a --resume --set text.bpe_merges=151
-refuse 2 '"seed": 5' a --resume --seed 5
-refuse 2 '"average": 0' a --resume --set train.average=0
+refuse 2 'train.learning_rate was 0.01, now it is 0.02' a --resume --set train.learning_rate=0.02
+refuse 2 'model.hidden was 16, now it is 17' a --resume --set model.hidden=17
+refuse 2 'text.bpe_merges was 150, now it is 151' a --resume --set text.bpe_merges=151
+refuse 2 'train.seed was 1, now it is 5' a --resume --seed 5
+refuse 2 'train.average was 0.001, now it is 0' a --resume --set train.average=0
 sed '7s/.*/Go away.	Va-t-en./' "$own/train.tsv" >"$own/changed.tsv"
 refuse 2 'training data are not those' a --resume --set data.train="$own/changed.tsv"
 cp "$own/train.tsv" "$own/moved.tsv"
 succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
 succeed linear --set train.schedule=linear --set train.epochs=1
-refuse 2 '"epochs": 2' linear --set train.schedule=linear --set train.epochs=2 --resume
-refuse 2 '"max_updates": 9' linear --set train.schedule=linear --set train.epochs=1 --set train.max_updates=9 --resume
+refuse 2 'train.epochs was 1, now it is 2' linear --set train.schedule=linear --set train.epochs=2 --resume
+refuse 2 'train.max_updates was 0, now it is 9' linear --set train.schedule=linear --set train.epochs=1 --set train.max_updates=9 --resume
 
 # --overwrite starts again: the state of the old run is not resumed in place of the new one.
 succeed over --set train.epochs=1 --seed 3
