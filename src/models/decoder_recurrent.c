@@ -233,6 +233,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
                                  const Sequences *target, Tensor *embedded) {
     SequenceSteps steps = sequences_steps(tape, target);
     const Packed *packed = steps.packed;
+    const Spans *spans = encoded_spans(tape, encoded, packed->order, packed->B);
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
@@ -241,7 +242,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
         StepInput in = {tape_rows(tape, projected, begin, rows), &encoded->memory[0],
-                        encoded_spans(tape, encoded, packed->order, rows), steps.row_keys + begin};
+                        spans_prefix(tape, spans, rows), steps.row_keys + begin};
         shrink(tape, d->options, &state, rows);
         tape_step_begin(tape, begin, rows);
         result = step(tape, d, &in, &state);

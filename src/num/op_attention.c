@@ -22,6 +22,15 @@ Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     return s;
 }
 
+Spans *spans_prefix(Tape *tape, const Spans *spans, int rows) {
+    assert(rows >= 0 && rows <= spans->rows);
+    Spans *s = tape_alloc(tape, sizeof *s);
+    *s = *spans;
+    s->rows = rows;
+    if (rows < spans->rows) s->total = spans->start[rows];
+    return s;
+}
+
 /* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the products that follow with
  * denormal numbers, on which processors are many times slower. */
 static void drop_traces(size_t n, real *weights) {

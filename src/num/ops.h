@@ -102,6 +102,8 @@ typedef struct {
     const int *first, *length, *start;
 } Spans;
 Spans *spans_new(Tape *tape, const int *first, const int *length, int rows); /* copies */
+/* Those of the first `rows` rows; shares the arrays of `spans`. */
+Spans *spans_prefix(Tape *tape, const Spans *spans, int rows);
 
 /* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
