@@ -14,10 +14,11 @@ typedef struct {
 /* y (+)= x W, through the packed copy where there is one. */
 static void multiply(const Tape *tape, const Param *w, bool transposed, const Tensor *x, Tensor *y,
                      bool accumulate) {
-    const real *packed = transposed ? w->packed_transpose : w->packed;
+    const void *packed = transposed ? w->packed_transpose : w->packed;
     int M = x->rows, K = x->columns, N = y->columns;
     if (packed)
-        kern->gemm_packed(M, N, K, x->data, K, packed, y->data, N, accumulate);
+        kern->weights[tape->params->format].multiply(M, N, K, x->data, K, packed, y->data, N, accumulate,
+                                                     tape->scratch);
     else
         gemm(false, transposed, M, N, K, x->data, param_data(tape->params, w), accumulate ? 1 : 0, y->data);
 }

@@ -16,7 +16,8 @@ typedef struct {
 static void make_logits(const Tape *tape, const Loss *loss, const real *x, int rows, real *logits) {
     int V = loss->weight->rows, E = loss->weight->columns;
     if (loss->weight->packed_transpose)
-        kern->gemm_packed(rows, V, E, x, E, loss->weight->packed_transpose, logits, V, false);
+        kern->weights[tape->params->format].multiply(rows, V, E, x, E, loss->weight->packed_transpose, logits,
+                                                     V, false, tape->scratch);
     else
         gemm(false, true, rows, V, E, x, param_data(tape->params, loss->weight), 0, logits);
     if (!loss->bias) return;
@@ -40,9 +41,14 @@ void cross_entropy_forward(Tape *tape, const Node *node) {
             loss->result->likelihood += nll;
         }
         if (!tape->record) continue;
-        gemm(false, false, rows, E, V, logits, param_data(tape->params, loss->weight), 1,
-             tensor_grad_row(x, first));
-        gemm(true, false, V, E, rows, logits, tensor_row(x, first), 1, tape->grads + loss->weight->offset);
+        if (loss->weight->packed)
+            kern->weights[tape->params->format].multiply(rows, E, V, logits, V, loss->weight->packed,
+                                                         tensor_grad_row(x, first), E, true, tape->scratch);
+        else
+            gemm(false, false, rows, E, V, logits, param_data(tape->params, loss->weight), 1,
+                 tensor_grad_row(x, first));
+        gemm_add_outer(V, E, rows, logits, tensor_row(x, first), tape->grads + loss->weight->offset,
+                       tape->scratch);
         if (loss->bias) kern->column_sums(rows, V, logits, tape->grads + loss->bias->offset);
     }
     node->out->data[0] = (real)(loss->scale * loss->result->loss);

@@ -21,12 +21,14 @@ struct TapeSequence {
 Tape *tape_new(const ParamSet *params, bool record) {
     Tape *tape = mem_alloc(1, sizeof *tape);
     *tape = (Tape){.arena = arena_new(), .record = record, .params = params};
+    tape->scratch = mem_aligned(kern->scratch ? kern->scratch : 1, 1);
     return tape;
 }
 
 void tape_free(Tape *tape) {
     if (!tape) return;
     arena_free(tape->arena);
+    mem_free(tape->scratch);
     mem_free(tape->pending);
     mem_free(tape);
 }
@@ -164,9 +166,9 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
                *dy = join_runs(tape, runs, count, true, N, rows);
     real *dw = tape->grads + first->weight->offset;
     if (first->transposed)
-        gemm(true, false, N, K, rows, dy, x, 1, dw);
+        gemm_add_outer(N, K, rows, dy, x, dw, tape->scratch);
     else
-        gemm(true, false, K, N, rows, x, dy, 1, dw);
+        gemm_add_outer(K, N, rows, x, dy, dw, tape->scratch);
     if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
 }
 

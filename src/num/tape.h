@@ -38,6 +38,7 @@ typedef struct Tape {
     bool training;          /* dropout is active */
     const ParamSet *params; /* where parameters are read */
     real *grads;            /* gradient block of the ParamSet's layout, added to; NULL if not recording */
+    void *scratch;          /* working memory of products */
     uint64_t dropout_key;   /* seed and update, mixed */
     Node *last;             /* the newest node; each points to the one before it */
     WeightGradient *pending;

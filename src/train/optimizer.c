@@ -59,6 +59,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
         memcpy(o->average, params->data, params->size * sizeof(real));
     }
     params->packs_backward = true;
+    params->format = FORMAT_SPLIT;
     optimizer_repack(o);
     return o;
 }
