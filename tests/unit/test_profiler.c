@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "num/kern.h"
 #include "num/ops.h"
+#include "train/optimizer.h"
 #include "train/profiler.h"
 #include "unit/variant_cover.h"
 
@@ -199,6 +200,30 @@ static void test_models(void **state) {
     }
 }
 
+static void test_optimizer(void **state) {
+    (void)state;
+    Workers *workers = workers_new(2);
+    ParamSet *params = params_new();
+    params_add(params, "w", 300, 400, INIT_GLOROT, 0, PACK_AFFINE);
+    params_initialize(params, 1);
+    Optimizer *optimizer = optimizer_new(params, workers, false);
+    real *grads[1] = {params_block(params)};
+    Profiler *profiler = optimizer->profiler = profiler_new(workers);
+    profiler_phase(profiler, PHASE_DATA);
+    double norm;
+    assert_int_equal(optimizer_update(optimizer, grads, 1, &(OptimizerStep){.epsilon = 1e-8}, &norm),
+                     STATUS_OK);
+    assert_int_equal(profiler_phase(profiler, PHASE_SAVING), PHASE_DATA);
+    ProfilerSum sum = profiler_sum(profiler);
+    assert_true(sum.seconds[PHASE_REDUCE] > 0 && sum.seconds[PHASE_UPDATE] > 0 &&
+                sum.seconds[PHASE_PACK] > 0);
+    profiler_free(profiler);
+    mem_free(grads[0]);
+    optimizer_free(optimizer);
+    params_free(params);
+    workers_free(workers);
+}
+
 /* y = x W with 7 rows, 3 inputs and 5 outputs: the gradient of W takes 2 * 3 * 5 * 7 operations. */
 static void test_flops(void **state) {
     (void)state;
@@ -222,8 +247,9 @@ static void test_flops(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nesting), cmocka_unit_test(test_names),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_none),    cmocka_unit_test(test_models), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_names),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_none),      cmocka_unit_test(test_models), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
