@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
@@ -108,6 +109,37 @@ static void test_threads(void **state) {
     }
 }
 
+typedef struct {
+    atomic_int begun;
+    int all;
+} Meeting;
+
+/* Every thread gets one of these tasks, because none ends before all have begun. */
+static void meet_task(void *context, int task, int thread) {
+    Meeting *meeting = context;
+    (void)task;
+    (void)thread;
+    atomic_fetch_add(&meeting->begun, 1);
+    while (atomic_load(&meeting->begun) < meeting->all) {
+    }
+}
+
+static void test_waiting(void **state) {
+    (void)state;
+    Workers *workers = workers_new(3);
+    Profiler *profiler = profiler_new(workers);
+    Meeting meeting = {.all = workers_count(workers)};
+    profiler_phase(profiler, PHASE_VALIDATION);
+    workers_run(workers, meeting.all, meet_task, &meeting);
+    assert_int_equal(profiler_thread(profiler, 0)->open, PHASE_VALIDATION);
+    for (int i = 1; i < meeting.all; i++) {
+        assert_int_equal(profiler_thread(profiler, i)->open, PHASE_WAITING);
+        assert_true(profiler_thread(profiler, i)->seconds[PHASE_VALIDATION] > 0);
+    }
+    profiler_free(profiler);
+    workers_free(workers);
+}
+
 static void count_task(void *context, int task, int thread) {
     (void)thread;
     ((int *)context)[task]++;
@@ -151,12 +183,18 @@ static bool fits(OpId op, Phase phase, const ModelOptions *o) {
 }
 
 static void check_nodes(const ModelVariant *variant, const Tape *tape, const ModelOptions *o) {
-    int nodes[PHASE_COUNT] = {0};
+    int nodes[PHASE_COUNT] = {0}, softmaxes[PHASE_COUNT] = {0};
     for (const Node *node = tape->last; node; node = node->previous) {
         if (!fits(node->op, node->phase, o))
             fail_msg("%s: %s runs in phase '%s'", variant->name, OPS[node->op].name,
                      profile_name(node->phase));
         nodes[node->phase]++;
+        softmaxes[node->phase] += node->op == OP_MASKED_SOFTMAX;
+    }
+    /* A Transformer's decoder attends to itself and to the source in each of its layers. */
+    if (o->decoder_style == DECODER_TRANSFORMER) {
+        assert_int_equal(softmaxes[PHASE_DECODER], o->decoder_layers);
+        assert_int_equal(softmaxes[PHASE_ATTENTION], o->decoder_layers);
     }
     for (Phase phase = PHASE_ENCODER; phase <= PHASE_OUTPUT; phase++)
         if (!nodes[phase]) fail_msg("%s: nothing runs in phase '%s'", variant->name, profile_name(phase));
@@ -247,9 +285,9 @@ static void test_flops(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_names),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_none),      cmocka_unit_test(test_models), cmocka_unit_test(test_flops),
-        cmocka_unit_test(test_optimizer),
+        cmocka_unit_test(test_nesting), cmocka_unit_test(test_names),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_waiting), cmocka_unit_test(test_none),      cmocka_unit_test(test_models),
+        cmocka_unit_test(test_flops),   cmocka_unit_test(test_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
