@@ -265,7 +265,7 @@ static void test_sheet(void **state) {
     const Plot plots[] = {{.title = "first", .series = &series, .count = 1},
                           {.title = "second", .series = &series, .count = 1},
                           {.title = "third", .series = &series, .count = 1}};
-    double width = 0, height = 0, left, top;
+    double width = 0, height = 0, left = 0, top = 0;
     StrBuf out = {0};
     plot_write_svg(&plots[0], &out);
     const char *at = strstr(strbuf_text(&out), " width=\"");
