@@ -160,14 +160,17 @@ endef
 $(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
 $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 
-# What scripts/compare-encoders runs.
+# What scripts/compare-encoders and scripts/bench-scaling run.
 ENCODERS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/encoders/*.c))
-$(BUILD)/compare-encoders: $(ENCODERS) $(LIB)
+SCALING := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/scaling/*.c))
+$(BUILD)/compare-encoders: $(ENCODERS)
+$(BUILD)/bench-scaling: $(SCALING)
+$(BUILD)/compare-encoders $(BUILD)/bench-scaling: $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
 $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
--include $(ENCODERS:.o=.d)
+-include $(ENCODERS:.o=.d) $(SCALING:.o=.d)
 
 # ---- demo and tests ------------------------------------------------------------------------------------
 

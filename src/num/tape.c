@@ -130,6 +130,7 @@ Tensor *tape_run(Tape *tape, Node node) {
     if (tape->record) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
+        if (tape->profile) kept->phase = tape->profile->open;
         kept->previous = tape->last;
         tape->last = kept;
     }
@@ -164,6 +165,7 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
     for (int i = 0; i < count; i++) rows += runs[i]->rows;
     const real *x = join_runs(tape, runs, count, false, K, rows),
                *dy = join_runs(tape, runs, count, true, N, rows);
+    tape_count_product(tape, K, N, rows);
     real *dw = tape->grads + first->weight->offset;
     if (first->transposed)
         gemm_add_outer(N, K, rows, dy, x, dw, tape->scratch);
@@ -196,7 +198,13 @@ static void flush_weight_gradients(Tape *tape) {
 }
 
 void tape_backward(Tape *tape) {
-    for (const Node *node = tape->last; node; node = node->previous) OPS[node->op].backward(tape, node);
+    Phase before = tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
+    for (const Node *node = tape->last; node; node = node->previous) {
+        tape_phase(tape, profile_backward(node->phase));
+        OPS[node->op].backward(tape, node);
+    }
     tape->last = NULL;
+    tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
     flush_weight_gradients(tape);
+    tape_phase(tape, before);
 }
