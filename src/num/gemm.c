@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "num/kern.h"
 
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, const real *B, real beta,
           real *C) {
@@ -23,13 +22,6 @@ void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A
 #endif
         CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, M, N,
         K, 1, A, transpose_a ? M : K, B, transpose_b ? K : N, beta, C, N);
-}
-
-void gemm_add_outer(int M, int N, int R, const real *A, const real *B, real *C, void *scratch) {
-    if (kern->outer)
-        kern->outer(M, N, R, A, B, C, scratch);
-    else
-        gemm(true, false, M, N, R, A, B, 1, C);
 }
 
 #ifdef OPENBLAS_VERSION

@@ -18,9 +18,6 @@
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, const real *B, real beta,
           real *C);
 
-/* C [M, N] += A [R, M]^T B [R, N]: the gradient of a weight. `scratch` as in kern.h. */
-void gemm_add_outer(int M, int N, int R, const real *A, const real *B, real *C, void *scratch);
-
 void gemm_startup(char **argv); /* call first thing in main; may not return */
 const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */
 const char *gemm_kernel(void);  /* "SkylakeX" */

@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
-#include "num/gemm.h"
 #include "num/kern.h"
 #include "num/ops.h"
+#include "num/product.h"
 
 enum { SEQUENCE_BUFFERS = 256 };
 
@@ -165,12 +165,11 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
     for (int i = 0; i < count; i++) rows += runs[i]->rows;
     const real *x = join_runs(tape, runs, count, false, K, rows),
                *dy = join_runs(tape, runs, count, true, N, rows);
-    tape_count_product(tape, K, N, rows);
     real *dw = tape->grads + first->weight->offset;
     if (first->transposed)
-        gemm_add_outer(N, K, rows, dy, x, dw, tape->scratch);
+        product_for_gradient(tape, N, K, rows, dy, x, dw);
     else
-        gemm_add_outer(K, N, rows, x, dy, dw, tape->scratch);
+        product_for_gradient(tape, K, N, rows, x, dy, dw);
     if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
 }
 

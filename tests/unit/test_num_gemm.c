@@ -174,7 +174,7 @@ static void check_outer(int M, int N, int R) {
         for (int r = 0; r < R; r++) a.at[m * R + r] = A.at[r * M + m];
     multiply(M, N, R, a.at, R, B.at, false, want);
     for (size_t i = 0; i < C.n; i++) want[i] += (double)C.at[i];
-    gemm_add_outer(M, N, R, A.at, B.at, C.at, work);
+    kern->outer(M, N, R, A.at, B.at, C.at, work);
     line_check(kern->name, &C, want, 5e-6 * sqrt(R) + 1e-6);
     mem_free(want), mem_free(work);
     line_free(&A), line_free(&B), line_free(&C), line_free(&a);
@@ -184,6 +184,7 @@ static void test_outer(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
+        if (!kern->outer) continue;
         static const int SHAPES[][3] = {{1, 1, 1},    {16, 16, 32},   {17, 33, 31},  {33, 15, 33},
                                         {40, 64, 70}, {31, 800, 257}, {70, 20, 600}, {3, 7, 256}};
         for (int i = 0; i < 8; i++) check_outer(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
