@@ -56,16 +56,20 @@ static void *huge_block(size_t bytes) {
 #endif
 }
 
-void *mem_aligned(size_t count, size_t size) {
-    size_t bytes = product(count, size);
+void *mem_room(size_t bytes) {
+    bytes = product(bytes, 1);
     if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
     void *block = huge ? huge_block(bytes) : aligned_alloc(ALIGNMENT, bytes);
     if (!block) mem_exhausted(bytes);
-    memset(block, 0, bytes);
     return block;
+}
+
+void *mem_aligned(size_t count, size_t size) {
+    size_t bytes = product(count, size);
+    return memset(mem_room(bytes), 0, bytes);
 }
 
 char *mem_strdup(const char *text) { return mem_strndup(text, strlen(text)); }

@@ -1,6 +1,5 @@
 /* op_affine.c - x W + b: the op that does most of the arithmetic. */
 #include <assert.h>
-#include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
 #include "num/op_rows.h"
@@ -8,14 +7,13 @@
 
 typedef struct {
     const Param *weight, *bias;
-    bool transposed;
+    bool transposed, add; /* add: to what is in y already */
 } Affine;
 
 void affine_forward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
-    Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
-    if (base) memcpy(y->data, base->data, tensor_size(y) * sizeof(real));
-    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, y->data, base != NULL);
+    Tensor *x = node->in[0], *y = node->out;
+    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, y->data, a->add);
     if (!a->bias) return;
     const real *bias = param_data(tape->params, a->bias);
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
@@ -23,8 +21,7 @@ void affine_forward(Tape *tape, const Node *node) {
 
 void affine_backward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
-    Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
-    if (base && base->grad) kern->add(tensor_size(y), y->grad, base->grad);
+    Tensor *x = node->in[0], *y = node->out;
     if (x->grad) product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, x->grad, true);
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
     tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
@@ -43,7 +40,7 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
     assert(x->columns == K && (!bias || bias->columns == N));
     assert(!base || (base->rows == x->rows && base->columns == N));
     Affine *a = tape_alloc(tape, sizeof *a);
-    *a = (Affine){weight, bias, transposed};
-    return tape_run(
-        tape, (Node){.op = OP_AFFINE, .in = {x, base}, .out = tape_tensor(tape, x->rows, N), .data = a});
+    *a = (Affine){weight, bias, transposed, base != NULL};
+    Tensor *y = base ? base : tape_tensor(tape, x->rows, N);
+    return tape_run(tape, (Node){.op = OP_AFFINE, .in = {x}, .out = y, .data = a});
 }

@@ -62,7 +62,8 @@ extern const Op OPS[OP_COUNT];
 /* Run `node` and keep a copy of it if the tape records. Only for op functions. */
 Tensor *tape_run(Tape *tape, Node node);
 
-/* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. */
+/* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The base becomes the result, and
+ * its gradient that of the result: nothing else may read it afterwards, nor need what it was to go backwards. */
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed);
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);

@@ -14,10 +14,11 @@ typedef struct {
 } Hand; /* the sentence pairs of one shard */
 
 typedef struct {
-    Tape *tape;
     Hand hand;
     BatchLoss loss;
 } Shard;
+
+enum { PIECE_ROWS = 1000 }; /* source and target tokens that a thread has in memory at once, about */
 
 struct Shards {
     const Seq2Seq *model;
@@ -27,6 +28,7 @@ struct Shards {
     int count;
     Shard *shard;
     real **grads;
+    Tape **tape; /* per thread */
     /* of the batch being run */
     uint64_t seed_update;
     double label_smoothing, scale;
@@ -50,10 +52,17 @@ static void hand_add(Hand *hand, const Corpus *corpus, int pair) {
     hand->sentence[i] = (uint32_t)pair;
 }
 
-static TrainingBatch hand_batch(const Hand *hand, uint64_t seed_update) {
-    return (TrainingBatch){hand->count,         hand->source,   hand->target, hand->source_length,
-                           hand->target_length, hand->sentence, seed_update};
+static TrainingBatch hand_batch(const Hand *hand, int first, int count, uint64_t seed_update) {
+    return (TrainingBatch){count,
+                           hand->source + first,
+                           hand->target + first,
+                           hand->source_length + first,
+                           hand->target_length + first,
+                           hand->sentence + first,
+                           seed_update};
 }
+
+static int hand_rows(const Hand *hand, int i) { return hand->source_length[i] + hand->target_length[i] + 2; }
 
 static void hand_free(Hand *hand) {
     mem_free(hand->source);
@@ -70,19 +79,20 @@ Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Worker
     s->grads = mem_alloc((size_t)count, sizeof *s->grads);
     for (int i = 0; i < count; i++) {
         s->grads[i] = params_block(seq2seq_params(model));
-        s->shard[i].tape = tape_new(seq2seq_params(model), true);
-        s->shard[i].tape->grads = s->grads[i];
     }
+    s->tape = mem_alloc((size_t)workers_count(workers), sizeof *s->tape);
+    for (int i = 0; i < workers_count(workers); i++) s->tape[i] = tape_new(seq2seq_params(model), true);
     return s;
 }
 
 void shards_free(Shards *s) {
     if (!s) return;
     for (int i = 0; i < s->count; i++) {
-        tape_free(s->shard[i].tape);
         hand_free(&s->shard[i].hand);
         mem_free(s->grads[i]);
     }
+    for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
+    mem_free(s->tape);
     mem_free(s->shard);
     mem_free(s->grads);
     mem_free(s);
@@ -92,16 +102,33 @@ void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
 
 real *const *shards_gradients(const Shards *s) { return s->grads; }
 
+static void loss_add(BatchLoss *sum, BatchLoss part) {
+    sum->loss += part.loss;
+    sum->likelihood += part.likelihood;
+    sum->tokens += part.tokens;
+}
+
+/* Piece after piece: what they are depends on the sentences alone. */
 static void run_shard(void *context, int task, int thread) {
     Shards *s = context;
     Shard *shard = &s->shard[task];
+    Tape *tape = s->tape[thread];
+    const Hand *hand = &shard->hand;
+    tape->grads = s->grads[task];
+    tape->profile = profiler_thread(s->profiler, thread);
     shard->loss = (BatchLoss){0};
-    if (!shard->hand.count) return;
-    tape_reset(shard->tape);
-    shard->tape->profile = profiler_thread(s->profiler, thread);
-    TrainingBatch batch = hand_batch(&shard->hand, s->seed_update);
-    shard->loss = seq2seq_loss(s->model, shard->tape, &batch, s->label_smoothing, s->scale);
-    tape_backward(shard->tape);
+    int rows = 0, done = 0;
+    for (int i = 0; i < hand->count; i++) rows += hand_rows(hand, i);
+    int pieces = (rows + PIECE_ROWS - 1) / PIECE_ROWS;
+    for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
+        while (next < hand->count && (double)done * pieces < (double)rows * piece)
+            done += hand_rows(hand, next++);
+        if (next == first) continue;
+        tape_reset(tape);
+        TrainingBatch batch = hand_batch(hand, first, next - first, s->seed_update);
+        loss_add(&shard->loss, seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale));
+        tape_backward(tape);
+    }
 }
 
 typedef struct {
@@ -132,17 +159,13 @@ BatchLoss shards_run(Shards *s, const int *pairs, int count, uint64_t seed_updat
     s->scale = scale;
     workers_run(s->workers, s->count, run_shard, s);
     BatchLoss sum = {0};
-    for (int i = 0; i < s->count; i++) {
-        sum.loss += s->shard[i].loss.loss;
-        sum.likelihood += s->shard[i].loss.likelihood;
-        sum.tokens += s->shard[i].loss.tokens;
-    }
+    for (int i = 0; i < s->count; i++) loss_add(&sum, s->shard[i].loss);
     return sum;
 }
 
 /* ---- validation ----------------------------------------------------------------------------------------------------- */
 
-enum { VALID_BATCH = 64 };
+enum { VALID_BATCH = 16 }; /* sentences */
 
 typedef struct {
     const Seq2Seq *model;
@@ -158,7 +181,7 @@ static void validate_task(void *context, int task, int thread) {
     for (int pair = task * VALID_BATCH; pair < v->corpus->count && pair < (task + 1) * VALID_BATCH; pair++)
         hand_add(&hand, v->corpus, pair);
     tape_reset(v->tape[thread]);
-    TrainingBatch batch = hand_batch(&hand, 0);
+    TrainingBatch batch = hand_batch(&hand, 0, hand.count, 0);
     v->loss[task] = seq2seq_loss(v->model, v->tape[thread], &batch, v->label_smoothing, 1);
     hand_free(&hand);
 }
@@ -171,11 +194,7 @@ BatchLoss shards_validate(const Seq2Seq *model, const Corpus *corpus, double lab
     for (int i = 0; i < threads; i++) v.tape[i] = tape_new(seq2seq_params(model), false);
     workers_run(workers, tasks, validate_task, &v);
     BatchLoss sum = {0};
-    for (int i = 0; i < tasks; i++) {
-        sum.loss += v.loss[i].loss;
-        sum.likelihood += v.loss[i].likelihood;
-        sum.tokens += v.loss[i].tokens;
-    }
+    for (int i = 0; i < tasks; i++) loss_add(&sum, v.loss[i]);
     for (int i = 0; i < threads; i++) tape_free(v.tape[i]);
     mem_free(v.tape);
     mem_free(v.loss);

@@ -1,7 +1,8 @@
 /* shards.h - the gradient of a batch, computed in parts by several threads.
  *
  * A batch is dealt out to a fixed number of shards like cards, longest sentences first, so that all have equal work. Each shard has
- * its own tape and gradient block. Which thread runs which shard changes nothing in the result.
+ * its own gradient block; which thread runs it changes nothing in the result. A large shard goes through in pieces one after the other,
+ * so that memory does not grow with the batch.
  *
  * Owner   Shards owns tapes and gradient blocks
  */
