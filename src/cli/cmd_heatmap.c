@@ -287,7 +287,7 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        status = model_set_load(&models, &options.models);
+        status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         /* Once more, now over the model's own search options. */
         if (status == STATUS_OK) {
             options_free(tables);

@@ -208,7 +208,7 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0}, out = {0};
-    Status status = modelfile_load(&model, path, &provenance);
+    Status status = modelfile_load(&model, path, FORMAT_FLOAT32, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, options->codes);
         if (status == STATUS_OK && options->vocab) {

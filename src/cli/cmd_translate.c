@@ -17,7 +17,7 @@
 typedef struct {
     StrList models, inputs;
     char *output;
-    int threads;
+    int threads, precision;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
@@ -39,6 +39,8 @@ static const Option TRANSLATE_OPTIONS[] = {
      .help = "where translations go; a file is replaced only when all is done"},
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
      .help = "threads; they decide only the time; 0 = one per core"},
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32", .choices = PRECISION_CHOICES, .arg = "KIND",
+     .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a word here and there"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000", .max = N_BEST_ALL, .arg = "N",
@@ -268,7 +270,7 @@ static Status parse(Session *session, DecodeOptions *decode, int argc, char **ar
 static Status translate(Session *session, DecodeOptions *decode, int argc, char **argv) {
     bool help;
     TRY(check_inputs(&session->options.inputs));
-    TRY(model_set_load(&session->models, &session->options.models));
+    TRY(model_set_load(&session->models, &session->options.models, (WeightFormat)session->options.precision));
     /* Once more, now over the model's own search options. */
     *decode = seq2seq_config(session->models.items[0])->decode;
     TRY(parse(session, decode, argc, argv, &help));

@@ -29,7 +29,7 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
     return status;
 }
 
-Status model_set_load(ModelSet *models, const StrList *paths) {
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
     *models = (ModelSet){0};
     if (paths->count == 0) {
         status_fail(STATUS_USAGE, "no model given");
@@ -37,7 +37,7 @@ Status model_set_load(ModelSet *models, const StrList *paths) {
     }
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
-        Status status = modelfile_load(&models->items[i], paths->items[i], NULL);
+        Status status = modelfile_load(&models->items[i], paths->items[i], format, NULL);
         if (status != STATUS_OK) {
             model_set_free(models);
             return status;

@@ -15,8 +15,8 @@ typedef struct {
     int count;
 } ModelSet;
 
-/* Load all models. STATUS_USAGE if `paths` is empty. Release with model_set_free. */
-Status model_set_load(ModelSet *models, const StrList *paths);
+/* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with model_set_free. */
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
 void model_set_free(ModelSet *models);
 static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;

@@ -26,7 +26,7 @@ static void translate_all(Translator *translator, const StrView *sources, size_t
 Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
                        int beam_size, char ***outputs) {
     ModelSet set;
-    TRY(model_set_load(&set, models));
+    TRY(model_set_load(&set, models, FORMAT_FLOAT32));
     TranslatorOptions options = {.decode = seq2seq_config(set.items[0])->decode, .n_best = 1};
     options.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());

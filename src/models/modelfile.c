@@ -112,7 +112,19 @@ static Status read_weights(const SafeFile *file, ParamSet *params) {
     return safetensors_check_finite(file);
 }
 
-static Status read_model(Seq2Seq **model, const SafeFile *file, StrBuf *provenance) {
+static Status check_depth(const ParamSet *params) {
+    for (int i = 0; i < params->count && params->format == FORMAT_INT8; i++) {
+        const Param *p = params->items[i];
+        int depth = p->packing == PACK_AFFINE ? p->rows : p->packing == PACK_OUTPUT ? p->columns : 0;
+        if (depth <= DEEPEST_INT8) continue;
+        Status s =
+            status_fail(STATUS_DATA, "'%s' sums %d numbers, more than 8-bit arithmetic can", p->name, depth);
+        return status_hint(s, "use --precision bf16");
+    }
+    return STATUS_OK;
+}
+
+static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat format, StrBuf *provenance) {
     Config config;
     Segmenter *source = NULL, *target = NULL;
     const char *text;
@@ -130,7 +142,9 @@ static Status read_model(Seq2Seq **model, const SafeFile *file, StrBuf *provenan
         status = status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        status = read_weights(file, seq2seq_params(*model));
+        seq2seq_params(*model)->format = format;
+        status = check_depth(seq2seq_params(*model));
+        if (status == STATUS_OK) status = read_weights(file, seq2seq_params(*model));
         if (status == STATUS_OK)
             params_pack_all(seq2seq_params(*model));
         else
@@ -144,11 +158,11 @@ static Status read_model(Seq2Seq **model, const SafeFile *file, StrBuf *provenan
     return status;
 }
 
-Status modelfile_load(Seq2Seq **model, const char *path, StrBuf *provenance) {
+Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance) {
     SafeFile *file;
     *model = NULL;
     TRY(safetensors_open(&file, path));
-    Status status = read_model(model, file, provenance);
+    Status status = read_model(model, file, format, provenance);
     safetensors_close(file);
     if (status == STATUS_OK) return status;
     *model = NULL;

@@ -13,6 +13,6 @@
  * update, epoch, scores, program version, data digest. */
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path);
 /* Load for translation: parameters filled and packed. `provenance` may be NULL; otherwise text is added to it. */
-Status modelfile_load(Seq2Seq **model, const char *path, StrBuf *provenance);
+Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance);
 
 #endif

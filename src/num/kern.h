@@ -12,14 +12,17 @@
 #include <stdint.h>
 #include "num/tensor.h"
 
-/* How the right-hand side of a product is kept. Results of different formats differ; FORMAT_SPLIT gives the same as FORMAT_FLOAT32. */
+/* How the right-hand side of a product is kept. Results of different formats differ, but FORMAT_SPLIT gives the same as FORMAT_FLOAT32. */
 typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
-    FORMAT_SPLIT, /* prepared further where that is faster: for weights that many rows are multiplied with. Up to 1.5 times the memory */
-    FORMAT_BF16,  /* 16 bits: about three significant digits */
-    FORMAT_INT8,  /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
+    FORMAT_BF16,    /* 16 bits: about three significant digits */
+    FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
+    FORMAT_SPLIT, /* floats prepared further, in up to 1.5 times the memory: for weights that many rows are multiplied with */
     WEIGHT_FORMATS
 } WeightFormat;
+
+#define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
+enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
 
 /* Products with a packed right-hand side; only the first two formats exist in double precision. */
 typedef struct {

@@ -10,6 +10,7 @@
 #define NUM_KERN_INT8_H
 
 #include <assert.h>
+#include "num/kern.h"
 #include "num/kern_vector.h"
 
 enum {
@@ -18,8 +19,7 @@ enum {
     INT8_TILE = INT8_LINE * 16,             /* words of a tile */
     INT8_STRIPE = 2 * INT8_LINE,            /* columns */
     INT8_ROWS = 16,                         /* rows of A whose words lie together */
-    INT8_SCRATCH = 1 << 19,                 /* bytes for rounded rows */
-    INT8_DEEPEST = INT8_SCRATCH / INT8_ROWS /* greatest K; sums of 32 bits hold four times that */
+    INT8_SCRATCH = INT8_ROWS * DEEPEST_INT8 /* bytes for rounded rows; K of them fit into sums of 32 bits */
 };
 
 /* The instruction of vector units wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off at the
@@ -195,7 +195,7 @@ static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, cons
     int most = (int)((size_t)INT8_SCRATCH / sizeof(int32_t) / group) * INT8_ROWS;
     int32_t *words = scratch;
     real units[INT8_SCRATCH / INT8_BLOCK];
-    assert(K <= INT8_DEEPEST);
+    assert(K <= DEEPEST_INT8);
     INT8_BEGIN();
     for (int m0 = 0; m0 < M; m0 += most) {
         int rows = M - m0 < most ? M - m0 : most;

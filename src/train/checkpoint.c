@@ -71,7 +71,7 @@ Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter
         return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
     }
     Seq2Seq *model;
-    TRY(modelfile_load(&model, path_in(dir, MODEL_NAME).text, NULL));
+    TRY(modelfile_load(&model, path_in(dir, MODEL_NAME).text, FORMAT_FLOAT32, NULL));
     *source = segmenter_retain(seq2seq_source(model));
     *target = segmenter_retain(seq2seq_target(model));
     seq2seq_free(model);

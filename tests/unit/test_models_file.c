@@ -82,7 +82,7 @@ static void test_round_trip(void **state) {
         assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, two), STATUS_OK);
         assert_same_files(one, two);
         StrBuf provenance = {0};
-        if (modelfile_load(&loaded, one, &provenance) != STATUS_OK)
+        if (modelfile_load(&loaded, one, FORMAT_FLOAT32, &provenance) != STATUS_OK)
             fail_msg("%s: %s", v->name, status_message());
         assert_string_equal(strbuf_text(&provenance), PROVENANCE);
         assert_same_params(seq2seq_params(model), seq2seq_params(loaded));
@@ -108,14 +108,15 @@ static void test_other_weights(void **state) {
     for (size_t i = 0; i < params->size; i++) weights[i] = (real)i;
     const char *path = fixture_path("average.safetensors");
     assert_int_equal(modelfile_save(model, weights, PROVENANCE, path), STATUS_OK);
-    assert_int_equal(modelfile_load(&loaded, path, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
     const Param *last = params->items[params->count - 1],
                 *own = params_find(seq2seq_params(loaded), last->name);
     assert_true(param_data(seq2seq_params(loaded), own)[0] == (real)last->offset);
     mem_free(weights);
     seq2seq_free(model);
     seq2seq_free(loaded);
-    assert_int_equal(modelfile_load(&loaded, fixture_path("no-such-file"), NULL), STATUS_RUNTIME);
+    assert_int_equal(modelfile_load(&loaded, fixture_path("no-such-file"), FORMAT_FLOAT32, NULL),
+                     STATUS_RUNTIME);
     assert_null(loaded);
 }
 
@@ -328,7 +329,7 @@ static void test_hostile(void **state) {
         mem_free(draft.numbers);
         StrBuf provenance = {0};
         loaded = (Seq2Seq *)&draft;
-        Status status = modelfile_load(&loaded, path, &provenance);
+        Status status = modelfile_load(&loaded, path, FORMAT_FLOAT32, &provenance);
         if (status != STATUS_DATA)
             fail_msg("%s: status %d %s", HOSTILE[i].name, (int)status, status_message());
         assert_null(loaded);
@@ -339,7 +340,7 @@ static void test_hostile(void **state) {
     assert_true(peak_kilobytes() - before < 64 * 1024);
     take_apart(&draft, file); /* unchanged it is fine */
     assert_int_equal(put_together(&draft, path), STATUS_OK);
-    assert_int_equal(modelfile_load(&loaded, path, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
     seq2seq_free(loaded);
     safetensors_close(file);
 }
@@ -355,18 +356,18 @@ static void test_damaged(void **state) {
     read_all(good, &content);
     for (size_t length = 0; length < content.length; length += 1 + content.length / 97) {
         fixture_write("damaged.safetensors", content.data, length);
-        assert_int_equal(modelfile_load(&loaded, path, NULL), STATUS_DATA);
+        assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_DATA);
         assert_null(loaded);
     }
     for (size_t at = 0; at < content.length; at += 1 + content.length / 211) {
         content.data[at] ^= 4;
         fixture_write("damaged.safetensors", content.data, content.length);
-        Status status = modelfile_load(&loaded, path, NULL);
+        Status status = modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL);
         if (status != STATUS_DATA) fail_msg("byte %zu changed: status %d", at, (int)status);
         content.data[at] ^= 4;
     }
     fixture_write("damaged.safetensors", content.data, content.length);
-    assert_int_equal(modelfile_load(&loaded, path, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
     seq2seq_free(loaded);
     strbuf_free(&content);
 }

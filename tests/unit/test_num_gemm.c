@@ -30,10 +30,10 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
 
 static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
 
-static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "split", "bf16", "int8"};
+static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "split"};
 /* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
 static double tolerance_of(WeightFormat format, int K) {
-    static const double FACTORS[WEIGHT_FORMATS] = {0, 0, 1.0 / 256, 1.0 / 127};
+    static const double FACTORS[WEIGHT_FORMATS] = {0, 1.0 / 256, 1.0 / 127, 0};
     return (5e-6 + FACTORS[format] * 1.5) * sqrt(K) + 1e-6;
 }
 
