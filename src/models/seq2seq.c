@@ -118,13 +118,22 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids,
 
 DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }
 
-Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
+Tensor *seq2seq_readout(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
     assert(!tape->record);
     const Spans *spans = encoded_spans(tape, encoded, row_sentence, rows);
     Tensor *embedded = op_embedding(tape, m->target_table, tokens, rows);
-    Tensor *readout = decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
+    return decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
+}
+
+Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
+}
+
+Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
+    return seq2seq_logits(m, tape,
+                          seq2seq_readout(m, tape, encoded, row_sentence, tokens, rows, state, attention));
 }
 
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {

@@ -36,6 +36,11 @@ DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
  * its choice says what is wanted. */
 Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
+/* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A search that needs but few
+ * numbers of each row takes rows a block at a time, so that the logits stay near the processor. */
+Tensor *seq2seq_readout(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
+Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
 /* New state whose row i is row index[i] of `state`; does not record. */
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows);
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "decode/search.h"
+#include "decode/top_tokens.h"
 #include "num/kern.h"
 #include "tiny_model.h"
 
@@ -276,7 +277,8 @@ static void test_n_best_is_prefix(void **state) {
 static void test_top_tokens(void **state) {
     (void)state;
     Rng rng = rng_new(3);
-    real x[400];
+    real x[400], scratch[64], greatest;
+    assert_true(top_tokens_scratch(395, 12) <= sizeof scratch / sizeof *scratch);
     for (int round = 0; round < 400; round++) {
         int V = 5 + (int)rng_below(&rng, 390), k = 1 + (int)rng_below(&rng, 12), got[12], want = 0;
         bool allow_unk = round % 2;
@@ -285,7 +287,9 @@ static void test_top_tokens(void **state) {
         x[VOCAB_PAD] = x[VOCAB_BOS] = 5000;
         x[VOCAB_UNK] = round % 4 == 1 ? 4000 : x[VOCAB_UNK];
         if (round % 5 == 0) x[V - 1] = (real)NAN;
-        int count = search_top_tokens(x, V, k, allow_unk, got);
+        int count = top_tokens_find(x, V, k, allow_unk, scratch, got, &greatest);
+        for (int v = 0; v < V; v++) assert_false(x[v] > greatest);
+        assert_true(greatest == 5000);
         bool used[400] = {[VOCAB_PAD] = true, [VOCAB_BOS] = true};
         used[VOCAB_UNK] = !allow_unk;
         for (;; want++) {
