@@ -63,6 +63,9 @@ typedef struct {
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 
+/* The weights [1, total] alone. */
+Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
+                          const AttentionMemory *memory, const Spans *spans);
 /* Context [n, K]; *weights receives the weights as they were before dropout. */
 Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,

@@ -111,7 +111,9 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
 }
 
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B) {
-    return encode(model, tape, ids, lengths, B, NULL);
+    Encoded *encoded = encode(model, tape, ids, lengths, B, NULL);
+    if (!tape->record) decoder_prepare_steps(tape, &model->decoder, encoded);
+    return encoded;
 }
 
 /* ---- decoder, step by step ---------------------------------------------------------------------------------------------- */

@@ -18,11 +18,15 @@ typedef struct {
     int parts;
 } DecoderState;
 
+/* The maps that read a recurrent decoder's context: into the recurrence, and into the readout. */
+enum { READ_INNER, READ_OUTER, CONTEXT_READERS };
+
 typedef struct {
     int B;
     const int *start; /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of the annotations */
     AttentionMemory memory[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                     /* row b = sentence b */
+    Tensor *read[CONTEXT_READERS]; /* for steps of a recurrent decoder: see decoder_prepare_steps */
 } Encoded;
 
 /* Rows that look at the whole source of their sentences: row r at that of sentence[r]. */
