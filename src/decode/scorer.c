@@ -92,8 +92,8 @@ void scorer_encode(Scorer *scorer, const SourceBatch *sources) {
         tape_reset(one->source);
         tape_reset(one->steps[0]);
         tape_reset(one->steps[1]);
-        one->encoded =
-            seq2seq_encode(one->model, one->source, sources[m].ids, sources[m].lengths, sources[m].B);
+        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0], sources[m].ids,
+                                               sources[m].lengths, sources[m].B);
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }

@@ -116,6 +116,24 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids,
     return encoded;
 }
 
+enum { PART_TOKENS = 1024 };
+
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
+                                 const int *lengths, int B) {
+    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
+    for (int b = 0; b < B; b++) rows[b] = lengths[b] + 1;
+    Encoded *whole = encoded_join(tape, rows, B);
+    int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
+    for (int first = 0, end; first < B; first = end) {
+        for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
+            end++;
+        tape_reset(scratch);
+        encoded_add(tape, whole, first,
+                    seq2seq_encode(model, scratch, ids + first, lengths + first, end - first));
+    }
+    return whole;
+}
+
 /* ---- decoder, step by step ---------------------------------------------------------------------------------------------- */
 
 DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }

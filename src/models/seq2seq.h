@@ -31,6 +31,10 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 
 /* `ids[b]` has lengths[b] source tokens without </s> (it is added); any order of lengths. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B);
+/* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on `scratch`, which is reset. So
+ * memory for that does not grow with the batch. */
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
+                                 const int *lengths, int B);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
 /* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state. `attention` may be NULL; if not,
  * its choice says what is wanted. */

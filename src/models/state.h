@@ -29,6 +29,11 @@ typedef struct {
     Tensor *read[CONTEXT_READERS]; /* for steps of a recurrent decoder: see decoder_prepare_steps */
 } Encoded;
 
+/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order; what they hold is copied to the
+ * tape of the whole. */
+Encoded *encoded_join(Tape *tape, const int *lengths, int B);
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part);
+
 /* Rows that look at the whole source of their sentences: row r at that of sentence[r]. */
 const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows);
 

@@ -41,8 +41,6 @@ struct SafeFile {
     HashMap *by_name;
     unsigned char *data;
     bool checked;
-    Sha256 whole; /* running digest of the bytes read */
-    char sha256[65];
 };
 
 __attribute__((format(printf, 2, 3))) static Status bad(const SafeFile *file, const char *format, ...) {
@@ -65,7 +63,6 @@ static Status read_fully(SafeFile *file, void *data, size_t bytes) {
         next += got;
         left -= (size_t)got;
     }
-    sha256_add(&file->whole, data, bytes);
     return STATUS_OK;
 }
 
@@ -224,7 +221,7 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMEN
 static Status read_payload(SafeFile *file) {
     size_t total = 0;
     for (size_t i = 0; i < file->count; i++) total += round_up(file->entries[i].tensor.bytes);
-    file->data = mem_aligned(total, 1);
+    file->data = mem_aligned_unset(total, 1);
     Sha256 hash;
     sha256_begin(&hash);
     unsigned char *place = file->data;
@@ -239,12 +236,10 @@ static Status read_payload(SafeFile *file) {
     sha256_end(&hash, actual);
     if (file->checked && strcmp(actual, safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY)) != 0)
         return bad(file, "damaged: the checksum of the data is wrong");
-    sha256_end(&file->whole, file->sha256);
     return STATUS_OK;
 }
 
 static Status read_file(SafeFile *file) {
-    sha256_begin(&file->whole);
     TRY(read_header(file));
     TRY(read_entries(file));
     TRY(check_header_digest(file));
@@ -322,8 +317,6 @@ void safetensors_metadata_at(const SafeFile *file, size_t index, const char **ke
 }
 
 const char *safetensors_path(const SafeFile *file) { return file->path; }
-
-const char *safetensors_sha256(const SafeFile *file) { return file->sha256; }
 
 bool safetensors_is_checked(const SafeFile *file) { return file->checked; }
 
