@@ -116,7 +116,7 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids,
     return encoded;
 }
 
-enum { PART_TOKENS = 1024 };
+enum { PART_TOKENS = 512 };
 
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
                                  const int *lengths, int B) {
