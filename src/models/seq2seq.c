@@ -105,7 +105,7 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
     Tensor *annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, SITE_ENCODER_OUTPUT, source->row_keys);
     Encoded *e = tape_alloc(tape, sizeof *e);
-    *e = (Encoded){.B = B, .start = source->start};
+    *e = (Encoded){.tape = tape, .B = B, .start = source->start};
     decoder_prepare(tape, &m->decoder, &output, annotations, e);
     return e;
 }
@@ -159,6 +159,7 @@ Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {
     DecoderState selected = {.parts = state->parts};
     for (int i = 0; i < state->parts; i++) selected.part[i] = op_gather(tape, state->part[i], index, rows);
+    selected.history = history_select(tape, &state->history, index, rows);
     return selected;
 }
 

@@ -9,7 +9,8 @@
  * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence;
  *         logits [rows, V] (before the softmax)
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that use it, so keep it
- *         on a tape of its own; a step may use another tape than the one its input state lives on
+ *         on a tape of its own, where the steps of a Transformer also leave their keys and values; a step may use another tape than
+ *         the one its input state lives on
  * Threads the model is read-only; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H

@@ -20,7 +20,7 @@ Encoded *encoded_join(Tape *tape, const int *lengths, int B) {
     int *start = tape_alloc(tape, ((size_t)B + 1) * sizeof *start);
     start[0] = 0;
     for (int b = 0; b < B; b++) start[b + 1] = start[b] + lengths[b];
-    *whole = (Encoded){.B = B, .start = start};
+    *whole = (Encoded){.tape = tape, .B = B, .start = start};
     return whole;
 }
 
