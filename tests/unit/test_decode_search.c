@@ -277,10 +277,12 @@ static void test_n_best_is_prefix(void **state) {
 static void test_top_tokens(void **state) {
     (void)state;
     Rng rng = rng_new(3);
-    real x[400], scratch[64], greatest;
-    assert_true(top_tokens_scratch(395, 12) <= sizeof scratch / sizeof *scratch);
-    for (int round = 0; round < 400; round++) {
-        int V = 5 + (int)rng_below(&rng, 390), k = 1 + (int)rng_below(&rng, 12), got[12], want = 0;
+    enum { MOST = 2000 };
+    real x[MOST], scratch[64], greatest;
+    assert_true(top_tokens_scratch(MOST, 12) <= sizeof scratch / sizeof *scratch);
+    for (int round = 0; round < 800; round++) {
+        int V = 5 + (int)rng_below(&rng, round % 4 < 2 ? 390 : MOST - 5), k = 1 + (int)rng_below(&rng, 12),
+            got[12], want = 0;
         bool allow_unk = round % 2;
         for (int v = 0; v < V; v++)
             x[v] = (real)rng_below(&rng, round % 3 ? 1000 : 10); /* few values: ties */
@@ -290,7 +292,7 @@ static void test_top_tokens(void **state) {
         int count = top_tokens_find(x, V, k, allow_unk, scratch, got, &greatest);
         for (int v = 0; v < V; v++) assert_false(x[v] > greatest);
         assert_true(greatest == 5000);
-        bool used[400] = {[VOCAB_PAD] = true, [VOCAB_BOS] = true};
+        bool used[MOST] = {[VOCAB_PAD] = true, [VOCAB_BOS] = true};
         used[VOCAB_UNK] = !allow_unk;
         for (;; want++) {
             int best = -1;
@@ -360,6 +362,30 @@ static void test_maximal_length(void **state) {
         results_free(found, SENTENCES);
     }
     assert_true(cut > 0);
+    fixture_end(&fixture);
+}
+
+/* Without scores the same tokens are found. */
+static void test_tokens_only(void **state) {
+    (void)state;
+    Fixture fixture;
+    SearchOptions options = GREEDY;
+    int order[SENTENCES];
+    HypothesisList scored[SENTENCES], bare[SENTENCES];
+    fixture_begin(&fixture, 17);
+    identity(order);
+    search_some(&fixture, order, SENTENCES, &options, false, scored);
+    options.tokens_only = true;
+    search_some(&fixture, order, SENTENCES, &options, false, bare);
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *x = &scored[i].items[0], *y = &bare[i].items[0];
+        assert_int_equal(x->steps, y->steps);
+        assert_int_equal(x->length, y->length);
+        assert_memory_equal(x->ids, y->ids, (size_t)x->length * sizeof *x->ids);
+        assert_true(x->score < 0 && y->score == 0);
+    }
+    results_free(scored, SENTENCES);
+    results_free(bare, SENTENCES);
     fixture_end(&fixture);
 }
 
@@ -475,6 +501,7 @@ int main(void) {
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),
         cmocka_unit_test(test_maximal_length),
+        cmocka_unit_test(test_tokens_only),
         cmocka_unit_test(test_attention_is_a_distribution),
         cmocka_unit_test(test_ensemble_of_one_model),
         cmocka_unit_test(test_ensemble_mean),
