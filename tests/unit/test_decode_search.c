@@ -29,13 +29,14 @@ typedef struct {
     int lengths[SENTENCES];
 } Fixture;
 
-static void fixture_begin(Fixture *fixture, uint64_t seed) {
-    fixture->model = tiny_model_new(WORDS, seed);
+static void fixture_begin_with(Fixture *fixture, int words, uint64_t seed) {
+    fixture->model = tiny_model_new(words, seed);
     for (int i = 0; i < SENTENCES; i++) {
         fixture->lengths[i] = i * 7 % 13;
-        fixture->ids[i] = tiny_model_ids(fixture->model, WORDS, i, fixture->lengths[i]);
+        fixture->ids[i] = tiny_model_ids(fixture->model, words, i, fixture->lengths[i]);
     }
 }
+static void fixture_begin(Fixture *fixture, uint64_t seed) { fixture_begin_with(fixture, WORDS, seed); }
 
 static void fixture_end(Fixture *fixture) {
     for (int i = 0; i < SENTENCES; i++) mem_free((void *)fixture->ids[i]);
@@ -365,6 +366,30 @@ static void test_maximal_length(void **state) {
     fixture_end(&fixture);
 }
 
+/* A vocabulary so large that the rows of a step are searched in several blocks. */
+static void test_blocks_of_rows(void **state) {
+    (void)state;
+    enum { MANY_WORDS = 9000 };
+    Fixture fixture;
+    SearchOptions options = GREEDY;
+    int order[SENTENCES];
+    HypothesisList together[SENTENCES], alone;
+    options.max_length_factor = 0;
+    fixture_begin_with(&fixture, MANY_WORDS, 19);
+    identity(order);
+    for (int beam = 1; beam <= 2; beam++) {
+        options.beam_size = options.n_best = beam;
+        search_some(&fixture, order, SENTENCES, &options, beam > 1, together);
+        for (int i = 0; i < SENTENCES; i++) {
+            search_some(&fixture, &order[i], 1, &options, beam > 1, &alone);
+            assert_same_results(&alone, &together[i]);
+            hypotheses_free(&alone);
+        }
+        results_free(together, SENTENCES);
+    }
+    fixture_end(&fixture);
+}
+
 /* Without scores the same tokens are found. */
 static void test_tokens_only(void **state) {
     (void)state;
@@ -501,6 +526,7 @@ int main(void) {
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),
         cmocka_unit_test(test_maximal_length),
+        cmocka_unit_test(test_blocks_of_rows),
         cmocka_unit_test(test_tokens_only),
         cmocka_unit_test(test_attention_is_a_distribution),
         cmocka_unit_test(test_ensemble_of_one_model),
