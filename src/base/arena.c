@@ -43,7 +43,7 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMEN
 
 static Chunk *chunk_new(size_t size, Chunk *older) {
     Chunk *chunk = mem_alloc(1, sizeof *chunk);
-    *chunk = (Chunk){.older = older, .data = mem_room(size), .size = size};
+    *chunk = (Chunk){.older = older, .data = mem_aligned_unset(size, 1), .size = size};
     POISON(chunk->data, size);
     return chunk;
 }

@@ -1,12 +1,16 @@
 /* mem.c - checked allocation. */
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
@@ -47,6 +51,11 @@ void *mem_realloc(void *old, size_t count, size_t size) {
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost far fewer
  * address translations. */
 static void *huge_block(size_t bytes) {
+#ifdef M_MMAP_THRESHOLD
+    /* Left alone, glibc keeps more and more of what is freed; large blocks go back to the system. */
+    static atomic_bool told;
+    if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
+#endif
 #ifdef MADV_HUGEPAGE
     void *block = aligned_alloc(HUGE_PAGE, bytes);
     if (block) madvise(block, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */
@@ -56,8 +65,8 @@ static void *huge_block(size_t bytes) {
 #endif
 }
 
-void *mem_room(size_t bytes) {
-    bytes = product(bytes, 1);
+void *mem_aligned_unset(size_t count, size_t size) {
+    size_t bytes = product(count, size);
     if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : ALIGNMENT;
@@ -68,8 +77,9 @@ void *mem_room(size_t bytes) {
 }
 
 void *mem_aligned(size_t count, size_t size) {
-    size_t bytes = product(count, size);
-    return memset(mem_room(bytes), 0, bytes);
+    void *block = mem_aligned_unset(count, size);
+    memset(block, 0, product(count, size));
+    return block;
 }
 
 char *mem_strdup(const char *text) { return mem_strndup(text, strlen(text)); }

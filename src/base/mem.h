@@ -12,7 +12,7 @@
 void *mem_alloc(size_t count, size_t size);              /* zeroed */
 void *mem_realloc(void *old, size_t count, size_t size); /* like realloc; new bytes are not zeroed */
 void *mem_aligned(size_t count, size_t size);            /* zeroed, 64-byte aligned, release with mem_free */
-void *mem_room(size_t bytes); /* the same but not zeroed: pages that are never used cost nothing */
+void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody promises zeros */
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);

@@ -226,6 +226,7 @@ static Status session_begin(Session *session, const DecodeOptions *decode) {
     TRY(read_alignment(options->alignment, &session->style));
     TranslatorOptions translator = {.decode = *decode,
                                     .n_best = n_best > 1 ? n_best : 1,
+                                    .tokens_only = !options->json && !options->word_scores && n_best == 0,
                                     .attention = session->style.alignment != ALIGN_NONE || options->attention,
                                     .choice = {ATTENTION_MEAN, ATTENTION_MEAN},
                                     .crop = options->crop,

@@ -27,7 +27,8 @@ Status translate_lines(const StrList *models, const StrView *sources, size_t cou
                        int beam_size, char ***outputs) {
     ModelSet set;
     TRY(model_set_load(&set, models, FORMAT_FLOAT32));
-    TranslatorOptions options = {.decode = seq2seq_config(set.items[0])->decode, .n_best = 1};
+    TranslatorOptions options = {
+        .decode = seq2seq_config(set.items[0])->decode, .n_best = 1, .tokens_only = true};
     options.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());
     Translator *translator = NULL;

@@ -1,29 +1,35 @@
-/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn. */
+/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn, a block of logits on a fourth. */
 #include "decode/scorer.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 #include "base/mem.h"
+#include "decode/top_tokens.h"
 #include "num/kern.h"
+
+/* Logits are made and searched in blocks of rows that the core's own cache holds; fewer rows would not be worth a product. */
+enum { BLOCK_NUMBERS = 3 << 17, BLOCK_ROWS = 48 };
 
 /* The state that goes into a step lives on one step tape while the step's results are made on the other. */
 typedef struct {
     const Seq2Seq *model;
-    Tape *source, *steps[2];
+    Tape *source, *steps[2], *output;
     int current; /* the step tape that holds `state` */
     Encoded *encoded;
     DecoderState state;
+    Tensor *readout; /* of the step under way */
 } ScorerModel;
 
 struct Scorer {
     ScorerModel *models;
     int count;
     int V;
-    real *scratch;         /* [V] */
-    real *log_sum, *mixed; /* [rows] and, for ensembles, [rows, V] */
-    size_t log_sum_capacity, mixed_capacity;
+    real *scratch; /* of top_tokens_find */
+    int *best;     /* [top] */
+    ScoredToken *tokens;
+    int *found;
+    size_t scratch_capacity, best_capacity, tokens_capacity, found_capacity;
 };
 
 Status scorer_check(const Seq2Seq *const *models, int count) {
@@ -51,7 +57,6 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count) {
     scorer->models = mem_alloc((size_t)count, sizeof *scorer->models);
     scorer->count = count;
     scorer->V = vocab_size(segmenter_vocab(seq2seq_target(models[0])));
-    scorer->scratch = mem_aligned((size_t)scorer->V, sizeof(real));
     for (int m = 0; m < count; m++) {
         ScorerModel *one = &scorer->models[m];
         const ParamSet *params = seq2seq_params(models[m]);
@@ -59,6 +64,7 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count) {
         one->source = tape_new(params, false);
         one->steps[0] = tape_new(params, false);
         one->steps[1] = tape_new(params, false);
+        one->output = tape_new(params, false);
     }
     return scorer;
 }
@@ -69,11 +75,13 @@ void scorer_free(Scorer *scorer) {
         tape_free(scorer->models[m].source);
         tape_free(scorer->models[m].steps[0]);
         tape_free(scorer->models[m].steps[1]);
+        tape_free(scorer->models[m].output);
     }
     mem_free(scorer->models);
     mem_free(scorer->scratch);
-    mem_free(scorer->log_sum);
-    mem_free(scorer->mixed);
+    mem_free(scorer->best);
+    mem_free(scorer->tokens);
+    mem_free(scorer->found);
     mem_free(scorer);
 }
 
@@ -84,65 +92,96 @@ void scorer_encode(Scorer *scorer, const SourceBatch *sources) {
         tape_reset(one->source);
         tape_reset(one->steps[0]);
         tape_reset(one->steps[1]);
-        one->encoded =
-            seq2seq_encode(one->model, one->source, sources[m].ids, sources[m].lengths, sources[m].B);
+        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0], sources[m].ids,
+                                               sources[m].lengths, sources[m].B);
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }
 }
 
-/* Scores of one model: its logits, and what makes them logarithms of probabilities. */
-static void score_single(Scorer *scorer, const Tensor *logits, ScorerStep *step) {
+/* Scores of rows first..first+rows-1, [rows, V]: one model's logits, or the sums of several models' probabilities. */
+static const Tensor *block_scores(Scorer *scorer, int first, int rows) {
     size_t V = (size_t)scorer->V;
-    for (int r = 0; r < logits->rows; r++) {
-        memcpy(scorer->scratch, tensor_row(logits, r), V * sizeof(real));
-        scorer->log_sum[r] = kern->softmax(V, scorer->scratch);
+    Tensor *sum = NULL;
+    for (int m = 0; m < scorer->count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        tape_reset(one->output);
+        Tensor *part = tape_rows(one->output, one->readout, first, rows);
+        Tensor *scores = seq2seq_logits(one->model, one->output, part);
+        assert(scores->rows == rows && scores->columns == scorer->V);
+        if (scorer->count == 1) return scores;
+        for (int r = 0; r < rows; r++) kern->softmax(V, tensor_row(scores, r));
+        if (m > 0) kern->add(tensor_size(sum), scores->data, sum->data);
+        if (m == 0) sum = scores;
     }
-    step->scores = logits->data;
-    step->log_sum = scorer->log_sum;
+    return sum;
 }
 
-/* Scores of several models: the sum of their probabilities. */
-static void score_mixed(Scorer *scorer, const Tensor *logits, bool first) {
-    size_t V = (size_t)scorer->V;
-    for (int r = 0; r < logits->rows; r++) {
-        real *sum = scorer->mixed + (size_t)r * V, *p = first ? sum : scorer->scratch;
-        memcpy(p, tensor_row(logits, r), V * sizeof(real));
-        kern->softmax(V, p);
-        if (!first) kern->add(V, p, sum);
+/* log p of a token. `log_sum`: logarithm of the sum of the exponentials of one model's scores. */
+static double log_p(const Scorer *scorer, double score, double log_sum) {
+    if (scorer->count == 1) return score - log_sum;
+    return log((score > FLT_MIN ? score : FLT_MIN) /
+               scorer->count); /* a float cannot tell less from nothing */
+}
+
+/* Answer `wish` for one row; `given` is the token that it asks for, or NULL. Returns how many tokens. */
+static int row_tokens(Scorer *scorer, const ScorerWish *wish, const real *scores, const int *given,
+                      ScoredToken *out) {
+    real greatest;
+    double log_sum = 0;
+    int count = top_tokens_find(scores, scorer->V, given ? 0 : wish->top, wish->allow_unk, scorer->scratch,
+                                scorer->best, &greatest);
+    if (given) scorer->best[count++] = *given;
+    if (wish->scores && scorer->count == 1)
+        log_sum = (double)kern->log_sum_exp((size_t)scorer->V, scores, greatest);
+    for (int i = 0; i < count; i++) {
+        int token = scorer->best[i];
+        out[i] = (ScoredToken){token, wish->scores ? log_p(scorer, (double)scores[token], log_sum) : 0};
+    }
+    return count;
+}
+
+/* Rows that are searched together. */
+static int block_rows(const Scorer *scorer) {
+    int fit = BLOCK_NUMBERS / scorer->V;
+    return fit > BLOCK_ROWS ? fit : BLOCK_ROWS;
+}
+
+static void all_tokens(Scorer *scorer, const ScorerWish *wish, int rows) {
+    int block = block_rows(scorer);
+    size_t top = (size_t)wish->top;
+    MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, wish->top));
+    MEM_GROW(scorer->best, scorer->best_capacity, top);
+    MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * top);
+    MEM_GROW(scorer->found, scorer->found_capacity, (size_t)rows);
+    for (int first = 0; first < rows; first += block) {
+        int size = rows - first < block ? rows - first : block;
+        const Tensor *scores = block_scores(scorer, first, size);
+        for (int i = 0; i < size; i++) {
+            int r = first + i;
+            scorer->found[r] =
+                row_tokens(scorer, wish, tensor_row(scores, i), wish->given ? &wish->given[r] : NULL,
+                           scorer->tokens + (size_t)r * top);
+        }
     }
 }
 
 ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
-                       const AttentionChoice *attention) {
-    ScorerStep step = {.rows = rows, .V = scorer->V, .models = scorer->count};
-    if (attention) step.attention.choice = *attention;
-    MEM_GROW(scorer->log_sum, scorer->log_sum_capacity, (size_t)rows);
-    if (scorer->count > 1) {
-        MEM_GROW(scorer->mixed, scorer->mixed_capacity, (size_t)rows * (size_t)scorer->V);
-        step.scores = scorer->mixed;
-    }
+                       const ScorerWish *wish) {
+    ScorerStep step = {.rows = rows, .top = wish->top};
+    if (wish->attention) step.attention.choice = *wish->attention;
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
         one->current = 1 - one->current;
         Tape *tape = one->steps[one->current];
         tape_reset(tape);
-        Tensor *logits = seq2seq_step(one->model, tape, one->encoded, row_sentence, tokens, rows, &one->state,
-                                      attention && m == 0 ? &step.attention : NULL);
-        assert(logits->rows == rows && logits->columns == scorer->V);
-        if (scorer->count == 1)
-            score_single(scorer, logits, &step);
-        else
-            score_mixed(scorer, logits, m == 0);
+        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
+                                       &one->state, wish->attention && m == 0 ? &step.attention : NULL);
     }
+    all_tokens(scorer, wish, rows);
+    step.tokens = scorer->tokens;
+    step.count = scorer->found;
     return step;
-}
-
-double scorer_log_p(const ScorerStep *step, int row, int token) {
-    double score = (double)step->scores[(size_t)row * (size_t)step->V + (size_t)token];
-    if (step->log_sum) return score - (double)step->log_sum[row];
-    return log((score > FLT_MIN ? score : FLT_MIN) /
-               step->models); /* a float cannot tell less from nothing */
 }
 
 void scorer_select(Scorer *scorer, const int *index, int rows) {

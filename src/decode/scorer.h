@@ -4,7 +4,7 @@
  * may cut the source text into different tokens, but they share one target vocabulary. Attention is the first model's.
  *
  *     scorer_encode(scorer, sources);
- *     ScorerStep step = scorer_step(scorer, row_sentence, tokens, rows, attention);     again and again, with
+ *     ScorerStep step = scorer_step(scorer, row_sentence, tokens, rows, &wish);     again and again, with
  *     scorer_select(scorer, index, rows);                                     in between when rows move or vanish
  *
  * Shapes  rows are hypotheses, each belonging to one sentence; after scorer_encode row b is sentence b
@@ -24,11 +24,24 @@ typedef struct {
     const int *lengths;
 } SourceBatch;
 
+/* What a search wants to know about the next token of each row. */
 typedef struct {
-    int rows, V;
-    const real *scores;  /* [rows, V] greater is more probable; see scorer_log_p for the probability */
-    const real *log_sum; /* [rows] of one model's scores, or NULL: the scores are sums of probabilities */
-    int models;
+    int top;                          /* the so many most probable tokens that may be chosen; at least 1 */
+    bool allow_unk;                   /* <unk> may be */
+    const int *given;                 /* [rows] only this token of each row instead, or NULL */
+    bool scores;                      /* log p of the tokens, too; else 0 */
+    const AttentionChoice *attention; /* which weights, or NULL */
+} ScorerWish;
+
+typedef struct {
+    int token;
+    double log_p; /* of the token, given the source and the hypothesis of the row */
+} ScoredToken;
+
+typedef struct {
+    int rows, top;
+    const ScoredToken *tokens;  /* [rows, top] best first; equal ones by id, <unk> and </s> before words */
+    const int *count;           /* [rows] how many: fewer than `top` only if there are not so many numbers */
     AttentionWeights attention; /* only if asked for */
 } ScorerStep;
 
@@ -40,11 +53,9 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources[m] is for model m; all have the same number of sentences. */
 void scorer_encode(Scorer *scorer, const SourceBatch *sources);
-/* tokens[r]: the last token of row r, VOCAB_BOS at first. attention: which weights are wanted, or NULL. */
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. */
 ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
-                       const AttentionChoice *attention);
-/* log p(token | source, hypothesis of the row) */
-double scorer_log_p(const ScorerStep *step, int row, int token);
+                       const ScorerWish *wish);
 /* Row i of the state becomes what was row index[i]. */
 void scorer_select(Scorer *scorer, const int *index, int rows);
 

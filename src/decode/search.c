@@ -32,34 +32,6 @@ double search_normalise(const SearchOptions *options, double score, int steps) {
     return steps > 0 ? score / pow((double)steps, options->length_penalty) : score;
 }
 
-/* Insert token v into the sorted list of the best `count` of at most k; equal ones stay in front of it. */
-static int top_insert(const real *x, int v, int k, int *tokens, int count) {
-    if (count == k && !(x[v] > x[tokens[k - 1]])) return count;
-    int at = count < k ? count++ : k - 1;
-    for (; at > 0 && x[v] > x[tokens[at - 1]]; at--) tokens[at] = tokens[at - 1];
-    tokens[at] = v;
-    return count;
-}
-
-int search_top_tokens(const real *x, int V, int k, bool allow_unk, int *tokens) {
-    enum { BLOCK = 64 };
-    int count = 0, v = VOCAB_SPECIALS;
-    if (allow_unk && !isnan(x[VOCAB_UNK])) count = top_insert(x, VOCAB_UNK, k, tokens, count);
-    if (!isnan(x[VOCAB_EOS])) count = top_insert(x, VOCAB_EOS, k, tokens, count);
-    for (; v < V && count < k; v++)
-        if (!isnan(x[v])) count = top_insert(x, v, k, tokens, count);
-    /* From here on few tokens get in: look at whole blocks first, in a loop that the compiler turns into vector code. */
-    for (; v + BLOCK <= V; v += BLOCK) {
-        real least = x[tokens[k - 1]];
-        int any = 0;
-        for (int i = 0; i < BLOCK; i++) any |= x[v + i] > least;
-        if (!any) continue;
-        for (int i = 0; i < BLOCK; i++) top_insert(x, v + i, k, tokens, count);
-    }
-    for (; v < V; v++) top_insert(x, v, k, tokens, count);
-    return count;
-}
-
 int trail_add(Trail *trail, int parent, int token, double score, size_t attention) {
     MEM_GROW(trail->nodes, trail->capacity, (size_t)trail->count + 1);
     trail->nodes[trail->count] = (TrailNode){parent, token, (float)score, attention};

@@ -19,6 +19,7 @@ typedef struct {
     double max_length_factor; /* steps allowed: factor * source tokens + extra */
     int max_length_extra;
     bool allow_unk;
+    bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
 } SearchOptions;
@@ -66,9 +67,6 @@ void forced_search(Scorer *scorer, const SourceBatch *sources, const int *const 
 
 int search_max_steps(const SearchOptions *options, int source_length);
 double search_normalise(const SearchOptions *options, double score, int steps);
-/* The k highest of x[0..V-1] among the tokens that may be chosen, best first, ties by lower id. Returns how many: fewer
- * than k only if there are not so many or the others are not numbers. */
-int search_top_tokens(const real *x, int V, int k, bool allow_unk, int *tokens);
 
 /* Tokens chosen so far: a forest with one node for each, linked to the one before it. */
 typedef struct {

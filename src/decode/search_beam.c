@@ -35,21 +35,18 @@ typedef struct {
     BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
-    int *top;                            /* [beam_size] scratch */
     Candidate *candidates;               /* [beam_size] scratch */
 } BeamSearch;
 
 /* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the token that
- * search_top_tokens put first. */
+ * the scorer put first. */
 static int find_candidates(BeamSearch *search, const ScorerStep *step, int first, int end, int keep) {
     Candidate *list = search->candidates;
     int count = 0;
     for (int r = first; r < end; r++) {
-        const real *scores = step->scores + (size_t)r * (size_t)step->V;
-        int found = search_top_tokens(scores, step->V, keep, search->options->allow_unk, search->top);
-        for (int i = 0; i < found; i++) {
-            double log_p = scorer_log_p(step, r, search->top[i]);
-            Candidate new = {r, search->top[i], log_p, search->rows[r].score + log_p};
+        const ScoredToken *best = step->tokens + (size_t)r * (size_t)step->top;
+        for (int i = 0; i < step->count[r] && i < keep; i++) {
+            Candidate new = {r, best[i].token, best[i].log_p, search->rows[r].score + best[i].log_p};
             if (count == keep && !(new.score > list[keep - 1].score)) break;
             int at = count < keep ? count++ : keep - 1;
             for (; at > 0 && new.score > list[at - 1].score; at--) list[at] = list[at - 1];
@@ -108,8 +105,13 @@ static void all_advance(BeamSearch *search) {
         search->tokens[r] = row->node < 0 ? VOCAB_BOS : search->trail.nodes[row->node].token;
         search->row_sentence[r] = row->sentence;
     }
-    ScorerStep step = scorer_step(search->scorer, search->row_sentence, search->tokens, search->row_count,
-                                  search->options->attention ? &search->options->choice : NULL);
+    const SearchOptions *options = search->options;
+    ScorerWish wish = {.top = options->beam_size,
+                       .allow_unk = options->allow_unk,
+                       .scores = true,
+                       .attention = options->attention ? &options->choice : NULL};
+    ScorerStep step =
+        scorer_step(search->scorer, search->row_sentence, search->tokens, search->row_count, &wish);
     search->steps++;
     search->next_count = 0;
     for (int first = 0, end; first < search->row_count; first = end) {
@@ -164,7 +166,6 @@ void beam_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions
     search.parent = mem_alloc(most, sizeof *search.parent);
     search.tokens = mem_alloc(most, sizeof *search.tokens);
     search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
-    search.top = mem_alloc(beam, sizeof *search.top);
     search.candidates = mem_alloc(beam, sizeof *search.candidates);
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
@@ -183,7 +184,6 @@ void beam_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions
     mem_free(search.parent);
     mem_free(search.tokens);
     mem_free(search.row_sentence);
-    mem_free(search.top);
     mem_free(search.candidates);
     mem_free(ended);
     trail_free(&search.trail);

@@ -16,31 +16,21 @@ typedef struct {
     Trail trail;
     SingleRow *row; /* [rows], as the next two */
     int *tokens, *sentence;
-    int *stay; /* rows that go on */
+    int *stay;  /* rows that go on */
+    int *given; /* the tokens that follow, if they are given; else NULL */
     int rows;
-    bool given; /* follow the rows' targets */
 } SingleSearch;
-
-/* The token that follows in row r; -1 if there is none. */
-static int next_token(const SingleSearch *search, int r, const ScorerStep *step) {
-    const SingleRow *row = &search->row[r];
-    int best;
-    if (search->given) return row->steps < row->target_length ? row->target[row->steps] : VOCAB_EOS;
-    const real *scores = step->scores + (size_t)r * (size_t)step->V;
-    return search_top_tokens(scores, step->V, 1, search->options->allow_unk, &best) == 1 ? best : -1;
-}
 
 /* False when the sentence of row r has ended or must stop. */
 static bool row_advance(SingleSearch *search, int r, const ScorerStep *step) {
     SingleRow *row = &search->row[r];
-    int token = next_token(search, r, step);
-    if (token < 0) return false;
+    if (step->count[r] == 0) return false; /* nothing is a number */
+    ScoredToken next = step->tokens[r];
     size_t kept = search->options->attention ? trail_keep_attention(&search->trail, &step->attention, r) : 0;
-    double log_p = scorer_log_p(step, r, token);
-    row->node = trail_add(&search->trail, row->node, token, log_p, kept);
-    row->score += log_p;
+    row->node = trail_add(&search->trail, row->node, next.token, next.log_p, kept);
+    row->score += next.log_p;
     row->steps++;
-    return token != VOCAB_EOS && row->steps < row->max_steps;
+    return next.token != VOCAB_EOS && row->steps < row->max_steps;
 }
 
 static void row_finish(const SingleSearch *search, const SingleRow *row, HypothesisList *list) {
@@ -52,8 +42,17 @@ static void row_finish(const SingleSearch *search, const SingleRow *row, Hypothe
 
 /* Advance all rows; those that have ended leave. */
 static void all_advance(SingleSearch *search, HypothesisList *results) {
-    ScorerStep step = scorer_step(search->scorer, search->sentence, search->tokens, search->rows,
-                                  search->options->attention ? &search->options->choice : NULL);
+    const SearchOptions *options = search->options;
+    for (int r = 0; r < search->rows && search->given; r++) {
+        const SingleRow *row = &search->row[r];
+        search->given[r] = row->steps < row->target_length ? row->target[row->steps] : VOCAB_EOS;
+    }
+    ScorerWish wish = {.top = 1,
+                       .allow_unk = options->allow_unk,
+                       .given = search->given,
+                       .scores = search->given || !options->tokens_only,
+                       .attention = options->attention ? &options->choice : NULL};
+    ScorerStep step = scorer_step(search->scorer, search->sentence, search->tokens, search->rows, &wish);
     int left = 0;
     for (int r = 0; r < search->rows; r++) {
         SingleRow row;
@@ -75,12 +74,12 @@ static void all_advance(SingleSearch *search, HypothesisList *results) {
 static void single_run(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
                        const int *target_lengths, const SearchOptions *options, HypothesisList *results) {
     size_t B = (size_t)sources[0].B;
-    SingleSearch search = {
-        .scorer = scorer, .options = options, .rows = sources[0].B, .given = targets != NULL};
+    SingleSearch search = {.scorer = scorer, .options = options, .rows = sources[0].B};
     search.row = mem_alloc(B, sizeof *search.row);
     search.tokens = mem_alloc(B, sizeof *search.tokens);
     search.sentence = mem_alloc(B, sizeof *search.sentence);
     search.stay = mem_alloc(B, sizeof *search.stay);
+    if (targets) search.given = mem_alloc(B, sizeof *search.given);
     for (int b = 0; b < sources[0].B; b++) {
         SingleRow row = {.sentence = b, .node = -1};
         if (targets) {
@@ -101,6 +100,7 @@ static void single_run(Scorer *scorer, const SourceBatch *sources, const int *co
     mem_free(search.tokens);
     mem_free(search.sentence);
     mem_free(search.stay);
+    mem_free(search.given);
     trail_free(&search.trail);
 }
 

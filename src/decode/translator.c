@@ -103,6 +103,7 @@ static void work_run(const Work *work, Translator *translator, const int *const 
     SearchOptions options = search_options(&translator->options.decode);
     options.n_best = translator->options.n_best > 1 ? translator->options.n_best : 1;
     if (options.n_best > options.beam_size) options.n_best = options.beam_size;
+    options.tokens_only = translator->options.tokens_only;
     options.attention = translator->options.attention;
     options.choice = translator->options.choice;
     search_team_run(translator->team, sources, targets, target_lengths, &options,
@@ -207,6 +208,7 @@ Status translator_greedy_ids(const Seq2Seq *model, const int *const *ids, const 
     HypothesisList *results = mem_alloc((size_t)count, sizeof *results);
     SourceBatch sources = {count, ids, lengths};
     search.beam_size = 1;
+    search.tokens_only = true;
     search_team_run(team, &sources, NULL, NULL, &search, options->mini_batch, results);
     for (int i = 0; i < count; i++) {
         out_ids[i] = results[i].items[0].ids;

@@ -19,6 +19,7 @@
 typedef struct {
     DecodeOptions decode;
     int n_best;             /* at most decode.beam_size */
+    bool tokens_only;       /* no scores are wanted, as in search.h */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
     bool crop;              /* crop long lines instead of splitting them */

@@ -37,12 +37,16 @@ AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tenso
     return memory;
 }
 
+Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
+                          const AttentionMemory *memory, const Spans *spans) {
+    return op_masked_softmax(tape, attention->score->scores(tape, attention, query, memory, spans), spans);
+}
+
 Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
                           Tensor **weights) {
     Phase before = tape_phase(tape, PHASE_ATTENTION);
-    Tensor *scores = attention->score->scores(tape, attention, query, memory, spans);
-    *weights = op_masked_softmax(tape, scores, spans);
+    *weights = attention_weights(tape, attention, query, memory, spans);
     Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
     Tensor *context = op_context(tape, dropped, memory->values, spans);
     tape_phase(tape, before);

@@ -22,6 +22,8 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
+    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_apart. */
+    const real *const *key_rows, *const *value_rows;
 } AttentionMemory;
 
 typedef struct {
@@ -63,6 +65,9 @@ typedef struct {
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 
+/* The weights [1, total] alone. */
+Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
+                          const AttentionMemory *memory, const Spans *spans);
 /* Context [n, K]; *weights receives the weights as they were before dropout. */
 Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,

@@ -1,6 +1,8 @@
 /* transformer.c - one block, over all rows of a batch or step by step. */
 #include "layers/transformer.h"
 
+#include <string.h>
+
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *f) {
     TransformerBlock b = {.norm = f->norm, .crosses = f->source_size > 0};
     b.self = multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads, f->reach);
@@ -32,17 +34,16 @@ static Tensor *leave(Tape *tape, const TransformerBlock *b, const Norm *norm, Te
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
-/* One more step behind the t steps of each row; seen as rows of their own, each row's steps follow one another. */
-static Tensor *append(Tape *tape, Tensor **past, Tensor *now) {
-    *past = op_concat(tape, *past, now);
-    return tape_reshape(tape, *past, now->rows * ((*past)->columns / now->columns), now->columns);
-}
-
-static AttentionMemory own_memory(Tape *tape, const TransformerBlock *b, Tensor *x, TransformerRun *run) {
+/* What the rows look at in self-attention: step by step, the history with this step's keys and values. */
+static AttentionMemory own_memory(Tape *tape, const TransformerBlock *b, Tensor *x,
+                                  const TransformerRun *run) {
     AttentionMemory now = multihead_remember(tape, &b->self, x);
-    if (!run->past) return now;
-    return (AttentionMemory){.keys = append(tape, &run->past->keys, now.keys),
-                             .values = append(tape, &run->past->values, now.values)};
+    if (!run->history) return now;
+    memcpy(run->now[run->block].keys, now.keys->data, tensor_size(now.keys) * sizeof(real));
+    memcpy(run->now[run->block].values, now.values->data, tensor_size(now.values) * sizeof(real));
+    int size = now.keys->columns;
+    return (AttentionMemory){.key_rows = history_rows(tape, run->history, run->block, false, size),
+                             .value_rows = history_rows(tape, run->history, run->block, true, size)};
 }
 
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, TransformerRun *run) {

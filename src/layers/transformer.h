@@ -7,6 +7,7 @@
 #ifndef LAYERS_TRANSFORMER_H
 #define LAYERS_TRANSFORMER_H
 
+#include "layers/history.h"
 #include "layers/multihead.h"
 #include "layers/norm.h"
 
@@ -32,9 +33,11 @@ typedef struct {
 typedef struct {
     const Spans *spans;  /* which rows each row may look at, of its own sentence */
     const int *position; /* [n] each row's place in its sentence */
-    /* Rows that came before, when the block is run step by step: keys and values of t steps as [n, t D] (t D = 0 at first), replaced by
-     * those of t + 1 steps. NULL: all rows of the sentences are there, the block looks at x itself. */
-    AttentionMemory *past;
+    /* When blocks are run step by step: which one this is, and where each row came by; the last step is this one, whose keys and values
+     * are put into now[block]. NULL: all rows of the sentences are there, the block looks at x itself. */
+    const History *history;
+    StepMemory *now;
+    int block;
     const AttentionMemory *source; /* from transformer_remember, for cross-attention */
     const Spans *source_spans;
     double dropout, attention_dropout;

@@ -26,6 +26,10 @@ void decoder_prepare(Tape *tape, const Decoder *d, const EncoderOutput *output, 
         decoder_recurrent_prepare(tape, &d->recurrent, output, annotations, encoded);
 }
 
+void decoder_prepare_steps(Tape *tape, const Decoder *d, Encoded *encoded) {
+    if (!is_transformer(d)) decoder_recurrent_prepare_steps(tape, &d->recurrent, encoded);
+}
+
 Tensor *decoder_step(Tape *tape, const Decoder *d, const Encoded *encoded, const Spans *spans,
                      Tensor *embedded, DecoderState *state, AttentionWeights *attention) {
     return is_transformer(d)

@@ -91,6 +91,20 @@ void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const Enco
     encoded->initial = pack(o, &first);
 }
 
+/* The map of the context into the recurrence, if there is one. */
+static const Linear *inner_reader(const RecurrentDecoder *d) {
+    return d->second.input.weight ? &d->second.input : &d->context;
+}
+
+/* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation is mapped once instead of
+ * each row's context at every step, and nobody needs the context itself. A bias survives because the weights sum to 1. */
+void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *d, Encoded *encoded) {
+    const Linear *readers[CONTEXT_READERS] = {
+        [READ_INNER] = inner_reader(d), [READ_OUTER] = &d->read_context};
+    for (int i = 0; i < CONTEXT_READERS; i++)
+        if (readers[i]->weight) encoded->read[i] = linear_apply(tape, readers[i], encoded->memory[0].values);
+}
+
 /* ---- a step ---- */
 
 /* What the first layer makes of the tokens alone: its input projection, normalised already if nothing is added to it. */
@@ -105,18 +119,30 @@ typedef struct {
     const AttentionMemory *memory;
     const Spans *spans;
     const uint32_t *row_keys; /* [n], for dropout; NULL if there is none */
+    Tensor *const *read;      /* of Encoded, where the context is not wanted itself; else NULL */
 } StepInput;
 
 typedef struct {
     Tensor *output, *context, *weights, *vector; /* vector: with input feeding only */
 } StepResult;
 
-static Tensor *attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query,
-                      StepResult *result) {
+static void attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query,
+                   StepResult *result) {
     AttentionDropout dropout = {d->options->dropout_attention, SITE_ATTENTION, in->row_keys};
-    result->context =
-        attention_context(tape, &d->attention, query, in->memory, in->spans, dropout, &result->weights);
-    return result->context;
+    if (in->read)
+        result->weights = attention_weights(tape, &d->attention, query, in->memory, in->spans);
+    else
+        result->context =
+            attention_context(tape, &d->attention, query, in->memory, in->spans, dropout, &result->weights);
+}
+
+/* What one of the maps makes of the context, added to `base` if that is not NULL. `in` may be NULL: there is a context. */
+static Tensor *read_context(Tape *tape, const Linear *map, int reader, const StepInput *in,
+                            const StepResult *result, Tensor *base) {
+    if (!in || !in->read)
+        return base ? linear_add(tape, map, result->context, base) : linear_apply(tape, map, result->context);
+    Tensor *mean = op_context(tape, result->weights, in->read[reader], in->spans);
+    return base ? op_add(tape, base, mean) : mean;
 }
 
 /* Layers above the first; returns the output of the last. */
@@ -134,16 +160,18 @@ static Tensor *climb(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
     return x;
 }
 
-static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, Tensor *output, Tensor *context) {
-    Tensor *sum = linear_add(tape, &d->read_context, context, linear_apply(tape, &d->read_state, output));
+static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
+                                  const StepResult *result) {
+    Tensor *sum = linear_apply(tape, &d->read_state, result->output);
+    sum = read_context(tape, &d->read_context, READ_OUTER, in, result, sum);
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
 
 static StepResult step_bahdanau(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
                                 Recurrence *state) {
     StepResult result = {0};
-    Tensor *context = attend(tape, d, in, state->layer[d->options->decoder_layers - 1].h, &result);
-    Tensor *sum = linear_add(tape, &d->context, context, in->projected);
+    attend(tape, d, in, state->layer[d->options->decoder_layers - 1].h, &result);
+    Tensor *sum = read_context(tape, &d->context, READ_INNER, in, &result, in->projected);
     state->layer[0] = cell_step(tape, &d->cell[0], cell_normalize(tape, &d->cell[0], sum), state->layer[0]);
     result.output = climb(tape, d, in, state);
     return result;
@@ -153,9 +181,9 @@ static StepResult step_conditional(Tape *tape, const RecurrentDecoder *d, const 
                                    Recurrence *state) {
     StepResult result = {0};
     CellState between = cell_step(tape, &d->cell[0], in->projected, state->layer[0]);
-    Tensor *context = attend(tape, d, in, between.h, &result);
-    Tensor *input = cell_normalize(tape, &d->second, cell_project(tape, &d->second, context));
-    state->layer[0] = cell_step(tape, &d->second, input, between);
+    attend(tape, d, in, between.h, &result);
+    Tensor *input = read_context(tape, &d->second.input, READ_INNER, in, &result, NULL);
+    state->layer[0] = cell_step(tape, &d->second, cell_normalize(tape, &d->second, input), between);
     result.output = climb(tape, d, in, state);
     return result;
 }
@@ -168,8 +196,7 @@ static StepResult step_luong(Tape *tape, const RecurrentDecoder *d, const StepIn
     state->layer[0] = cell_step(tape, &d->cell[0], input, state->layer[0]);
     result.output = climb(tape, d, in, state);
     attend(tape, d, in, result.output, &result);
-    if (state->vector)
-        result.vector = state->vector = attentional_vector(tape, d, result.output, result.context);
+    if (state->vector) result.vector = state->vector = attentional_vector(tape, d, in, &result);
     return result;
 }
 
@@ -184,14 +211,15 @@ static StepResult step(Tape *tape, const RecurrentDecoder *d, const StepInput *i
     }
 }
 
-/* What the output layer reads; rows of one step, or of all steps. */
-static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult *step, Tensor *embedded) {
+/* What the output layer reads: rows of the step `in`, or of all steps if that is NULL. */
+static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepInput *in, const StepResult *step,
+                        Tensor *embedded) {
     const ModelOptions *o = d->options;
     if (step->vector) return step->vector;
-    if (o->decoder_style == DECODER_LUONG) return attentional_vector(tape, d, step->output, step->context);
+    if (o->decoder_style == DECODER_LUONG) return attentional_vector(tape, d, in, step);
     if (!is_deep(o)) return step->output;
     Tensor *sum = linear_apply(tape, &d->read_state, step->output);
-    sum = linear_add(tape, &d->read_context, step->context, sum);
+    sum = read_context(tape, &d->read_context, READ_OUTER, in, step, sum);
     sum = linear_add(tape, &d->read_embedding, embedded, sum);
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
@@ -199,7 +227,9 @@ static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult 
 Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
                                const Spans *spans, Tensor *embedded, DecoderState *state,
                                AttentionWeights *attention) {
-    StepInput in = {project_tokens(tape, d, embedded), &encoded->memory[0], spans, NULL};
+    bool prepared = encoded->read[READ_INNER] || encoded->read[READ_OUTER];
+    StepInput in = {project_tokens(tape, d, embedded), &encoded->memory[0], spans, NULL,
+                    prepared ? encoded->read : NULL};
     Recurrence recurrence = unpack(d->options, state);
     StepResult result = step(tape, d, &in, &recurrence);
     *state = pack(d->options, &recurrence);
@@ -208,7 +238,7 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Enco
         attention->start = spans->start;
         attention->length = spans->length;
     }
-    return read_out(tape, d, &result, embedded);
+    return read_out(tape, d, &in, &result, embedded);
 }
 
 /* ---- all steps ---- */
@@ -242,7 +272,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
         StepInput in = {tape_rows(tape, projected, begin, rows), &encoded->memory[0],
-                        spans_prefix(tape, spans, rows), steps.row_keys + begin};
+                        spans_prefix(tape, spans, rows), steps.row_keys + begin, NULL};
         shrink(tape, d->options, &state, rows);
         tape_step_begin(tape, begin, rows);
         result = step(tape, d, &in, &state);
@@ -252,7 +282,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     if (result.vector) all.vector = tape_whole(tape, result.vector);
     tape_sequence_end(tape);
     Phase before = tape_phase(tape, PHASE_OUTPUT);
-    Tensor *readout = op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
+    Tensor *readout = op_gather(tape, read_out(tape, d, NULL, &all, embedded), steps.place, target->rows);
     tape_phase(tape, before);
     return readout;
 }

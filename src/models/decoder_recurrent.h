@@ -32,6 +32,7 @@ typedef struct {
 RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *options);
 void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *decoder, const EncoderOutput *output,
                                Tensor *annotations, Encoded *encoded);
+void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *decoder, Encoded *encoded);
 Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *decoder, const Encoded *encoded,
                                const Spans *spans, Tensor *embedded, DecoderState *state,
                                AttentionWeights *attention);

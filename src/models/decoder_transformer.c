@@ -29,12 +29,8 @@ TransformerDecoder decoder_transformer_new(ParamSet *params, const ModelOptions 
 
 void decoder_transformer_prepare(Tape *tape, const TransformerDecoder *d, Tensor *annotations,
                                  Encoded *encoded) {
-    DecoderState *state = &encoded->initial;
-    *state = (DecoderState){0};
-    for (int l = 0; l < d->options->decoder_layers; l++) {
+    for (int l = 0; l < d->options->decoder_layers; l++)
         encoded->memory[l] = transformer_remember(tape, &d->block[l], annotations);
-        for (int i = 0; i < 2; i++) state->part[state->parts++] = tape_tensor(tape, encoded->B, 0);
-    }
 }
 
 /* ---- attention weights for pictures: of one layer and head, or means ---- */
@@ -59,9 +55,8 @@ static const real *choose(Tape *tape, const ModelOptions *o, Tensor *const *weig
 
 /* ---- running ---- */
 
-/* `past` [layers] as in TransformerRun, or NULL. */
 static Tensor *run_blocks(Tape *tape, const TransformerDecoder *d, const Encoded *encoded, Tensor *embedded,
-                          TransformerRun *run, AttentionMemory *past, Tensor **weights) {
+                          TransformerRun *run, Tensor **weights) {
     const ModelOptions *o = d->options;
     Tensor *x = d->input.weight ? linear_apply(tape, &d->input, embedded) : embedded;
     x = posenc_add(tape, &d->posenc, x, run->position);
@@ -70,7 +65,7 @@ static Tensor *run_blocks(Tape *tape, const TransformerDecoder *d, const Encoded
     for (int l = 0; l < o->decoder_layers; l++) {
         run->site = SITE_DECODER_BLOCK + (uint32_t)(TRANSFORMER_SITES * l);
         run->source = &encoded->memory[l];
-        run->past = past ? &past[l] : NULL;
+        run->block = l;
         x = transformer_run(tape, &d->block[l], x, run);
         weights[l] = run->cross_weights;
     }
@@ -81,9 +76,8 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerDecoder *d, const 
                                  const Spans *spans, Tensor *embedded, DecoderState *state,
                                  AttentionWeights *attention) {
     const ModelOptions *o = d->options;
-    AttentionMemory past[MODEL_MAX_LAYERS];
     Tensor *weights[MODEL_MAX_LAYERS];
-    int rows = embedded->rows, steps = state->part[0]->columns / o->hidden;
+    int rows = embedded->rows, steps = state->history.steps;
     int *first = tape_alloc(tape, 3 * (size_t)rows * sizeof *first), *length = first + rows,
         *position = length + rows;
     for (int r = 0; r < rows; r++) {
@@ -91,15 +85,14 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerDecoder *d, const 
         length[r] = steps + 1;
         position[r] = steps;
     }
-    for (int l = 0; l < o->decoder_layers; l++)
-        past[l] = (AttentionMemory){.keys = state->part[2 * l], .values = state->part[2 * l + 1]};
-    TransformerRun run = {
-        .spans = spans_new(tape, first, length, rows), .position = position, .source_spans = spans};
-    Tensor *readout = run_blocks(tape, d, encoded, embedded, &run, past, weights);
-    for (int l = 0; l < o->decoder_layers; l++) {
-        state->part[2 * l] = past[l].keys;
-        state->part[2 * l + 1] = past[l].values;
-    }
+    StepMemory *now = history_step_new(encoded->tape, o->decoder_layers, rows, o->hidden);
+    state->history = history_append(tape, &state->history, now, rows);
+    TransformerRun run = {.spans = spans_new(tape, first, length, rows),
+                          .position = position,
+                          .source_spans = spans,
+                          .history = &state->history,
+                          .now = now};
+    Tensor *readout = run_blocks(tape, d, encoded, embedded, &run, weights);
     if (attention) {
         attention->weights = choose(tape, o, weights, attention->choice);
         attention->start = spans->start;
@@ -115,5 +108,5 @@ Tensor *decoder_transformer_forced(Tape *tape, const TransformerDecoder *d, cons
                           .position = target->position,
                           .source_spans = encoded_spans(tape, encoded, target->sentence, target->rows),
                           .row_keys = target->row_keys};
-    return run_blocks(tape, d, encoded, embedded, &run, NULL, weights);
+    return run_blocks(tape, d, encoded, embedded, &run, weights);
 }

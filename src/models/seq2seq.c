@@ -107,32 +107,62 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
         op_dropout(tape, output.annotations, o->dropout_encoder, SITE_ENCODER_OUTPUT, source->row_keys);
     tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
-    *e = (Encoded){.B = B, .start = source->start};
+    *e = (Encoded){.tape = tape, .B = B, .start = source->start};
     decoder_prepare(tape, &m->decoder, &output, annotations, e);
     tape_phase(tape, before);
     return e;
 }
 
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B) {
-    return encode(model, tape, ids, lengths, B, NULL);
+    Encoded *encoded = encode(model, tape, ids, lengths, B, NULL);
+    if (!tape->record) decoder_prepare_steps(tape, &model->decoder, encoded);
+    return encoded;
+}
+
+enum { PART_TOKENS = 512 };
+
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
+                                 const int *lengths, int B) {
+    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
+    for (int b = 0; b < B; b++) rows[b] = lengths[b] + 1;
+    Encoded *whole = encoded_join(tape, rows, B);
+    int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
+    for (int first = 0, end; first < B; first = end) {
+        for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
+            end++;
+        tape_reset(scratch);
+        encoded_add(tape, whole, first,
+                    seq2seq_encode(model, scratch, ids + first, lengths + first, end - first));
+    }
+    return whole;
 }
 
 /* ---- decoder, step by step ---------------------------------------------------------------------------------------------- */
 
 DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }
 
-Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
+Tensor *seq2seq_readout(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
     assert(!tape->record);
     const Spans *spans = encoded_spans(tape, encoded, row_sentence, rows);
     Tensor *embedded = op_embedding(tape, m->target_table, tokens, rows);
-    Tensor *readout = decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
+    return decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
+}
+
+Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
+}
+
+Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
+    return seq2seq_logits(m, tape,
+                          seq2seq_readout(m, tape, encoded, row_sentence, tokens, rows, state, attention));
 }
 
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {
     DecoderState selected = {.parts = state->parts};
     for (int i = 0; i < state->parts; i++) selected.part[i] = op_gather(tape, state->part[i], index, rows);
+    selected.history = history_select(tape, &state->history, index, rows);
     return selected;
 }
 

@@ -9,7 +9,8 @@
  * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence;
  *         logits [rows, V] (before the softmax)
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that use it, so keep it
- *         on a tape of its own; a step may use another tape than the one its input state lives on
+ *         on a tape of its own, where the steps of a Transformer also leave their keys and values; a step may use another tape than
+ *         the one its input state lives on
  * Threads the model is read-only; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
@@ -31,11 +32,20 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 
 /* `ids[b]` has lengths[b] source tokens without </s> (it is added); any order of lengths. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B);
+/* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on `scratch`, which is reset. So
+ * memory for that does not grow with the batch. */
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
+                                 const int *lengths, int B);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
 /* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state. `attention` may be NULL; if not,
  * its choice says what is wanted. */
 Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
+/* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A search that needs but few
+ * numbers of each row takes rows a block at a time, so that the logits stay near the processor. */
+Tensor *seq2seq_readout(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
+                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
+Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
 /* New state whose row i is row index[i] of `state`; does not record. */
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows);
 

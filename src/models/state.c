@@ -1,5 +1,8 @@
-/* state.c - where each row's source sentence lies. */
+/* state.c - where each row's source sentence lies; batches that are encoded in parts. */
 #include "models/state.h"
+
+#include <assert.h>
+#include <string.h>
 
 const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows) {
     int *first = tape_alloc(tape, 2 * (size_t)rows * sizeof *first), *length = first + rows;
@@ -8,4 +11,41 @@ const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *senten
         length[r] = encoded->start[sentence[r] + 1] - first[r];
     }
     return spans_new(tape, first, length, rows);
+}
+
+/* ---- joining ---- */
+
+Encoded *encoded_join(Tape *tape, const int *lengths, int B) {
+    Encoded *whole = tape_alloc(tape, sizeof *whole);
+    int *start = tape_alloc(tape, ((size_t)B + 1) * sizeof *start);
+    start[0] = 0;
+    for (int b = 0; b < B; b++) start[b + 1] = start[b] + lengths[b];
+    *whole = (Encoded){.tape = tape, .B = B, .start = start};
+    return whole;
+}
+
+/* Copy `part` to rows first.. of *whole, which is made with `rows` rows if it is not there yet. */
+static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Tensor *part) {
+    if (!part) return;
+    if (!*whole) *whole = tape_tensor(tape, rows, part->columns);
+    assert((*whole)->columns == part->columns && first + part->rows <= rows);
+    memcpy(tensor_row(*whole, first), part->data, tensor_size(part) * sizeof(real));
+}
+
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part) {
+    int first = whole->start[first_sentence], rows = whole->start[whole->B];
+    for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
+        AttentionMemory *to = &whole->memory[l];
+        const AttentionMemory *from = &part->memory[l];
+        join_rows(tape, &to->values, rows, first, from->values);
+        if (from->keys == from->values)
+            to->keys = to->values;
+        else
+            join_rows(tape, &to->keys, rows, first, from->keys);
+        join_rows(tape, &to->bias, rows, first, from->bias);
+    }
+    for (int i = 0; i < CONTEXT_READERS; i++) join_rows(tape, &whole->read[i], rows, first, part->read[i]);
+    whole->initial.parts = part->initial.parts;
+    for (int i = 0; i < part->initial.parts; i++)
+        join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, part->initial.part[i]);
 }

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include "num/tensor.h"
 
+enum { KERN_MAXIMA_BLOCK = 64 }; /* numbers that share one maximum of block_maxima */
+
 /* How the right-hand side of a product is kept. Results of different formats differ, but FORMAT_SPLIT gives the same as FORMAT_FLOAT32. */
 typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
@@ -96,6 +98,17 @@ typedef struct {
                          real *y); /* y += sum of w[s] values[s] */
     void (*outer_add)(int S, int d, size_t stride, const real *w, const real *y,
                       real *rows); /* rows[s] += w[s] y */
+
+    /* Searching a row of scores. maxima[i]: of numbers i * KERN_MAXIMA_BLOCK and up to as many; what is not a number counts as
+     * minus infinity. Returns the greatest of all. */
+    real (*block_maxima)(size_t n, const real *x, real *maxima);
+    real (*log_sum_exp)(size_t n, const real *x, real max); /* what softmax returns, given the maximum of x */
+
+    /* dots (set, not added) and weighted_sum (likewise) of rows that lie anywhere: row s is the d numbers at rows[s] + offset.
+     * The same numbers as theirs. */
+    void (*dots_apart)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
+    void (*weighted_sum_apart)(int S, int d, const real *w, const real *const *values, size_t offset,
+                               real *y);
 
     /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,

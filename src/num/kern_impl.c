@@ -24,6 +24,7 @@ enum { KERN_SCRATCH = INT8_SCRATCH };
 #include "num/kern_norm.h"
 #include "num/kern_pointwise.h"
 #include "num/kern_recurrent.h"
+#include "num/kern_search.h"
 #include "num/kern_softmax.h"
 #include "num/kern_update.h"
 #include "num/kern_vector.h"
@@ -83,6 +84,10 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .dots = kern_dots,
     .weighted_sum = kern_weighted_sum,
     .outer_add = kern_outer_add,
+    .block_maxima = kern_block_maxima,
+    .log_sum_exp = kern_log_sum_exp,
+    .dots_apart = kern_dots_apart,
+    .weighted_sum_apart = kern_weighted_sum_apart,
     .layer_norm_forward = kern_layer_norm_forward,
     .layer_norm_backward = kern_layer_norm_backward,
     .sum_squares = kern_sum_squares,

@@ -133,6 +133,12 @@ Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site,
 /* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
 
+/* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i], wherever that is. Only for tapes
+ * that do not record. */
+Tensor *op_score_apart(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
+Tensor *op_context_apart(Tape *tape, Tensor *weights, const real *const *values, int columns,
+                         const Spans *spans);
+
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */
 } CrossEntropy;

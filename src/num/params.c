@@ -93,7 +93,7 @@ void params_initialize(ParamSet *params, uint64_t seed) {
 }
 
 static void pack(const WeightProduct *product, const real *data, int K, int N, bool transposed, void **out) {
-    if (!*out) *out = mem_aligned(product->size(K, N), 1);
+    if (!*out) *out = mem_aligned_unset(product->size(K, N), 1);
     product->pack(K, N, data, transposed, *out);
 }
 

@@ -51,8 +51,7 @@ size_t safetensors_metadata_count(const SafeFile *file);
 /* Pair `index` in the order of the file. */
 void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value);
 const char *safetensors_path(const SafeFile *file);
-const char *safetensors_sha256(const SafeFile *file); /* of the whole file */
-bool safetensors_is_checked(const SafeFile *file);    /* did the file carry its digests */
+bool safetensors_is_checked(const SafeFile *file); /* did the file carry its digests */
 
 /* STATUS_DATA with the tensor's name and the position if a number is not finite. */
 Status safetensors_check_finite(const SafeFile *file);

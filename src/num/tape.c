@@ -21,7 +21,7 @@ struct TapeSequence {
 Tape *tape_new(const ParamSet *params, bool record) {
     Tape *tape = mem_alloc(1, sizeof *tape);
     *tape = (Tape){.arena = arena_new(), .record = record, .params = params};
-    tape->scratch = mem_room(kern->scratch);
+    tape->scratch = mem_aligned_unset(kern->scratch, 1);
     return tape;
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "decode/search.h"
+#include "decode/top_tokens.h"
 #include "num/kern.h"
 #include "tiny_model.h"
 
@@ -28,13 +29,14 @@ typedef struct {
     int lengths[SENTENCES];
 } Fixture;
 
-static void fixture_begin(Fixture *fixture, uint64_t seed) {
-    fixture->model = tiny_model_new(WORDS, seed);
+static void fixture_begin_with(Fixture *fixture, int words, uint64_t seed) {
+    fixture->model = tiny_model_new(words, seed);
     for (int i = 0; i < SENTENCES; i++) {
         fixture->lengths[i] = i * 7 % 13;
-        fixture->ids[i] = tiny_model_ids(fixture->model, WORDS, i, fixture->lengths[i]);
+        fixture->ids[i] = tiny_model_ids(fixture->model, words, i, fixture->lengths[i]);
     }
 }
+static void fixture_begin(Fixture *fixture, uint64_t seed) { fixture_begin_with(fixture, WORDS, seed); }
 
 static void fixture_end(Fixture *fixture) {
     for (int i = 0; i < SENTENCES; i++) mem_free((void *)fixture->ids[i]);
@@ -276,17 +278,22 @@ static void test_n_best_is_prefix(void **state) {
 static void test_top_tokens(void **state) {
     (void)state;
     Rng rng = rng_new(3);
-    real x[400];
-    for (int round = 0; round < 400; round++) {
-        int V = 5 + (int)rng_below(&rng, 390), k = 1 + (int)rng_below(&rng, 12), got[12], want = 0;
+    enum { MOST = 2000 };
+    real x[MOST], scratch[64], greatest;
+    assert_true(top_tokens_scratch(MOST, 12) <= sizeof scratch / sizeof *scratch);
+    for (int round = 0; round < 800; round++) {
+        int V = 5 + (int)rng_below(&rng, round % 4 < 2 ? 390 : MOST - 5), k = 1 + (int)rng_below(&rng, 12),
+            got[12], want = 0;
         bool allow_unk = round % 2;
         for (int v = 0; v < V; v++)
             x[v] = (real)rng_below(&rng, round % 3 ? 1000 : 10); /* few values: ties */
         x[VOCAB_PAD] = x[VOCAB_BOS] = 5000;
         x[VOCAB_UNK] = round % 4 == 1 ? 4000 : x[VOCAB_UNK];
         if (round % 5 == 0) x[V - 1] = (real)NAN;
-        int count = search_top_tokens(x, V, k, allow_unk, got);
-        bool used[400] = {[VOCAB_PAD] = true, [VOCAB_BOS] = true};
+        int count = top_tokens_find(x, V, k, allow_unk, scratch, got, &greatest);
+        for (int v = 0; v < V; v++) assert_false(x[v] > greatest);
+        assert_true(greatest == 5000);
+        bool used[MOST] = {[VOCAB_PAD] = true, [VOCAB_BOS] = true};
         used[VOCAB_UNK] = !allow_unk;
         for (;; want++) {
             int best = -1;
@@ -356,6 +363,54 @@ static void test_maximal_length(void **state) {
         results_free(found, SENTENCES);
     }
     assert_true(cut > 0);
+    fixture_end(&fixture);
+}
+
+/* A vocabulary so large that the rows of a step are searched in several blocks. */
+static void test_blocks_of_rows(void **state) {
+    (void)state;
+    enum { MANY_WORDS = 9000 };
+    Fixture fixture;
+    SearchOptions options = GREEDY;
+    int order[SENTENCES];
+    HypothesisList together[SENTENCES], alone;
+    options.max_length_factor = 0;
+    fixture_begin_with(&fixture, MANY_WORDS, 19);
+    identity(order);
+    for (int beam = 1; beam <= 2; beam++) {
+        options.beam_size = options.n_best = beam;
+        search_some(&fixture, order, SENTENCES, &options, beam > 1, together);
+        for (int i = 0; i < SENTENCES; i++) {
+            search_some(&fixture, &order[i], 1, &options, beam > 1, &alone);
+            assert_same_results(&alone, &together[i]);
+            hypotheses_free(&alone);
+        }
+        results_free(together, SENTENCES);
+    }
+    fixture_end(&fixture);
+}
+
+/* Without scores the same tokens are found. */
+static void test_tokens_only(void **state) {
+    (void)state;
+    Fixture fixture;
+    SearchOptions options = GREEDY;
+    int order[SENTENCES];
+    HypothesisList scored[SENTENCES], bare[SENTENCES];
+    fixture_begin(&fixture, 17);
+    identity(order);
+    search_some(&fixture, order, SENTENCES, &options, false, scored);
+    options.tokens_only = true;
+    search_some(&fixture, order, SENTENCES, &options, false, bare);
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *x = &scored[i].items[0], *y = &bare[i].items[0];
+        assert_int_equal(x->steps, y->steps);
+        assert_int_equal(x->length, y->length);
+        assert_memory_equal(x->ids, y->ids, (size_t)x->length * sizeof *x->ids);
+        assert_true(x->score < 0 && y->score == 0);
+    }
+    results_free(scored, SENTENCES);
+    results_free(bare, SENTENCES);
     fixture_end(&fixture);
 }
 
@@ -471,6 +526,8 @@ int main(void) {
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),
         cmocka_unit_test(test_maximal_length),
+        cmocka_unit_test(test_blocks_of_rows),
+        cmocka_unit_test(test_tokens_only),
         cmocka_unit_test(test_attention_is_a_distribution),
         cmocka_unit_test(test_ensemble_of_one_model),
         cmocka_unit_test(test_ensemble_mean),

@@ -193,6 +193,54 @@ static void test_select(void **state) {
         }
 }
 
+/* ---- encoding in parts ---- */
+
+static void assert_same_tensor(const char *name, const Tensor *a, const Tensor *b) {
+    assert_int_equal(a == NULL, b == NULL);
+    if (!a) return;
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->columns, b->columns);
+    if (memcmp(a->data, b->data, tensor_size(a) * sizeof(real)) != 0) fail_msg("%s: parts differ", name);
+}
+
+/* More tokens than one part takes, in many sentences or in one that is longer than a part: bit for bit as all at once. */
+static void test_parts(void **state) {
+    (void)state;
+    enum { MANY = 400, LONG = 700 };
+    static const int COUNTS[] = {MANY, 3, 1};
+    TrainingBatch batch = variant_batch(0);
+    const int *ids[MANY];
+    int lengths[MANY], longest[LONG];
+    for (int i = 0; i < LONG; i++) longest[i] = VOCAB_SPECIALS + i * i % VARIANT_WORDS;
+    for (const ModelVariant *v = cover_variants(); v->name; v++)
+        for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+            int count = COUNTS[c];
+            Seq2Seq *model = packed_model(v, NULL);
+            for (int i = 0; i < count; i++) {
+                ids[i] = count == 3 && i == 1 ? longest : batch.source[i * 3 % B];
+                lengths[i] = count == 3 && i == 1 ? LONG : batch.source_length[i * 3 % B];
+            }
+            Tape *tapes[3];
+            for (int t = 0; t < 3; t++) tapes[t] = tape_new(seq2seq_params(model), false);
+            Encoded *whole = seq2seq_encode(model, tapes[0], ids, lengths, count);
+            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], ids, lengths, count);
+            tape_reset(tapes[2]); /* nothing of it is needed */
+            assert_int_equal(parts->B, count);
+            for (int b = 0; b <= count; b++) assert_int_equal(parts->start[b], whole->start[b]);
+            for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
+                assert_same_tensor(v->name, parts->memory[l].values, whole->memory[l].values);
+                assert_same_tensor(v->name, parts->memory[l].keys, whole->memory[l].keys);
+                assert_same_tensor(v->name, parts->memory[l].bias, whole->memory[l].bias);
+            }
+            for (int i = 0; i < CONTEXT_READERS; i++)
+                assert_same_tensor(v->name, parts->read[i], whole->read[i]);
+            for (int i = 0; i < whole->initial.parts; i++)
+                assert_same_tensor(v->name, parts->initial.part[i], whole->initial.part[i]);
+            for (int t = 0; t < 3; t++) tape_free(tapes[t]);
+            seq2seq_free(model);
+        }
+}
+
 /* ---- attention of layers and heads ---- */
 
 /* Weights of the second step of all sentences, one after the other; returns how many. */
@@ -296,6 +344,7 @@ int main(void) {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_select),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_layers_and_heads),
         cmocka_unit_test(test_order_of_batch),
         cmocka_unit_test(test_smoothing),
