@@ -368,14 +368,12 @@ static void test_select(void **state) {
         kern_select();
         assert_ptr_equal(kern, tables[i]);
     }
-    assert_string_equal(tables[0]->name, "base");
-    setenv("ATTN_MT_SIMD", "sse9", 1);
+    setenv("ATTN_MT_SIMD", "sse9", 1); /* unknown: no wish */
     kern_select();
     assert_ptr_equal(kern, tables[0]);
     unsetenv("ATTN_MT_SIMD");
     kern_select();
-    for (int i = 0; tables[i]; i++)
-        if (!tables[i + 1]) assert_ptr_equal(kern, tables[i]);
+    assert_ptr_equal(kern, tables[0]);
 }
 
 int main(void) {
