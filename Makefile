@@ -1,6 +1,6 @@
 # Makefile - builds, tests and installs attn-mt. `make help` lists the targets.
 #
-# Variables   CC, CFLAGS, LDFLAGS  as everywhere; CFLAGS holds only what you may want to change (-O2 -g)
+# Variables   CC, CFLAGS, LDFLAGS  as everywhere; CFLAGS holds only what you may want to change (-O2)
 #             BUILD=dir            where everything that is built goes (default build)
 #             SANITIZE=list        -fsanitize=list in compiling and linking
 #             WERROR=1             warnings are errors
@@ -10,7 +10,7 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)

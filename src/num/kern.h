@@ -14,12 +14,13 @@
 
 enum { KERN_MAXIMA_BLOCK = 64 }; /* numbers that share one maximum of block_maxima */
 
-/* How the right-hand side of a product is kept. Results of different formats differ, but FORMAT_SPLIT gives the same as FORMAT_FLOAT32. */
+/* How the right-hand side of a product is kept. Results of different formats differ, the first and last by rounding only. */
 typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
     FORMAT_BF16,    /* 16 bits: about three significant digits */
     FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
-    FORMAT_SPLIT, /* floats prepared further, in up to 1.5 times the memory: for weights that many rows are multiplied with */
+    FORMAT_SPLIT, /* floats cut into parts for tile units, in 1.5 times the memory; where there are none, FORMAT_FLOAT32: the fastest
+                     * for many rows */
     WEIGHT_FORMATS
 } WeightFormat;
 

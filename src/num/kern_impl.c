@@ -3,24 +3,7 @@
 #include <string.h>
 #include "num/kern.h"
 #include "num/kern_attention.h"
-#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
-#include "num/kern_tiles.h"
-#else
 #include "num/kern_gemm.h"
-#endif
-#ifndef REAL_DOUBLE
-#ifndef __AMX_BF16__
-#include "num/kern_bf16.h"
-#endif
-#include "num/kern_int8.h"
-#endif
-#ifndef __AMX_BF16__
-#ifdef REAL_DOUBLE
-enum { KERN_SCRATCH = 0 };
-#else
-enum { KERN_SCRATCH = INT8_SCRATCH };
-#endif
-#endif
 #include "num/kern_norm.h"
 #include "num/kern_pointwise.h"
 #include "num/kern_recurrent.h"
@@ -28,6 +11,22 @@ enum { KERN_SCRATCH = INT8_SCRATCH };
 #include "num/kern_softmax.h"
 #include "num/kern_update.h"
 #include "num/kern_vector.h"
+
+#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+#include "num/kern_tiles.h"
+#elif !defined(REAL_DOUBLE)
+#include "num/kern_bf16.h"
+#endif
+#ifndef REAL_DOUBLE
+#include "num/kern_int8.h"
+#endif
+#if defined(REAL_DOUBLE)
+enum { KERN_SCRATCH = 0 };
+#elif defined(__AMX_BF16__)
+enum { KERN_SCRATCH = TILES_SCRATCH };
+#else
+enum { KERN_SCRATCH = INT8_SCRATCH };
+#endif
 
 #ifndef KERN_SUFFIX
 #define KERN_SUFFIX base

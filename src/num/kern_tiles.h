@@ -237,10 +237,8 @@ INLINE void multiply_rows(int rows, int blocks, const Word *a, const Word *b, in
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
-/* Words of one stripe of 32 columns; a stripe of floats that are still to be split has as many lines of 32 numbers as B. */
-INLINE size_t stripe_words(int depth, int parts) {
-    return parts ? blocks_of(depth) * (size_t)parts * 2 * TILE_WORDS : (size_t)depth * STRIPE;
-}
+/* Words of one stripe of 32 columns. */
+INLINE size_t stripe_words(int depth, int parts) { return blocks_of(depth) * (size_t)parts * 2 * TILE_WORDS; }
 INLINE size_t tiles_size(int K, int N, int parts) {
     return ((size_t)N + STRIPE - 1) / STRIPE * stripe_words(K, parts) * sizeof(Word);
 }
@@ -268,14 +266,13 @@ INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int parts, 
     }
 }
 
-/* C (+)= A B. `stored`: parts that the packed B holds, or 0 if it holds floats, which are then split a stripe at a time. */
-INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const Word *packed, int stored,
-                           int parts, real *C, size_t ldc, bool accumulate, Word *scratch) {
-    Word *left = scratch, *right = scratch + CHUNK_WORDS;
+/* C (+)= A B */
+INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const Word *packed, int parts,
+                           real *C, size_t ldc, bool accumulate, Word *left) {
     tiles_begin();
     for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH) {
         int depth = smaller(K - k0, CHUNK_DEPTH), blocks = (int)blocks_of(depth);
-        size_t tile = (size_t)(blocks * parts) * TILE_WORDS, stripe = stripe_words(depth, stored);
+        size_t tile = (size_t)(blocks * parts) * TILE_WORDS, stripe = stripe_words(depth, parts);
         int most = (int)(CHUNK_WORDS / tile / 2) * STRIPE;
         for (int m0 = 0; m0 < M; m0 += most) {
             int rows = smaller(M - m0, most);
@@ -283,44 +280,22 @@ INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const
                 split_rows(smaller(rows - m, TILE), depth, A + (size_t)(m0 + m) * lda + k0, lda, parts,
                            left + (size_t)(m / TILE) * tile, (size_t)parts * TILE_WORDS, TILE_WORDS);
             const Word *b = packed;
-            for (int n = 0; n < N; n += STRIPE, b += stripe) {
-                if (!stored) pack_stripe(depth, STRIPE, (const real *)b, false, 0, depth, 0, parts, right);
-                multiply_rows(rows, blocks, left, stored ? b : right, parts, C + (size_t)m0 * ldc + n, ldc,
-                              N - n, accumulate || k0);
-            }
+            for (int n = 0; n < N; n += STRIPE, b += stripe)
+                multiply_rows(rows, blocks, left, b, parts, C + (size_t)m0 * ldc + n, ldc, N - n,
+                              accumulate || k0);
         }
         packed += ((size_t)N + STRIPE - 1) / STRIPE * stripe;
     }
     tiles_end();
 }
 
-/* Floats as they are, in stripes of 32 columns. */
-static size_t kern_float_size(int K, int N) { return tiles_size(K, N, 0); }
-static void kern_float_pack(int K, int N, const real *B, bool transposed, void *packed) {
-    real *out = packed;
-    for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH)
-        for (int n0 = 0; n0 < N; n0 += STRIPE)
-            for (int k = k0; k < smaller(K, k0 + CHUNK_DEPTH); k++, out += STRIPE)
-                for (int j = 0; j < STRIPE; j++) {
-                    size_t n = (size_t)(n0 + j);
-                    out[j] = n0 + j >= N  ? 0
-                             : transposed ? B[n * (size_t)K + (size_t)k]
-                                          : B[(size_t)k * (size_t)N + n];
-                }
-}
-static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
-                                int ldc, bool accumulate, void *scratch) {
-    tiles_multiply(M, N, K, A, (size_t)lda, packed, 0, PARTS, C, (size_t)ldc, accumulate, scratch);
-}
-
-/* Floats that are split already: the same results. */
 static size_t kern_split_size(int K, int N) { return tiles_size(K, N, PARTS); }
 static void kern_split_pack(int K, int N, const real *B, bool transposed, void *out) {
     tiles_pack(K, N, B, transposed, PARTS, out);
 }
 static void kern_split_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                 int ldc, bool accumulate, void *scratch) {
-    tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, PARTS, C, (size_t)ldc, accumulate, scratch);
+    tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, C, (size_t)ldc, accumulate, scratch);
 }
 
 static size_t kern_bf16_size(int K, int N) { return tiles_size(K, N, 1); }
@@ -329,7 +304,7 @@ static void kern_bf16_pack(int K, int N, const real *B, bool transposed, void *o
 }
 static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                int ldc, bool accumulate, void *scratch) {
-    tiles_multiply(M, N, K, A, (size_t)lda, packed, 1, 1, C, (size_t)ldc, accumulate, scratch);
+    tiles_multiply(M, N, K, A, (size_t)lda, packed, 1, C, (size_t)ldc, accumulate, scratch);
 }
 
 /* ---- weight gradients ------------------------------------------------------------------------------------------------------- */
@@ -369,9 +344,8 @@ static void kern_outer(int M, int N, int R, const real *A, const real *B, real *
     tiles_end();
 }
 
-enum {
-    FLOAT_SCRATCH = CHUNK_WORDS + CHUNK_DEPTH / TILE_DEPTH * PARTS * 2 * TILE_WORDS,
-    KERN_SCRATCH = (FLOAT_SCRATCH > OUTER_WORDS ? FLOAT_SCRATCH : OUTER_WORDS) * (int)sizeof(Word)
-};
+/* Weight gradients want more than products with packed weights. */
+enum { TILES_SCRATCH = OUTER_WORDS * (int)sizeof(Word) };
+_Static_assert((int)CHUNK_WORDS <= (int)OUTER_WORDS, "one working memory serves both");
 
 #endif
