@@ -38,6 +38,8 @@ static const Option OPTIONS[] = {
      .help = "time to spend, about"},
     {.flag = "program", .type = OPT_STRING, FIELD(program), .arg = "FILE",
      .help = "attn-mt whose start-up and memory are measured; default: beside this program"},
+    {.flag = "only", .type = OPT_LIST, FIELD(only), .choices = "gemm|ops|training|translation|processes", .arg = "PART",
+     .help = "measure only these parts; translation needs training or a model"},
     {.flag = "quick", .type = OPT_BOOL, FIELD(quick),
      .help = "tries everything in a few seconds, measures nothing well"},
     {0}};
@@ -145,15 +147,26 @@ static Status announce(const Bench *bench) {
 
 /* ---- the run ---------------------------------------------------------------------------------------------------------------- */
 
+static bool wanted(const Bench *bench, const char *part) {
+    const StrList *only = &bench->options->only;
+    for (size_t i = 0; i < only->count; i++)
+        if (!strcmp(only->items[i], part)) return true;
+    return !only->count;
+}
+
 static Status measure(Bench *bench) {
     TRY(gemm_self_test(bench->threads));
     TRY(bench->options->model ? take_model(bench) : take_data(bench));
     TRY(announce(bench));
-    TRY(bench_gemm(bench));
-    TRY(bench_ops(bench));
-    if (!bench->model) TRY(bench_training(bench));
-    TRY(bench_translation(bench));
-    return bench_processes(bench);
+    if (wanted(bench, "gemm")) TRY(bench_gemm(bench));
+    if (wanted(bench, "ops")) TRY(bench_ops(bench));
+    if (wanted(bench, "training") && !bench->model) TRY(bench_training(bench));
+    if (!wanted(bench, "translation") && !wanted(bench, "processes")) return STATUS_OK;
+    if (!bench->model)
+        return status_hint(status_fail(STATUS_USAGE, "no model to translate with"),
+                           "name one: --model FILE, or measure training too");
+    if (wanted(bench, "translation")) TRY(bench_translation(bench));
+    return wanted(bench, "processes") ? bench_processes(bench) : STATUS_OK;
 }
 
 static Status write_json(const Bench *bench, OutFile *file) {

@@ -12,6 +12,7 @@
 
 typedef struct {
     char *model, *input, *json, *program;
+    StrList only;   /* parts to measure; empty: all */
     double seconds; /* for all parts together, about */
     int threads;
     bool quick;

@@ -55,7 +55,8 @@ static void add_speed(Bench *bench, int team, Speed *speed, const TrainLoop *loo
     BenchReport *r = &bench->report;
     bench_report_add(r, "training", name, "target", "tokens/s", MORE_IS_BETTER, &speed->tokens);
     bench_report_add(r, "training", name, "useful", "GFLOP/s", MORE_IS_BETTER, &speed->gflops);
-    bench_report_add(r, "training", name, "of the GEMM peak", "%", MORE_IS_BETTER, &speed->share);
+    if (bench->peak[team] > 0) /* else it was not measured */
+        bench_report_add(r, "training", name, "of the GEMM peak", "%", MORE_IS_BETTER, &speed->share);
     bench_report_add_one(r, "training", name, "work", "MFLOP/token", NOT_JUDGED,
                          1e-6 * work_flops(loop->model, &loop->work) / loop->work.target);
     bench_report_add_one(r, "training", name, "target", "tokens/sentence", NOT_JUDGED,

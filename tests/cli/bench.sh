@@ -78,6 +78,10 @@ grep -q '^Training' "$TMP/out" && fail "nothing was to be trained"
 positive known translation 'beam 1, 1 thread' made tokens/sentence
 expect 2 "$bench" --quick --model "$TMP/known/best.safetensors"
 says "no lines to translate"
+expect 2 "$bench" --quick --only translation --config configs/bench-bidirectional.json
+says "no model to translate with"
+expect 0 "$bench" --quick --seconds 5 --only gemm --config configs/bench-bidirectional.json
+[ "$(grep -c '^[A-Z]' "$TMP/out")" -eq 2 ] || fail "only one part was asked for: $(cat "$TMP/out")"
 expect 2 "$bench" --quick
 says "neither a configuration with data nor a model"
 expect 1 "$bench" --quick --seconds 5 --threads 1 --model "$TMP/known/best.safetensors" --input "$TMP/lines.txt" --program /bin/false
