@@ -199,10 +199,12 @@ static Status run(const BenchOptions *options, const Config *config) {
     Bench bench = {.options = options, .config = config};
     OutFile *json = NULL;
     if (options->json) TRY(file_create(&json, options->json)); /* a wrong name is found at once */
-    snprintf(bench.folder, sizeof bench.folder, "/tmp/attn-mt-bench.XXXXXX");
+    const char *temporary = getenv("TMPDIR");
+    if (!temporary || !*temporary) temporary = "/tmp";
+    snprintf(bench.folder, sizeof bench.folder, "%s/attn-mt-bench.XXXXXX", temporary);
     if (!mkdtemp(bench.folder)) {
         file_discard(json);
-        return status_fail(STATUS_RUNTIME, "cannot make a folder in /tmp");
+        return status_fail(STATUS_RUNTIME, "cannot make a folder in '%s': %s", temporary, strerror(errno));
     }
     bench.threads = options->threads ? options->threads : workers_default_count();
     bench.one = workers_new(1);

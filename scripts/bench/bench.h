@@ -30,7 +30,7 @@ typedef struct {
     Seq2Seq *model;    /* to translate with: given, or left by the training part */
     const char *knows; /* what it has learned */
     StrList input;     /* lines to translate */
-    char folder[64];   /* temporary */
+    char folder[1024]; /* temporary */
 } Bench;
 
 /* Names for one thread and for all: "1 thread", "2 threads". Only the first if they are the same. */

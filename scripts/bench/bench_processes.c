@@ -9,7 +9,7 @@
 enum { STARTS = 11, LOADS = 7, ARGUMENTS = 16 };
 
 typedef struct {
-    char model[128], lines[128], line[128], config[128], run[128], messages[128];
+    char model[1100], lines[1100], line[1100], config[1100], run[1100], messages[1100];
 } Files;
 
 static void name_files(const Bench *bench, Files *f) {

@@ -4,6 +4,8 @@ set -eu
 TMP=${TMP:?an empty folder}
 . tests/cli/tiny_model.inc
 bench=${BUILD:-build}/bench
+mkdir "$TMP/temporary"
+export TMPDIR="$TMP/temporary"
 
 head -n 64 data/textbook.tsv >"$TMP/pairs.tsv"
 measure() { # NAME OPTION...
@@ -40,7 +42,7 @@ for name in 'training' 'translation, beam 5, 64 together'; do positive one memor
 positive two training '2 threads' 'of the GEMM peak' %
 positive two translation 'beam 1, 2 threads' made tokens/s
 grep -q '2 threads' "$TMP/one.json" && fail "one thread was asked for"
-ls -d /tmp/attn-mt-bench.* 2>/dev/null && fail "temporary files stay"
+[ -z "$(ls "$TMPDIR")" ] || fail "temporary files stay: $(ls "$TMPDIR")"
 
 # useful work of the bidirectional model of 16 units on the whole corpus, counted by hand: every word of these pairs is a token, and
 # each sentence has its </s>
