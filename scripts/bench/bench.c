@@ -17,6 +17,7 @@
 #include "base/version.h"
 #include "child.h"
 #include "measure/measure.h"
+#include "measure/others.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 
@@ -154,7 +155,18 @@ static bool wanted(const Bench *bench, const char *part) {
     return !only->count;
 }
 
-static Status measure(Bench *bench) {
+/* Numbers of a busy machine are worth little: say how busy it was. */
+static Status tell_others(Bench *bench, const OthersClock *begin) {
+    double others = others_end(begin);
+    if (others < 0) return STATUS_OK;
+    bench_report_add_one(&bench->report, "machine", "other programs", "took", "processors", NOT_JUDGED,
+                         others);
+    if (others > 0.1)
+        log_warn("other programs took %.1f processors meanwhile: measure again on an idle machine", others);
+    return bench_report_show(&bench->report, "Machine", NULL);
+}
+
+static Status measure_parts(Bench *bench) {
     TRY(gemm_self_test(bench->threads));
     TRY(bench->options->model ? take_model(bench) : take_data(bench));
     TRY(announce(bench));
@@ -167,6 +179,12 @@ static Status measure(Bench *bench) {
                            "name one: --model FILE, or measure training too");
     if (wanted(bench, "translation")) TRY(bench_translation(bench));
     return wanted(bench, "processes") ? bench_processes(bench) : STATUS_OK;
+}
+
+static Status measure(Bench *bench) {
+    OthersClock begin = others_begin();
+    TRY(measure_parts(bench));
+    return tell_others(bench, &begin);
 }
 
 static Status write_json(const Bench *bench, OutFile *file) {
