@@ -45,13 +45,20 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm $(LDLIBS)
 
 # src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
-KERN_ISAS := base
-ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-KERN_ISAS += avx2 avx512
-endif
 KERN_FLAGS_base :=
 KERN_FLAGS_avx2 := -mavx2 -mfma
 KERN_FLAGS_avx512 := -mavx512f -mavx512vl -mavx512dq -mavx512bw -mprefer-vector-width=512
+KERN_FLAGS_vnni := $(KERN_FLAGS_avx512) -mavx512vnni
+KERN_FLAGS_amx := $(KERN_FLAGS_vnni) -mamx-tile -mamx-bf16 -mamx-int8
+KERN_ISAS := base
+ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+KERN_ISAS += avx2 avx512 vnni
+# Tile units: Linux alone hands them out, and older compilers do not know them.
+ifeq ($(shell uname -s)/$(shell $(CC) $(KERN_FLAGS_amx) -E -xc /dev/null >/dev/null 2>&1 && echo yes),Linux/yes)
+KERN_ISAS += amx
+BASE_CFLAGS += -DKERN_AMX
+endif
+endif
 KERN_CFLAGS = $(HOT_CFLAGS) -ffp-contract=fast -DKERN_SUFFIX=$(1) $(KERN_FLAGS_$(1))
 
 # ---- what is built -------------------------------------------------------------------------------------
@@ -153,18 +160,20 @@ endef
 $(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
 $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 
-# Programs that measure: what scripts/compare-encoders and "make bench" run.
+# Programs that measure: what scripts/compare-encoders, scripts/bench-scaling and "make bench" run.
 measuring = $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/$(1)/*.c scripts/measure/*.c))
 ENCODERS := $(call measuring,encoders)
+SCALING := $(call measuring,scaling)
 BENCH_OBJ := $(call measuring,bench)
-$(BUILD)/compare-encoders: $(ENCODERS) $(LIB)
-$(BUILD)/bench: $(BENCH_OBJ) $(LIB)
-$(BUILD)/compare-encoders $(BUILD)/bench:
+$(BUILD)/compare-encoders: $(ENCODERS)
+$(BUILD)/bench-scaling: $(SCALING)
+$(BUILD)/bench: $(BENCH_OBJ)
+$(BUILD)/compare-encoders $(BUILD)/bench-scaling $(BUILD)/bench: $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
 $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
--include $(patsubst %.o,%.d,$(ENCODERS) $(BENCH_OBJ))
+-include $(sort $(patsubst %.o,%.d,$(ENCODERS) $(SCALING) $(BENCH_OBJ)))
 
 # ---- demo and tests ------------------------------------------------------------------------------------
 

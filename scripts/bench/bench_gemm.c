@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "bench.h"
@@ -24,34 +25,24 @@ typedef struct {
 /* One way to multiply: another one is another row of FORMATS. */
 typedef struct {
     const char *name;
-    bool weights_only; /* A is never transposed: B is a weight */
-    double tolerance;  /* of an element, times the root of K, for normal numbers */
-    void *(*prepare)(const Product *p,
-                     const real *B); /* what is kept of a weight, or NULL: B itself; mem_free */
-    void (*multiply)(const Product *p, const real *A, const real *B, const void *prepared, real *C);
+    double tolerance; /* of an element, times the root of K, for normal numbers */
+    enum { LIBRARY, WEIGHT, OUTER } how;
+    WeightFormat format; /* of a WEIGHT */
 } Format;
 
-static void blas_multiply(const Product *p, const real *A, const real *B, const void *prepared, real *C) {
-    (void)prepared;
-    gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, B, 0, C);
-}
-
-static void *packed_prepare(const Product *p, const real *B) {
-    real *packed = mem_aligned(gemm_packed_size(p->K, p->N), sizeof *packed);
-    kern->gemm_pack(p->K, p->N, B, p->transpose_b, packed);
-    return packed;
-}
-
-static void packed_multiply(const Product *p, const real *A, const real *B, const void *prepared, real *C) {
-    (void)B;
-    kern->gemm_packed(p->M, p->N, p->K, A, p->K, prepared, C, p->N, false);
-}
-
+/* What keeps all bits comes first. */
 static const Format FORMATS[] = {
-    {"BLAS", false, 2e-5, NULL, blas_multiply},
-    {"packed", true, 2e-5, packed_prepare, packed_multiply},
+    {"BLAS", 2e-5, LIBRARY, 0},          {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
+    {"split", 2e-5, WEIGHT, FORMAT_SPLIT}, {"outer", 2e-5, OUTER, 0},
+    {"bf16", 0.02, WEIGHT, FORMAT_BF16}, {"int8", 0.1, WEIGHT, FORMAT_INT8},
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12 };
+
+/* Weights are kept packed; products that make gradients of weights are X^T dY. */
+static bool can(const Format *f, const Product *p) {
+    if (f->how == WEIGHT) return !p->transpose_a;
+    return f->how == LIBRARY || (p->transpose_a && kern->outer);
+}
 
 /* The products of a model. 12, 64 and 1500 rows: beams of a few sentences, one step of half a batch, all steps of one. */
 static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
@@ -76,9 +67,12 @@ typedef struct {
     const Product *product;
     const Format *format;
     real *A, *B, *C; /* A and C: one for each thread */
-    void *prepared;
+    void *packed;
+    char *scratch; /* one piece for each thread */
     int repeats;
 } Job;
+
+static size_t scratch_size(void) { return (kern->scratch + 63) / 64 * 64; }
 
 static size_t a_size(const Product *p) { return (size_t)p->M * (size_t)p->K; }
 static size_t c_size(const Product *p) { return (size_t)p->M * (size_t)p->N; }
@@ -86,10 +80,22 @@ static size_t c_size(const Product *p) { return (size_t)p->M * (size_t)p->N; }
 static void run(void *context, int task, int thread) {
     Job *job = context;
     const Product *p = job->product;
+    const real *A = job->A + a_size(p) * (size_t)task;
+    real *C = job->C + c_size(p) * (size_t)task;
+    void *scratch = job->scratch + scratch_size() * (size_t)task;
     (void)thread;
-    for (int i = 0; i < job->repeats; i++)
-        job->format->multiply(p, job->A + a_size(p) * (size_t)task, job->B, job->prepared,
-                              job->C + c_size(p) * (size_t)task);
+    for (int i = 0; i < job->repeats; i++) switch (job->format->how) {
+        case LIBRARY:
+            gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, job->B, 0, C);
+            break;
+        case WEIGHT:
+            kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N, false,
+                                                        scratch);
+            break;
+        case OUTER: /* adds */
+            kern->outer(p->M, p->N, p->K, A, job->B, C, scratch);
+            break;
+        }
 }
 
 /* Some elements against plain sums in double precision. */
@@ -126,7 +132,8 @@ static Status measure(Bench *bench, int team, Job *job, double seconds, Sample *
     const Product *p = job->product;
     int tasks = team ? bench->threads : 1;
     job->repeats = 1;
-    for (int i = 0; i < 2; i++) time_run(bench, team, job);
+    memset(job->C, 0, c_size(p) * (size_t)tasks * sizeof *job->C);
+    time_run(bench, team, job);
     TRY(check(job, tasks));
     double once = fmax(time_run(bench, team, job), 1e-7);
     job->repeats = (int)fmax(1, fmin(1e6, seconds / once));
@@ -137,48 +144,68 @@ static Status measure(Bench *bench, int team, Job *job, double seconds, Sample *
     return STATUS_OK;
 }
 
-static Status measure_product(Bench *bench, const Product *p, double seconds) {
+static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
+    const Product *p = job->product;
+    const Format *f = job->format;
+    char item[96], metric[64];
+    Sample sample = {0};
+    if (f->how == WEIGHT) {
+        const WeightProduct *w = &kern->weights[f->format];
+        job->packed = mem_aligned(w->size(p->K, p->N), 1);
+        w->pack(p->K, p->N, job->B, p->transpose_b, job->packed);
+    }
+    Status status = measure(bench, team, job, seconds, &sample);
+    mem_free(job->packed);
+    TRY(status);
+    snprintf(item, sizeof item, "%s: %d x %d x %d", p->what, p->M, p->N, p->K);
+    snprintf(metric, sizeof metric, "%s, %s", f->name, bench_team_name(bench, team));
+    bench_report_add(&bench->report, "gemm", item, metric, "GFLOP/s", MORE_IS_BETTER, &sample);
+    double *peak = &bench->peak[f - FORMATS][team];
+    *peak = fmax(*peak, measure_median(sample.values, sample.count));
+    return STATUS_OK;
+}
+
+static Status measure_product(Bench *bench, int team, const Product *p, double seconds) {
     size_t tasks = (size_t)bench->threads, b_size = (size_t)p->K * (size_t)p->N;
     real *A = mem_aligned(a_size(p) * tasks, sizeof *A), *B = mem_aligned(b_size, sizeof *B),
          *C = mem_aligned(c_size(p) * tasks, sizeof *C);
-    char item[96], metric[64];
+    char *scratch = mem_aligned(scratch_size() * tasks + 64, 1);
     Status status = STATUS_OK;
     measure_fill(A, a_size(p) * tasks, 1);
     measure_fill(B, b_size, 2);
-    snprintf(item, sizeof item, "%s: %d x %d x %d", p->what, p->M, p->N, p->K);
     for (int f = 0; f < FORMAT_COUNT && status == STATUS_OK; f++) {
-        if (FORMATS[f].weights_only && p->transpose_a) continue;
-        Job job = {.product = p, .format = &FORMATS[f], .A = A, .B = B, .C = C};
-        if (FORMATS[f].prepare) job.prepared = FORMATS[f].prepare(p, B);
-        for (int team = 0; team < bench_teams(bench) && status == STATUS_OK; team++) {
-            Sample sample = {0};
-            status = measure(bench, team, &job, seconds, &sample);
-            if (status != STATUS_OK) continue;
-            snprintf(metric, sizeof metric, "%s, %s", FORMATS[f].name, bench_team_name(bench, team));
-            bench_report_add(&bench->report, "gemm", item, metric, "GFLOP/s", MORE_IS_BETTER, &sample);
-            bench->peak[team] = fmax(bench->peak[team], measure_median(sample.values, sample.count));
-        }
-        mem_free(job.prepared);
+        Job job = {.product = p, .format = &FORMATS[f], .A = A, .B = B, .C = C, .scratch = scratch};
+        if (can(&FORMATS[f], p)) status = measure_format(bench, team, &job, seconds);
     }
     mem_free(A);
     mem_free(B);
     mem_free(C);
+    mem_free(scratch);
     return status;
+}
+
+/* The greatest speed of each format. That of the library is what the training is measured by. */
+static Status show_peaks(Bench *bench) {
+    for (int f = 0; f < FORMAT_COUNT; f++)
+        for (int team = 0; team < bench_teams(bench); team++)
+            if (bench->peak[f][team] > 0)
+                bench_report_add_one(&bench->report, "gemm peak", FORMATS[f].name, bench_team_name(bench, team),
+                                     "GFLOP/s", MORE_IS_BETTER, bench->peak[f][team]);
+    return bench_report_show(&bench->report, "GEMM peak: the greatest of these", NULL);
 }
 
 Status bench_gemm(Bench *bench) {
     Product list[PRODUCTS_MOST];
     int count = list_products(bench, list);
-    double seconds = bench_seconds(bench, 0.15, 5 * count * FORMAT_COUNT * bench_teams(bench));
-    for (int i = 0; i < count; i++) {
-        log_progress("products: %d of %d", i + 1, count);
-        TRY(measure_product(bench, &list[i], seconds));
+    double seconds = bench_seconds(bench, 0.15, 5 * count * (FORMAT_COUNT - 1) * bench_teams(bench));
+    for (int team = 0; team < bench_teams(bench); team++) {
+        for (int i = 0; i < count; i++) {
+            log_progress("products: %d of %d, %s", i + 1, count, bench_team_name(bench, team));
+            TRY(measure_product(bench, team, &list[i], seconds));
+        }
+        log_progress_end();
+        TRY(bench_report_show(&bench->report, "Products of matrices: rows x columns x length of the sums",
+                              team ? "each thread has a product of its own" : NULL));
     }
-    log_progress_end();
-    TRY(bench_report_show(&bench->report, "Products of matrices: rows x columns x length of the sums",
-                          "M x N x K; each thread has a product of its own"));
-    for (int team = 0; team < bench_teams(bench); team++)
-        bench_report_add_one(&bench->report, "gemm peak", "greatest of these", bench_team_name(bench, team),
-                             "GFLOP/s", MORE_IS_BETTER, bench->peak[team]);
-    return bench_report_show(&bench->report, "GEMM peak", NULL);
+    return show_peaks(bench);
 }

@@ -69,8 +69,15 @@ static int name_metric(Names *names, const Result *r) {
     return names->count - 1;
 }
 
-static void format_head(const Result *r, char cell[CELL]) {
-    snprintf(cell, CELL, "%s%s%s", r->metric, *r->metric && *r->unit ? ", " : "", r->unit);
+/* Units are in the heads of the columns unless all are the same. */
+static void format_head(const Result *r, bool unit, char cell[CELL]) {
+    snprintf(cell, CELL, "%s%s%s", r->metric, unit && *r->metric && *r->unit ? ", " : "", unit ? r->unit : "");
+}
+
+static bool units_differ(const Names *columns) {
+    for (int i = 1; i < columns->count; i++)
+        if (strcmp(columns->of[i]->unit, columns->of[0]->unit)) return true;
+    return columns->count == 1;
 }
 
 /* "123 ±4%": the median and half the range of the runs. */
@@ -111,11 +118,12 @@ static const Result *find(const BenchReport *report, const Result *item, const R
 
 static void write_table(const BenchReport *report, const Names *rows, const Names *columns, StrBuf *out) {
     int width[NAMES_MOST], first = 0;
+    bool units = units_differ(columns);
     char cell[CELL];
     for (int r = 0; r < rows->count; r++)
         if (width_of(rows->of[r]->item) > first) first = width_of(rows->of[r]->item);
     for (int c = 0; c < columns->count; c++) {
-        format_head(columns->of[c], cell);
+        format_head(columns->of[c], units, cell);
         width[c] = width_of(cell);
         for (int r = 0; r < rows->count; r++) {
             const Result *result = find(report, rows->of[r], columns->of[c]);
@@ -125,7 +133,7 @@ static void write_table(const BenchReport *report, const Names *rows, const Name
     }
     pad(out, "", first + 2, false);
     for (int c = 0; c < columns->count; c++) {
-        format_head(columns->of[c], cell);
+        format_head(columns->of[c], units, cell);
         pad(out, cell, width[c] + 2, true);
     }
     strbuf_add_char(out, '\n');
@@ -151,6 +159,7 @@ Status bench_report_show(BenchReport *report, const char *title, const char *not
     }
     strbuf_format(&out, "\n%s\n", title);
     if (note) strbuf_format(&out, "  (%s)\n", note);
+    if (!units_differ(&columns) && *columns.of[0]->unit) strbuf_format(&out, "  (all in %s)\n", columns.of[0]->unit);
     write_table(report, &rows, &columns, &out);
     Status status = measure_print(strbuf_view(&out));
     strbuf_free(&out);

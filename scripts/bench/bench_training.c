@@ -55,7 +55,7 @@ static void add_speed(Bench *bench, int team, Speed *speed, const TrainLoop *loo
     BenchReport *r = &bench->report;
     bench_report_add(r, "training", name, "target", "tokens/s", MORE_IS_BETTER, &speed->tokens);
     bench_report_add(r, "training", name, "useful", "GFLOP/s", MORE_IS_BETTER, &speed->gflops);
-    if (bench->peak[team] > 0) /* else it was not measured */
+    if (bench->peak[0][team] > 0) /* else it was not measured */
         bench_report_add(r, "training", name, "of the GEMM peak", "%", MORE_IS_BETTER, &speed->share);
     bench_report_add_one(r, "training", name, "work", "MFLOP/token", NOT_JUDGED,
                          1e-6 * work_flops(loop->model, &loop->work) / loop->work.target);
@@ -77,17 +77,45 @@ static Status measure(Bench *bench, TrainLoop *loops[TEAMS]) {
             double gflops = work_flops(loop->model, &loop->work) / spent / 1e9;
             sample_add(&speed[team].tokens, loop->work.target / spent);
             sample_add(&speed[team].gflops, gflops);
-            sample_add(&speed[team].share, 100 * gflops / bench->peak[team]);
+            sample_add(&speed[team].share, 100 * gflops / bench->peak[0][team]);
         }
     log_progress_end();
     for (int team = 0; team < bench_teams(bench); team++) add_speed(bench, team, &speed[team], loops[team]);
+    return bench_report_show(&bench->report, "Training",
+                             "runs over the same batches; useful work has no padding and no optimiser");
+}
+
+/* Where the threads spend one more run over the same batches. */
+static Status measure_phases(Bench *bench, int team, TrainLoop *loop) {
+    double seconds = bench_seconds(bench, 0.04, bench_teams(bench)), spent;
+    int updates;
+    TRY(count_updates(loop, seconds, &updates));
+    Profiler *profiler = profiler_new(bench_team(bench, team));
+    train_loop_profile(loop, profiler);
+    Status status = run_updates(loop, updates, &spent);
+    ProfilerSum sum = profiler_sum(profiler);
+    train_loop_profile(loop, NULL);
+    profiler_free(profiler);
+    TRY(status);
+    const char *name = bench_team_name(bench, team);
+    BenchReport *r = &bench->report;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        double time = sum.seconds[phase];
+        if (!(time > 0)) continue;
+        const char *item = profile_name((Phase)phase);
+        bench_report_add_one(r, "phases", item, name, "ms/update", LESS_IS_BETTER, 1e3 * time / updates);
+        bench_report_add_one(r, "phases", item, name, "%", NOT_JUDGED, 100 * time / (sum.threads * sum.wall));
+        if (sum.flops[phase] > 0)
+            bench_report_add_one(r, "phases", item, name, "GFLOP/s", MORE_IS_BETTER,
+                                 1e-9 * sum.flops[phase] / time);
+    }
     return STATUS_OK;
 }
 
 /* Ordinary epochs for a while, so that the translations have sensible lengths. */
 static Status learn(Bench *bench, TrainLoop *loop) {
     static char knows[96];
-    double begin = clock_seconds(), seconds = bench_seconds(bench, 0.2, 1);
+    double begin = clock_seconds(), seconds = bench_seconds(bench, 0.16, 1);
     long before = loop->updates;
     while (clock_seconds() - begin < seconds) {
         log_progress("learning: update %ld, loss %.2f", loop->updates, loop->loss);
@@ -105,8 +133,9 @@ static Status learn(Bench *bench, TrainLoop *loop) {
 static Status train(Bench *bench, TrainLoop *loops[TEAMS]) {
     TRY(check(bench, loops));
     TRY(measure(bench, loops));
-    TRY(bench_report_show(&bench->report, "Training",
-                          "runs over the same batches; useful work has no padding and no optimiser"));
+    for (int team = 0; team < bench_teams(bench); team++) TRY(measure_phases(bench, team, loops[team]));
+    TRY(bench_report_show(&bench->report, "Where training spends its time",
+                          "times of all threads together; GFLOP/s: matrix products of one thread"));
     TRY(learn(bench, loops[bench_teams(bench) - 1]));
     return bench_report_show(&bench->report, "Model that translates", NULL);
 }

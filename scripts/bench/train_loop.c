@@ -32,6 +32,7 @@ void train_loop_rewind(TrainLoop *loop) { loop->batch = -1; }
 Status train_loop_update(TrainLoop *loop) {
     const TrainOptions *o = &loop->config->train;
     double norm, tokens = 0;
+    Phase before = profiler_phase(loop->profiler, PHASE_DATA);
     next_batch(loop);
     int first = loop->plan->start[loop->batch], count = loop->plan->start[loop->batch + 1] - first;
     const int *pairs = loop->plan->pairs + first;
@@ -49,7 +50,14 @@ Status train_loop_update(TrainLoop *loop) {
     OptimizerStep step = {
         schedule_rate(o, loop->updates, 0, 0), o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay,
         schedule_average(o, loop->updates)};
-    return optimizer_update(loop->optimizer, shards_gradients(loop->shards), o->shards, &step, &norm);
+    TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o->shards, &step, &norm));
+    profiler_phase(loop->profiler, before);
+    return STATUS_OK;
+}
+
+void train_loop_profile(TrainLoop *loop, Profiler *profiler) {
+    loop->profiler = loop->optimizer->profiler = profiler;
+    shards_profile(loop->shards, profiler);
 }
 
 Seq2Seq *train_loop_end(TrainLoop *loop) {

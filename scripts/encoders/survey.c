@@ -3,13 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/json.h"
 #include "measure/measure.h"
 #include "num/gemm.h"
 #include "num/kern.h"
-#include "viz/plot.h"
+#include "viz/plot_sheet.h"
 
 void survey_collect(Survey *survey) {
     for (int i = 0; i < survey->count; i++) {
@@ -117,51 +115,25 @@ void survey_write_json(const Survey *survey, StrBuf *out) {
 
 /* ---- the picture --------------------------------------------------------------------------------------------------------- */
 
-static void draw(const Survey *survey, bool memory, StrBuf *svg) {
-    PlotSeries lines[LAYER_KINDS];
-    char title[96];
-    for (int kind = 0; kind < LAYER_KINDS; kind++) {
-        const Series *s = &survey->by_length[kind];
-        lines[kind] = (PlotSeries){.name = LAYER_FACTS[kind].name,
-                                   .x = s->x,
-                                   .y = memory ? s->megabytes : s->milliseconds,
-                                   .count = s->count};
-    }
-    snprintf(title, sizeof title, "%s of one layer, forward and backward (d = %d)",
-             memory ? "Memory" : "Time", survey->width);
-    Plot plot = {.title = title,
-                 .x = {.title = "tokens in the sentence", .scale = AXIS_LOG2},
-                 .left = {.title = memory ? "megabytes" : "milliseconds", .scale = AXIS_LOG10},
-                 .series = lines,
-                 .count = LAYER_KINDS};
-    plot_write_svg(&plot, svg);
-}
-
-/* The number of an attribute of the root element. */
-static double root_size(const StrBuf *svg, const char *attribute) {
-    const char *at = strstr(strbuf_text(svg), attribute);
-    return at ? strtod(at + strlen(attribute), NULL) : 0;
-}
-
-/* Both plots as one picture, one above the other: an SVG may hold others. */
 void survey_write_picture(const Survey *survey, StrBuf *out) {
-    StrBuf plots[2] = {{0}, {0}};
-    double width = 0, height = 0;
-    for (int i = 0; i < 2; i++) {
-        draw(survey, i == 1, &plots[i]);
-        width = fmax(width, root_size(&plots[i], " width=\""));
-        height += root_size(&plots[i], " height=\"");
+    PlotSeries lines[2][LAYER_KINDS];
+    char title[2][96];
+    Plot plots[2];
+    for (int memory = 0; memory < 2; memory++) {
+        for (int kind = 0; kind < LAYER_KINDS; kind++) {
+            const Series *s = &survey->by_length[kind];
+            lines[memory][kind] = (PlotSeries){.name = LAYER_FACTS[kind].name,
+                                               .x = s->x,
+                                               .y = memory ? s->megabytes : s->milliseconds,
+                                               .count = s->count};
+        }
+        snprintf(title[memory], sizeof title[memory], "%s of one layer, forward and backward (d = %d)",
+                 memory ? "Memory" : "Time", survey->width);
+        plots[memory] = (Plot){.title = title[memory],
+                               .x = {.title = "tokens in the sentence", .scale = AXIS_LOG2},
+                               .left = {.title = memory ? "megabytes" : "milliseconds", .scale = AXIS_LOG10},
+                               .series = lines[memory],
+                               .count = LAYER_KINDS};
     }
-    strbuf_format(out,
-                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                  "width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" role=\"img\">\n",
-                  width, height, width, height);
-    double y = 0;
-    for (int i = 0; i < 2; i++) {
-        const char *root = strstr(strbuf_text(&plots[i]), "<svg ");
-        strbuf_format(out, "<svg y=\"%g\" %s", y, root ? root + strlen("<svg ") : "/>");
-        y += root_size(&plots[i], " height=\"");
-        strbuf_free(&plots[i]);
-    }
-    strbuf_add(out, SV("</svg>\n"));
+    plot_sheet_write_svg(plots, 2, 1, out);
 }

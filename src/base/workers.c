@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +34,8 @@ struct Workers {
     WorkerTask task;
     void *context;
     int count;
+    WorkersWatch watch; /* or NULL */
+    void *watcher;
     atomic_int remaining;  /* tasks not yet taken */
     atomic_int unfinished; /* tasks not yet done */
     atomic_bool stop;
@@ -75,6 +76,10 @@ static bool spin_until(bool (*condition)(Workers *), Workers *team) {
     return false;
 }
 
+static void tell(const Workers *team, int thread, bool busy) {
+    if (team->watch) team->watch(team->watcher, thread, busy);
+}
+
 /* Take and run tasks until none is left. */
 static void work_off(Workers *team, int thread) {
     int left = atomic_load_explicit(&team->remaining, memory_order_acquire);
@@ -82,7 +87,9 @@ static void work_off(Workers *team, int thread) {
         if (!atomic_compare_exchange_weak_explicit(&team->remaining, &left, left - 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
+        tell(team, thread, true);
         team->task(team->context, team->count - left, thread);
+        tell(team, thread, false);
         if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&team->lock);
             pthread_cond_signal(&team->done);
@@ -157,11 +164,13 @@ void workers_free(Workers *team) {
 
 int workers_count(const Workers *team) { return team->threads; }
 
-void workers_run(Workers *team, int count, WorkerTask task, void *context) {
-    if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count; i++) task(context, i, 0);
-        return;
-    }
+void workers_watch(Workers *team, WorkersWatch watch, void *context) {
+    assert(is_done(team));
+    team->watch = watch;
+    team->watcher = context;
+}
+
+static void run_on_all(Workers *team, int count, WorkerTask task, void *context) {
     assert(is_done(team)); /* a task must not start tasks on its own team */
     pthread_mutex_lock(&team->lock);
     team->task = task;
@@ -176,6 +185,15 @@ void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     pthread_mutex_lock(&team->lock);
     while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
     pthread_mutex_unlock(&team->lock);
+}
+
+void workers_run(Workers *team, int count, WorkerTask task, void *context) {
+    if (team->threads == 1 || count <= 1) {
+        for (int i = 0; i < count; i++) task(context, i, 0);
+        return;
+    }
+    run_on_all(team, count, task, context);
+    tell(team, 0, true);
 }
 
 #ifdef __linux__

@@ -9,7 +9,7 @@
 
 typedef struct {
     char *run;
-    bool resume, overwrite, quiet;
+    bool resume, overwrite, profile, quiet;
     int threads;
     int dump; /* DumpConfig */
 } TrainCommand;
@@ -28,6 +28,8 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "start again even if DIR already holds a model"},
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
      .help = "threads; 0 = one per core; does not change the result"},
+    {.flag = "profile", .type = OPT_BOOL, FIELD(profile),
+     .help = "print at the end where the time went: a table of phases; does not change the result"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .help = "only warnings and errors"},
     {.flag = "dump-config", .type = OPT_CHOICE, FIELD(dump), .fallback = "none", .choices = "none|full|minimal", .bare = "full", .arg = "KIND",
@@ -92,6 +94,7 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
                               .dir = command->run,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
+                              .profile = command->profile,
                               .threads = command->threads,
                               .stop = &stop_signal};
     Status status = trainer_run(&options);

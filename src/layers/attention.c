@@ -31,17 +31,22 @@ Attention attention_new(ParamSet *params, const char *name, AttentionForm form) 
 
 AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tensor *values) {
     AttentionMemory memory = {.values = values};
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
     attention->score->remember(tape, attention, &memory);
+    tape_phase(tape, before);
     return memory;
 }
 
 Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
                           Tensor **weights) {
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
     Tensor *scores = attention->score->scores(tape, attention, query, memory, spans);
     *weights = op_masked_softmax(tape, scores, spans);
     Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
-    return op_context(tape, dropped, memory->values, spans);
+    Tensor *context = op_context(tape, dropped, memory->values, spans);
+    tape_phase(tape, before);
+    return context;
 }
 
 Linear attention_map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,

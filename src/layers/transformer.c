@@ -16,7 +16,10 @@ TransformerBlock transformer_new(ParamSet *params, const char *name, const Trans
 }
 
 AttentionMemory transformer_remember(Tape *tape, const TransformerBlock *block, Tensor *source) {
-    return multihead_remember(tape, &block->cross, source);
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    AttentionMemory memory = multihead_remember(tape, &block->cross, source);
+    tape_phase(tape, before);
+    return memory;
 }
 
 /* The residual connection and normalisation around a part: `enter` makes the part's input of x, `leave` joins its output. */
@@ -50,10 +53,12 @@ Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, Transf
     x = leave(tape, b, &b->self_norm, x, h, run, 1);
     if (b->crosses) {
         drop.site = run->site + 2;
+        Phase before = tape_phase(tape, PHASE_ATTENTION);
         h = enter(tape, b, &b->cross_norm, x);
         h = multihead_attend(tape, &b->cross, h, run->source, run->source_spans, NULL, drop,
                              &run->cross_weights);
         x = leave(tape, b, &b->cross_norm, x, h, run, 3);
+        tape_phase(tape, before);
     }
     h = op_relu(tape, linear_apply(tape, &b->inner, enter(tape, b, &b->feed_norm, x)));
     h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, run->site + 4, run->row_keys));

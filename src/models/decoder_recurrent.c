@@ -251,5 +251,8 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     StepResult all = {.output = tape_whole(tape, result.output), .context = tape_whole(tape, result.context)};
     if (result.vector) all.vector = tape_whole(tape, result.vector);
     tape_sequence_end(tape);
-    return op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    Tensor *readout = op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
+    tape_phase(tape, before);
+    return readout;
 }

@@ -99,14 +99,17 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
     }
     drop_words(tape, o->word_dropout, SITE_SOURCE_WORD, source->row_keys, tokens, source->rows);
 
+    Phase before = tape_phase(tape, PHASE_ENCODER);
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
     x = op_dropout(tape, x, o->dropout_embedding, SITE_SOURCE_EMBEDDING, source->row_keys);
     EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
     Tensor *annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, SITE_ENCODER_OUTPUT, source->row_keys);
+    tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.B = B, .start = source->start};
     decoder_prepare(tape, &m->decoder, &output, annotations, e);
+    tape_phase(tape, before);
     return e;
 }
 
@@ -156,10 +159,13 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     }
     drop_words(tape, o->word_dropout, SITE_TARGET_WORD, target->row_keys, inputs, target->rows);
 
+    Phase before = tape_phase(tape, PHASE_DECODER);
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, SITE_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
     CrossEntropy result;
+    tape_phase(tape, PHASE_OUTPUT);
     op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale, &result);
+    tape_phase(tape, before);
     return (BatchLoss){result.loss, result.likelihood, target->rows};
 }

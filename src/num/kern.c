@@ -3,27 +3,63 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef KERN_AMX
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#ifndef ARCH_REQ_XCOMP_PERM
+#define ARCH_REQ_XCOMP_PERM 0x1023
+#endif
+#endif
 
 extern const Kernels KERNELS_base;
 const Kernels *kern = &KERNELS_base;
 
 #if defined(__x86_64__) && !defined(REAL_DOUBLE)
-extern const Kernels KERNELS_avx2, KERNELS_avx512;
+extern const Kernels KERNELS_avx2, KERNELS_avx512, KERNELS_vnni;
+
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+
+#ifdef KERN_AMX
+extern const Kernels KERNELS_amx;
+/* The system gives the tile registers, 8 KB more for each thread to keep, only to processes that ask. */
+static bool has_amx(void) {
+    enum { TILE = 1 << 24, BF16 = 1 << 22, INT8 = 1 << 25, WANTED = TILE | BF16 | INT8, TILE_DATA = 18 };
+    unsigned a, b, c, d;
+    return has_vnni() && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & WANTED) == WANTED &&
+           !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILE_DATA);
+}
+#endif
+
+static const struct {
+    const Kernels *table;
+    bool (*usable)(void);
+} TABLES[] = {/* the best first */
+#ifdef KERN_AMX
+              {&KERNELS_amx, has_amx},
+#endif
+              {&KERNELS_vnni, has_vnni},
+              {&KERNELS_avx512, has_avx512},
+              {&KERNELS_avx2, has_avx2}};
+
+const Kernels *kern_table(int i) {
+    __builtin_cpu_init();
+    for (size_t t = 0; t < sizeof TABLES / sizeof *TABLES; t++)
+        if (TABLES[t].usable() && !i--) return TABLES[t].table;
+    return i ? NULL : &KERNELS_base;
+}
+#else
+const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
+#endif
 
 void kern_select(void) {
     const char *wish = getenv("ATTN_MT_SIMD");
-    int limit = !wish || !strcmp(wish, "avx512") ? 2 : !strcmp(wish, "avx2") ? 1 : 0;
-    __builtin_cpu_init();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-    kern = avx512 && limit >= 2 ? &KERNELS_avx512 : avx2 && limit >= 1 ? &KERNELS_avx2 : &KERNELS_base;
-}
-#else
-void kern_select(void) { kern = &KERNELS_base; }
-#endif
-
-size_t gemm_packed_size(int K, int N) {
-    size_t panels = ((size_t)N + (size_t)kern->panel - 1) / (size_t)kern->panel;
-    return panels * (size_t)kern->panel * (size_t)K;
+    kern = kern_table(0);
+    for (int i = 0; wish && kern_table(i); i++)
+        if (!strcmp(kern_table(i)->name, wish)) kern = kern_table(i);
 }

@@ -12,15 +12,32 @@
 #include <stdint.h>
 #include "num/tensor.h"
 
-typedef struct {
-    const char *name; /* "avx512", "avx2", "base" */
-    int panel;        /* columns of one packed panel */
+/* How the right-hand side of a product is kept. Results of different formats differ; FORMAT_SPLIT gives the same as FORMAT_FLOAT32. */
+typedef enum {
+    FORMAT_FLOAT32, /* as many bits as the model has */
+    FORMAT_SPLIT, /* prepared further where that is faster: for weights that many rows are multiplied with. Up to 1.5 times the memory */
+    FORMAT_BF16,  /* 16 bits: about three significant digits */
+    FORMAT_INT8,  /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
+    WEIGHT_FORMATS
+} WeightFormat;
 
-    /* Products with a packed right-hand side. gemm_pack: B is [K, N], or [N, K] if transposed; `out` has room for
-     * gemm_packed_size(K, N) numbers. gemm_packed: C [M, N] (+)= A [M, K] * B; sums run over k in order. */
-    void (*gemm_pack)(int K, int N, const real *B, bool transposed, real *out);
-    void (*gemm_packed)(int M, int N, int K, const real *A, int lda, const real *packed, real *C, int ldc,
-                        bool accumulate);
+/* Products with a packed right-hand side; only the first two formats exist in double precision. */
+typedef struct {
+    size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
+    void (*pack)(int K, int N, const real *B, bool transposed,
+                 void *out); /* B is [K, N], or [N, K] if transposed */
+    /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
+    void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
+                     bool accumulate, void *scratch);
+} WeightProduct;
+
+typedef struct {
+    const char *name; /* "amx", "vnni", "avx512", "avx2", "base" */
+    WeightProduct weights[WEIGHT_FORMATS];
+    size_t scratch; /* bytes of working memory that products want */
+    int panel;      /* columns that a product handles at a time */
+    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL */
+    void (*outer)(int M, int N, int R, const real *A, const real *B, real *C, void *scratch);
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);
@@ -94,8 +111,8 @@ typedef struct {
 
 extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
 
-/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (base, avx2, avx512) can ask for less. */
+/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names)  can ask for less. */
 void kern_select(void);
-size_t gemm_packed_size(int K, int N); /* numbers, for the table in use */
+const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 
 #endif

@@ -9,7 +9,12 @@
 
 enum { DEPTH = 512 }; /* k is cut into such lengths, so that a packed panel stays in the second-level cache */
 
-static void kern_gemm_pack(int K, int N, const real *B, bool transposed, real *out) {
+static size_t kern_float_size(int K, int N) {
+    return ((size_t)N + PANEL - 1) / PANEL * PANEL * (size_t)K * sizeof(real);
+}
+
+static void kern_float_pack(int K, int N, const real *B, bool transposed, void *packed) {
+    real *out = packed;
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
         int k1 = K - k0 < DEPTH ? K : k0 + DEPTH;
         for (int n0 = 0; n0 < N; n0 += PANEL) {
@@ -56,31 +61,11 @@ INLINE void gemm_block(int rows, int K, const real *A, size_t lda, const real *B
     store_block(rows, sum, C, ldc, width, accumulate);
 }
 
-/* The last rows, fewer than BLOCK_ROWS. */
-#define GEMM_REST(rows_left, ...)                                                                            \
-    switch (rows_left) {                                                                                     \
-    case 1:                                                                                                  \
-        gemm_block(1, __VA_ARGS__);                                                                          \
-        break;                                                                                               \
-    case 2:                                                                                                  \
-        gemm_block(2, __VA_ARGS__);                                                                          \
-        break;                                                                                               \
-    case 3:                                                                                                  \
-        gemm_block(3, __VA_ARGS__);                                                                          \
-        break;                                                                                               \
-    case 4:                                                                                                  \
-        gemm_block(4, __VA_ARGS__);                                                                          \
-        break;                                                                                               \
-    case 5:                                                                                                  \
-        gemm_block(5, __VA_ARGS__);                                                                          \
-        break;                                                                                               \
-    default:                                                                                                 \
-        break;                                                                                               \
-    }
-
-static void kern_gemm_packed(int M, int N, int K, const real *A, int lda, const real *packed, real *C,
-                             int ldc, bool accumulate) {
+static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *weights, real *C,
+                                int ldc, bool accumulate, void *scratch) {
+    const real *packed = weights;
     size_t step = (size_t)lda;
+    (void)scratch;
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
         int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         bool add = accumulate || k0;
@@ -91,7 +76,7 @@ static void kern_gemm_packed(int M, int N, int K, const real *A, int lda, const 
             for (; m + BLOCK_ROWS <= M;
                  m += BLOCK_ROWS, a += BLOCK_ROWS * step, c += BLOCK_ROWS * (size_t)ldc)
                 gemm_block(BLOCK_ROWS, depth, a, step, packed, c, ldc, width, add);
-            GEMM_REST(M - m, depth, a, step, packed, c, ldc, width, add)
+            FOR_REST(M - m, gemm_block, depth, a, step, packed, c, ldc, width, add)
         }
     }
 }

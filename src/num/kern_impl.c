@@ -3,7 +3,24 @@
 #include <string.h>
 #include "num/kern.h"
 #include "num/kern_attention.h"
+#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+#include "num/kern_tiles.h"
+#else
 #include "num/kern_gemm.h"
+#endif
+#ifndef REAL_DOUBLE
+#ifndef __AMX_BF16__
+#include "num/kern_bf16.h"
+#endif
+#include "num/kern_int8.h"
+#endif
+#ifndef __AMX_BF16__
+#ifdef REAL_DOUBLE
+enum { KERN_SCRATCH = 0 };
+#else
+enum { KERN_SCRATCH = INT8_SCRATCH };
+#endif
+#endif
 #include "num/kern_norm.h"
 #include "num/kern_pointwise.h"
 #include "num/kern_recurrent.h"
@@ -21,9 +38,24 @@
 
 const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .name = KERN_TEXT(KERN_SUFFIX),
+    .weights =
+        {
+            [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply},
+#ifdef __AMX_BF16__
+            [FORMAT_SPLIT] = {kern_split_size, kern_split_pack, kern_split_multiply},
+#else
+            [FORMAT_SPLIT] = {kern_float_size, kern_float_pack, kern_float_multiply},
+#endif
+#ifndef REAL_DOUBLE
+            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply},
+            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply},
+#endif
+        },
+    .scratch = KERN_SCRATCH,
     .panel = PANEL,
-    .gemm_pack = kern_gemm_pack,
-    .gemm_packed = kern_gemm_packed,
+#ifdef __AMX_BF16__
+    .outer = kern_outer,
+#endif
     .tanh = kern_tanh,
     .sigmoid = kern_sigmoid,
     .tanh_backward = kern_tanh_backward,

@@ -182,4 +182,26 @@ INLINE Vec vsigmoid(Vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 #define LOAD(p)     (whole ? load((p) + i) : load_some((p) + i, left))
 #define STORE(p, v) (whole ? store((p) + i, (v)) : store_some((p) + i, (v), left))
 
+/* Call body(rows, ...) with the number of rows as a constant, for fewer rows than BLOCK_ROWS. */
+#define FOR_REST(rows, body, ...)                                                                            \
+    switch (rows) {                                                                                          \
+    case 1:                                                                                                  \
+        body(1, __VA_ARGS__);                                                                                \
+        break;                                                                                               \
+    case 2:                                                                                                  \
+        body(2, __VA_ARGS__);                                                                                \
+        break;                                                                                               \
+    case 3:                                                                                                  \
+        body(3, __VA_ARGS__);                                                                                \
+        break;                                                                                               \
+    case 4:                                                                                                  \
+        body(4, __VA_ARGS__);                                                                                \
+        break;                                                                                               \
+    case 5:                                                                                                  \
+        body(5, __VA_ARGS__);                                                                                \
+        break;                                                                                               \
+    default:                                                                                                 \
+        break;                                                                                               \
+    }
+
 #endif

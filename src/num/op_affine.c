@@ -2,31 +2,20 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
-#include "num/gemm.h"
 #include "num/kern.h"
 #include "num/op_rows.h"
+#include "num/product.h"
 
 typedef struct {
     const Param *weight, *bias;
     bool transposed;
 } Affine;
 
-/* y (+)= x W, through the packed copy where there is one. */
-static void multiply(const Tape *tape, const Param *w, bool transposed, const Tensor *x, Tensor *y,
-                     bool accumulate) {
-    const real *packed = transposed ? w->packed_transpose : w->packed;
-    int M = x->rows, K = x->columns, N = y->columns;
-    if (packed)
-        kern->gemm_packed(M, N, K, x->data, K, packed, y->data, N, accumulate);
-    else
-        gemm(false, transposed, M, N, K, x->data, param_data(tape->params, w), accumulate ? 1 : 0, y->data);
-}
-
 void affine_forward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
     if (base) memcpy(y->data, base->data, tensor_size(y) * sizeof(real));
-    multiply(tape, a->weight, a->transposed, x, y, base != NULL);
+    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, y->data, base != NULL);
     if (!a->bias) return;
     const real *bias = param_data(tape->params, a->bias);
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
@@ -36,11 +25,7 @@ void affine_backward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *base = node->in[1], *y = node->out;
     if (base && base->grad) kern->add(tensor_size(y), y->grad, base->grad);
-    if (x->grad) {
-        Tensor dx = {.data = x->grad, .rows = x->rows, .columns = x->columns};
-        Tensor dy = {.data = y->grad, .rows = y->rows, .columns = y->columns};
-        multiply(tape, a->weight, !a->transposed, &dy, &dx, true);
-    }
+    if (x->grad) product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, x->grad, true);
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
     tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
                                                             .bias = a->bias,

@@ -1,8 +1,8 @@
 /* op_cross_entropy.c - output layer, softmax and loss, a block of rows at a time. */
 #include <assert.h>
-#include "num/gemm.h"
 #include "num/kern.h"
 #include "num/op_rows.h"
+#include "num/product.h"
 
 enum { BLOCK = 256 }; /* rows whose logits are in memory at once */
 
@@ -14,11 +14,8 @@ typedef struct {
 } Loss;
 
 static void make_logits(const Tape *tape, const Loss *loss, const real *x, int rows, real *logits) {
-    int V = loss->weight->rows, E = loss->weight->columns;
-    if (loss->weight->packed_transpose)
-        kern->gemm_packed(rows, V, E, x, E, loss->weight->packed_transpose, logits, V, false);
-    else
-        gemm(false, true, rows, V, E, x, param_data(tape->params, loss->weight), 0, logits);
+    int V = loss->weight->rows;
+    product_with_weight(tape, loss->weight, true, rows, x, logits, false);
     if (!loss->bias) return;
     const real *bias = param_data(tape->params, loss->bias);
     for (int r = 0; r < rows; r++) kern->add((size_t)V, bias, logits + (size_t)r * (size_t)V);
@@ -40,10 +37,13 @@ void cross_entropy_forward(Tape *tape, const Node *node) {
             loss->result->likelihood += nll;
         }
         if (!tape->record) continue;
-        gemm(false, false, rows, E, V, logits, param_data(tape->params, loss->weight), 1,
-             tensor_grad_row(x, first));
-        gemm(true, false, V, E, rows, logits, tensor_row(x, first), 1, tape->grads + loss->weight->offset);
+        Phase before = tape_phase(tape, PHASE_OUTPUT_BACKWARD);
+        product_with_weight(tape, loss->weight, false, rows, logits, tensor_grad_row(x, first), true);
+        tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
+        product_for_gradient(tape, V, E, rows, logits, tensor_row(x, first),
+                             tape->grads + loss->weight->offset);
         if (loss->bias) kern->column_sums(rows, V, logits, tape->grads + loss->bias->offset);
+        tape_phase(tape, before);
     }
     node->out->data[0] = (real)(loss->scale * loss->result->loss);
 }

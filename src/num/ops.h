@@ -46,6 +46,7 @@ typedef enum {
 struct Node {
     Node *previous;
     OpId op;
+    Phase phase; /* in which it ran */
     Tensor *in[NODE_INPUTS], *out;
     const void *data; /* the op's own record, in the arena */
 };

@@ -92,17 +92,19 @@ void params_initialize(ParamSet *params, uint64_t seed) {
     }
 }
 
-static void pack(const real *data, int K, int N, bool transposed, real **out) {
-    if (!*out) *out = mem_aligned(gemm_packed_size(K, N), sizeof(real));
-    kern->gemm_pack(K, N, data, transposed, *out);
+static void pack(const WeightProduct *product, const real *data, int K, int N, bool transposed, void **out) {
+    if (!*out) *out = mem_aligned(product->size(K, N), 1);
+    product->pack(K, N, data, transposed, *out);
 }
 
 void params_pack(ParamSet *params, int index) {
     Param *p = params->items[index];
     const real *data = param_data(params, p);
     bool both = p->packing != PACK_NONE && params->packs_backward;
-    if (both || p->packing == PACK_AFFINE) pack(data, p->rows, p->columns, false, &p->packed);
-    if (both || p->packing == PACK_OUTPUT) pack(data, p->columns, p->rows, true, &p->packed_transpose);
+    const WeightProduct *product = &kern->weights[params->format];
+    if (both || p->packing == PACK_AFFINE) pack(product, data, p->rows, p->columns, false, &p->packed);
+    if (both || p->packing == PACK_OUTPUT)
+        pack(product, data, p->columns, p->rows, true, &p->packed_transpose);
 }
 
 void params_pack_all(ParamSet *params) {

@@ -11,6 +11,7 @@
 #define NUM_PARAMS_H
 
 #include <stdint.h>
+#include "num/kern.h"
 #include "num/tensor.h"
 
 typedef enum {
@@ -38,8 +39,8 @@ struct Param {
     Init init;
     double scale;
     Packing packing;
-    real *packed;           /* [rows, columns] packed for x * W; NULL until params_pack */
-    real *packed_transpose; /* packed for x * W^T */
+    void *packed;           /* [rows, columns] packed for x * W; NULL until params_pack */
+    void *packed_transpose; /* packed for x * W^T */
 };
 
 typedef struct {
@@ -48,6 +49,7 @@ typedef struct {
     size_t capacity;
     size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
     real *data;
+    WeightFormat format; /* of packed copies; the same for all, and not changed once there are some */
     bool packs_backward; /* params_pack also makes the copies that backward passes use */
 } ParamSet;
 

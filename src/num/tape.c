@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
-#include "num/gemm.h"
 #include "num/kern.h"
 #include "num/ops.h"
+#include "num/product.h"
 
 enum { SEQUENCE_BUFFERS = 256 };
 
@@ -21,12 +21,14 @@ struct TapeSequence {
 Tape *tape_new(const ParamSet *params, bool record) {
     Tape *tape = mem_alloc(1, sizeof *tape);
     *tape = (Tape){.arena = arena_new(), .record = record, .params = params};
+    tape->scratch = mem_aligned(kern->scratch ? kern->scratch : 1, 1);
     return tape;
 }
 
 void tape_free(Tape *tape) {
     if (!tape) return;
     arena_free(tape->arena);
+    mem_free(tape->scratch);
     mem_free(tape->pending);
     mem_free(tape);
 }
@@ -128,6 +130,7 @@ Tensor *tape_run(Tape *tape, Node node) {
     if (tape->record) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
+        if (tape->profile) kept->phase = tape->profile->open;
         kept->previous = tape->last;
         tape->last = kept;
     }
@@ -164,9 +167,9 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
                *dy = join_runs(tape, runs, count, true, N, rows);
     real *dw = tape->grads + first->weight->offset;
     if (first->transposed)
-        gemm(true, false, N, K, rows, dy, x, 1, dw);
+        product_for_gradient(tape, N, K, rows, dy, x, dw);
     else
-        gemm(true, false, K, N, rows, x, dy, 1, dw);
+        product_for_gradient(tape, K, N, rows, x, dy, dw);
     if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
 }
 
@@ -194,7 +197,13 @@ static void flush_weight_gradients(Tape *tape) {
 }
 
 void tape_backward(Tape *tape) {
-    for (const Node *node = tape->last; node; node = node->previous) OPS[node->op].backward(tape, node);
+    Phase before = tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
+    for (const Node *node = tape->last; node; node = node->previous) {
+        tape_phase(tape, profile_backward(node->phase));
+        OPS[node->op].backward(tape, node);
+    }
     tape->last = NULL;
+    tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
     flush_weight_gradients(tape);
+    tape_phase(tape, before);
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include "base/arena.h"
 #include "num/params.h"
+#include "num/profile.h"
 #include "num/tensor.h"
 
 typedef struct Node Node;
@@ -38,11 +39,13 @@ typedef struct Tape {
     bool training;          /* dropout is active */
     const ParamSet *params; /* where parameters are read */
     real *grads;            /* gradient block of the ParamSet's layout, added to; NULL if not recording */
+    void *scratch;          /* working memory of products */
     uint64_t dropout_key;   /* seed and update, mixed */
     Node *last;             /* the newest node; each points to the one before it */
     WeightGradient *pending;
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
+    Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
 } Tape;
 
 Tape *tape_new(const ParamSet *params, bool record);
@@ -67,6 +70,15 @@ void tape_step_end(Tape *tape);
 /* All rows of the sequence for a tensor made inside a step. */
 Tensor *tape_whole(Tape *tape, const Tensor *step);
 void tape_sequence_end(Tape *tape);
+
+/* From here on the work belongs to this phase of the profile, if there is one; returns the phase before, to go back to. */
+static inline Phase tape_phase(const Tape *tape, Phase phase) {
+    return tape->profile ? profile_enter(tape->profile, phase) : phase;
+}
+/* Count the arithmetic of a product [M, K] x [K, N]. */
+static inline void tape_count_product(const Tape *tape, int M, int N, int K) {
+    if (tape->profile) profile_count_flops(tape->profile, 2.0 * M * N * K);
+}
 
 /* Gradients of everything that was recorded, given that the gradient of the outputs is already in their grad. */
 void tape_backward(Tape *tape);

@@ -59,6 +59,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
         memcpy(o->average, params->data, params->size * sizeof(real));
     }
     params->packs_backward = true;
+    params->format = FORMAT_SPLIT;
     optimizer_repack(o);
     return o;
 }
@@ -104,6 +105,7 @@ Status optimizer_update(Optimizer *o, real *const *grads, int shards, const Opti
     int chunks = (int)chunk_count(o->params);
     Pass pass = {.optimizer = o, .grads = grads, .shards = shards, .step = step};
     pass.partial = mem_alloc((size_t)chunks, sizeof *pass.partial);
+    Phase before = profiler_phase(o->profiler, PHASE_REDUCE);
     workers_run(o->workers, chunks, reduce_chunk, &pass);
     double total = 0;
     for (int c = 0; c < chunks; c++) total += pass.partial[c];
@@ -115,8 +117,11 @@ Status optimizer_update(Optimizer *o, real *const *grads, int shards, const Opti
     pass.scale = (real)(step->clip > 0 && *norm > step->clip ? step->clip / (*norm + 1e-6) : 1);
     pass.rate = (real)(step->learning_rate / (1 - pow(step->beta1, t)));
     pass.correction = (real)(1 / sqrt(1 - pow(step->beta2, t)));
+    profiler_phase(o->profiler, PHASE_UPDATE);
     workers_run(o->workers, chunks, update_chunk, &pass);
+    profiler_phase(o->profiler, PHASE_PACK);
     optimizer_repack(o);
+    profiler_phase(o->profiler, before);
     return STATUS_OK;
 }
 

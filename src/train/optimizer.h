@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "num/params.h"
+#include "train/profiler.h"
 
 typedef struct {
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay;
@@ -21,9 +22,10 @@ typedef struct {
 typedef struct {
     ParamSet *params;
     Workers *workers;
-    real *m, *v;   /* Adam's moments */
-    real *average; /* moving average of the weights, or NULL */
-    long updates;  /* done so far */
+    real *m, *v;        /* Adam's moments */
+    real *average;      /* moving average of the weights, or NULL */
+    long updates;       /* done so far */
+    Profiler *profiler; /* told what goes on; NULL after optimizer_new */
 } Optimizer;
 
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average);

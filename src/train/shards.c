@@ -23,6 +23,7 @@ struct Shards {
     const Seq2Seq *model;
     const Corpus *corpus;
     Workers *workers;
+    Profiler *profiler;
     int count;
     Shard *shard;
     real **grads;
@@ -87,15 +88,17 @@ void shards_free(Shards *s) {
     mem_free(s);
 }
 
+void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
+
 real *const *shards_gradients(const Shards *s) { return s->grads; }
 
 static void run_shard(void *context, int task, int thread) {
     Shards *s = context;
     Shard *shard = &s->shard[task];
-    (void)thread;
     shard->loss = (BatchLoss){0};
     if (!shard->hand.count) return;
     tape_reset(shard->tape);
+    shard->tape->profile = profiler_thread(s->profiler, thread);
     TrainingBatch batch = hand_batch(&shard->hand, s->seed_update);
     shard->loss = seq2seq_loss(s->model, shard->tape, &batch, s->label_smoothing, s->scale);
     tape_backward(shard->tape);

@@ -11,12 +11,14 @@
 #include "base/workers.h"
 #include "models/seq2seq.h"
 #include "text/corpus.h"
+#include "train/profiler.h"
 
 typedef struct Shards Shards;
 
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers);
 void shards_free(Shards *shards);
-real *const *shards_gradients(const Shards *shards); /* [count] blocks, added to by shards_run */
+void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
+real *const *shards_gradients(const Shards *shards);     /* [count] blocks, added to by shards_run */
 /* Add scale * gradient of the loss of these pairs; seed_update as in TrainingBatch. */
 BatchLoss shards_run(Shards *shards, const int *pairs, int count, uint64_t seed_update,
                      double label_smoothing, double scale);

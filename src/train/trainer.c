@@ -24,6 +24,7 @@ typedef struct {
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
+    Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
     BatchPlan *plan;                       /* of the current epoch */
@@ -94,6 +95,9 @@ static Status set_up(Trainer *t) {
         TRY(checkpoint_load_state(&t->checkpoint));
         log_info("resume   from update %ld, epoch %d", t->progress.update, t->progress.epoch + 1);
     }
+    if (o->profile) t->profiler = profiler_new(t->workers);
+    shards_profile(t->shards, t->profiler);
+    t->optimizer->profiler = t->profiler;
     t->session_start = t->last_saved = clock_seconds();
     t->session_seconds = t->progress.seconds;
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
@@ -110,6 +114,7 @@ static void tear_down(Trainer *t) {
     segmenter_free(t->source);
     segmenter_free(t->target);
     progress_free(&t->progress);
+    profiler_free(t->profiler);
     workers_free(t->workers);
 }
 
@@ -208,6 +213,7 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
 
 /* Weights that are not finite are never saved: what was saved last stays. */
 static Status save(Trainer *t) {
+    Phase before = profiler_phase(t->profiler, PHASE_SAVING);
     TRY(optimizer_check(t->optimizer));
     optimizer_swap_average(t->optimizer);
     Status status = checkpoint_save_model(&t->checkpoint, "last.safetensors");
@@ -215,18 +221,22 @@ static Status save(Trainer *t) {
     TRY(status);
     update_clock(t);
     t->last_saved = clock_seconds();
-    return checkpoint_save_state(&t->checkpoint);
+    TRY(checkpoint_save_state(&t->checkpoint));
+    profiler_phase(t->profiler, before);
+    return STATUS_OK;
 }
 
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     ValidationScore score;
+    Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     TRY(optimizer_check(t->optimizer));
     if (log_is_terminal()) log_progress("validating ...");
     optimizer_swap_average(t->optimizer);
     Status status = validate_model(t->model, &t->valid, t->config, t->workers, &score);
     bool best = status == STATUS_OK && judge(t, &score);
     if (status == STATUS_OK) report(t, &score, best);
+    profiler_phase(t->profiler, PHASE_SAVING);
     if (best) status = checkpoint_save_model(&t->checkpoint, "best.safetensors");
     optimizer_swap_average(t->optimizer);
     validate_free(&score);
@@ -235,7 +245,9 @@ static Status validate(Trainer *t) {
     p->tokens = 0;
     t->validated = p->update;
     TRY(progress_save(p, t->options->dir));
-    return save(t);
+    TRY(save(t));
+    profiler_phase(t->profiler, before);
+    return STATUS_OK;
 }
 
 /* ---- updates ---------------------------------------------------------------------------------------------------------- */
@@ -251,6 +263,7 @@ static Status update(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
     double started = clock_seconds(), loss = 0;
+    Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int batches = t->plan->count - p->batch < o->accumulate ? t->plan->count - p->batch : o->accumulate;
     long tokens = target_tokens(t, p->batch, batches);
     for (int i = 0; i < batches; i++) {
@@ -267,6 +280,7 @@ static Status update(Trainer *t) {
     OptimizerStep step = {
         rate, o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay, schedule_average(o, p->update + 1)};
     TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o->shards, &step, &p->last_norm));
+    profiler_phase(t->profiler, before);
     double seconds = clock_seconds() - started;
     p->update++;
     p->batch += batches;
@@ -284,8 +298,10 @@ static Status run_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
     batch_plan_free(t->plan);
+    Phase before = profiler_phase(t->profiler, PHASE_DATA);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, p->epoch);
+    profiler_phase(t->profiler, before);
     while (p->batch < t->plan->count && !is_finished(t)) {
         TRY(update(t));
         if (o->valid_every && p->update % o->valid_every == 0) TRY(validate(t));
@@ -327,6 +343,7 @@ Status trainer_run(const TrainerOptions *options) {
     if (status == STATUS_OK) status = set_up(&t);
     if (status == STATUS_OK) status = train(&t);
     log_progress_end();
+    profiler_report(t.profiler);
     tear_down(&t);
     return status;
 }

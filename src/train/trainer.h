@@ -15,6 +15,7 @@ typedef struct {
     const Config *config;
     const char *dir; /* run directory */
     bool resume, overwrite;
+    bool profile;                      /* log at the end where the time went */
     int threads;                       /* 0 = one per core */
     const volatile sig_atomic_t *stop; /* becomes non-zero when a signal asks to stop */
 } TrainerOptions;

@@ -18,6 +18,15 @@ expect 0 env -u MAKEFLAGS scripts/compare-encoders --quick --json "$TMP/encoders
 grep -q '</svg>' "$TMP/encoders.svg" || fail "no picture"
 [ -s "$TMP/encoders.json" ] || fail "no JSON"
 
+# Four numbers vary, each over two values; they meet in one size, and each size is trained by one thread and by two.
+expect 0 env -u MAKEFLAGS scripts/bench-scaling --quick --threads 2 --json "$TMP/scaling.json" --svg "$TMP/scaling.svg"
+[ "$(grep -cE '^\| [0-9,]+ \| [0-9,]+ \| [0-9,]+ \| [0-9.]+ \| [1-9][0-9]* \|$' "$TMP/out")" -eq 8 ] || fail "sizes: $(cat "$TMP/out")"
+[ "$(grep -c '^<svg x=' "$TMP/scaling.svg")" -eq 6 ] || fail "not six plots"
+[ "$(grep -cE '"tokens_per_second": [0-9.]+, "peak_megabytes": [0-9.]+}' "$TMP/scaling.json")" -eq 10 ] || fail "JSON: $(cat "$TMP/scaling.json")"
+expect 0 env -u MAKEFLAGS scripts/bench-scaling --quick --threads 1
+[ "$(grep -cE '^\| [0-9,]+ \| [0-9,]+ \| [1-9][0-9]* \|$' "$TMP/out")" -eq 8 ] || fail "one thread: $(cat "$TMP/out")"
+expect 2 env -u MAKEFLAGS scripts/bench-scaling --quick --fast
+
 expect 0 scripts/compare-attention --list
 [ "$(wc -l <"$TMP/out")" -ge 53 ] || fail "only $(wc -l <"$TMP/out") variants"
 expect 0 scripts/compare-attention --quick cosine-lstm-conv-conditional scaled_dot-none-self_attention-transformer

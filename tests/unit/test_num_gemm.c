@@ -22,32 +22,42 @@ static void multiply(int M, int N, int K, const real *A, int lda, const real *B,
         }
 }
 
-static real *packed(int K, int N, const Line *B, bool transposed) {
-    real *out = mem_aligned(gemm_packed_size(K, N), sizeof(real));
-    kern->gemm_pack(K, N, B->at, transposed, out);
+static void *packed(WeightFormat format, int K, int N, const Line *B, bool transposed) {
+    void *out = mem_aligned(kern->weights[format].size(K, N), 1);
+    kern->weights[format].pack(K, N, B->at, transposed, out);
     return out;
 }
 
+static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
+
+static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "split", "bf16", "int8"};
+/* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
+static double tolerance_of(WeightFormat format, int K) {
+    static const double FACTORS[WEIGHT_FORMATS] = {0, 0, 1.0 / 256, 1.0 / 127};
+    return (5e-6 + FACTORS[format] * 1.5) * sqrt(K) + 1e-6;
+}
+
 /* Rows of A and C lie further apart than they are long; what lies between rows of C must not change. */
-static void check_packed(int M, int N, int K, bool transposed) {
+static void check_packed(WeightFormat format, int M, int N, int K, bool transposed) {
     int lda = K + 3, ldc = N + 2;
     Line A = line_new((size_t)M * (size_t)lda, 1, 1), B = line_new((size_t)K * (size_t)N, 2, 1);
     Line C = line_new((size_t)M * (size_t)ldc, 3, 1), before = line_copy(&C);
-    double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want), tolerance = 5e-6 * sqrt(K) + 1e-6;
-    real *P = packed(K, N, &B, transposed);
+    double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want), tolerance = tolerance_of(format, K);
+    void *P = packed(format, K, N, &B, transposed), *work = scratch();
     multiply(M, N, K, A.at, lda, B.at, transposed, want);
     for (int pass = 0; pass < 2; pass++) { /* the second one adds to the first */
-        kern->gemm_packed(M, N, K, A.at, lda, P, C.at, ldc, pass > 0);
+        kern->weights[format].multiply(M, N, K, A.at, lda, P, C.at, ldc, pass > 0, work);
         for (int m = 0; m < M; m++)
             for (int n = 0; n < ldc; n++) {
                 double c = (double)C.at[m * ldc + n];
                 double expected = n < N ? (pass + 1) * want[m * N + n] : (double)before.at[m * ldc + n];
-                if (!(fabs(c - expected) <= (n < N ? tolerance : 0)))
-                    fail_msg("%s: %dx%dx%d, pass %d: C[%d, %d] is %.9g, expected %.9g", kern->name, M, N, K,
-                             pass, m, n, c, expected);
+                if (!(fabs(c - expected) <= (n < N ? (pass + 1) * tolerance : 0)))
+                    fail_msg("%s %s: %dx%dx%d, pass %d: C[%d, %d] is %.9g, expected %.9g", kern->name,
+                             FORMAT_NAME[format], M, N, K, pass, m, n, c, expected);
             }
     }
     mem_free(P);
+    mem_free(work);
     mem_free(want);
     line_free(&A), line_free(&B), line_free(&C), line_free(&before);
 }
@@ -56,44 +66,128 @@ static void test_packed_shapes(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
-        int P = kern->panel, widths[] = {1, 2, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 5};
-        for (int M = 1; M <= 20; M++)
-            for (int w = 0; w < 8; w++) check_packed(M, widths[w], 9, w % 2);
-        static const int DEPTHS[] = {1, 2, 511, 512, 513, 1024, 1031};
-        static const int HEIGHTS[] = {1, 5, 6, 13};
-        for (int d = 0; d < 7; d++)
-            for (int h = 0; h < 4; h++) {
-                check_packed(HEIGHTS[h], P + 1, DEPTHS[d], false);
-                check_packed(HEIGHTS[h], P - 1, DEPTHS[d], true);
-            }
+        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) {
+            int P = kern->panel, widths[] = {1, 2, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 5};
+            for (int M = 1; M <= 20; M++)
+                for (int w = 0; w < 8; w++) check_packed(f, M, widths[w], 9, w % 2);
+            static const int DEPTHS[] = {1, 2, 31, 32, 33, 64, 65, 511, 512, 513, 1024, 1031};
+            static const int HEIGHTS[] = {1, 5, 6, 13, 16, 17, 32, 33};
+            for (int d = 0; d < 12; d++)
+                for (int h = 0; h < 8; h++) {
+                    check_packed(f, HEIGHTS[h], P + 1, DEPTHS[d], false);
+                    check_packed(f, HEIGHTS[h], P - 1, DEPTHS[d], true);
+                }
+            check_packed(f, 300, P + 1, 70, false); /* more rows than are prepared at a time */
+            check_packed(f, 140, P + 1, 513, false);
+        }
     }
     kern_select();
 }
 
 /* A row's result has the same bits whatever stands beside it: what a translation does not depend on its batch for. */
+static void check_rows(WeightFormat format) {
+    enum { ROWS = 40, K = 530 };
+    int N = 2 * kern->panel + 3;
+    size_t row_bytes = (size_t)N * sizeof(real);
+    Line A = line_new(ROWS * K, 1, 1), B = line_new(K * (size_t)N, 2, 1);
+    Line all = line_new(ROWS * (size_t)N, 3, 1), part = line_new(ROWS * (size_t)N, 4, 1),
+         start = line_copy(&all);
+    void *P = packed(format, K, N, &B, false), *work = scratch();
+    for (int accumulate = 0; accumulate < 2; accumulate++) {
+        memcpy(all.at, start.at, ROWS * row_bytes);
+        kern->weights[format].multiply(ROWS, N, K, A.at, K, P, all.at, N, accumulate, work);
+        for (int M = 1; M <= ROWS; M++)
+            for (int first = 0; first + M <= ROWS; first += M < 7 ? 1 : 5) {
+                memcpy(part.at, start.at + first * N, (size_t)M * row_bytes);
+                kern->weights[format].multiply(M, N, K, A.at + first * K, K, P, part.at, N, accumulate, work);
+                assert_memory_equal(part.at, all.at + first * N, (size_t)M * row_bytes);
+            }
+    }
+    mem_free(P);
+    mem_free(work);
+    line_free(&A), line_free(&B), line_free(&all), line_free(&part), line_free(&start);
+}
+
 static void test_rows_are_independent(void **state) {
     (void)state;
-    enum { ROWS = 20, K = 530 };
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
-        int N = 2 * kern->panel + 3;
-        size_t row_bytes = (size_t)N * sizeof(real);
-        Line A = line_new(ROWS * K, 1, 1), B = line_new(K * (size_t)N, 2, 1);
-        Line all = line_new(ROWS * (size_t)N, 3, 1), part = line_new(ROWS * (size_t)N, 4, 1),
-             start = line_copy(&all);
-        real *P = packed(K, N, &B, false);
-        for (int accumulate = 0; accumulate < 2; accumulate++) {
-            memcpy(all.at, start.at, ROWS * row_bytes);
-            kern->gemm_packed(ROWS, N, K, A.at, K, P, all.at, N, accumulate);
-            for (int M = 1; M <= ROWS; M++)
-                for (int first = 0; first + M <= ROWS; first += M < 7 ? 1 : 5) {
-                    memcpy(part.at, start.at + first * N, (size_t)M * row_bytes);
-                    kern->gemm_packed(M, N, K, A.at + first * K, K, P, part.at, N, accumulate);
-                    assert_memory_equal(part.at, all.at + first * N, (size_t)M * row_bytes);
-                }
+        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) check_rows(f);
+    }
+    kern_select();
+}
+
+/* Split in advance or while multiplying: the same bits. */
+static void test_split_equals_float(void **state) {
+    (void)state;
+    enum { M = 37, K = 530 };
+    for (const Kernels *const *k = kern_tables(); *k; k++) {
+        kern = *k;
+        int N = kern->panel + 3;
+        Line A = line_new(M * K, 1, 1), B = line_new(K * (size_t)N, 2, 1);
+        Line whole = line_new(M * (size_t)N, 3, 1), split = line_copy(&whole);
+        void *P = packed(FORMAT_FLOAT32, K, N, &B, true), *Q = packed(FORMAT_SPLIT, K, N, &B, true),
+             *work = scratch();
+        kern->weights[FORMAT_FLOAT32].multiply(M, N, K, A.at, K, P, whole.at, N, true, work);
+        kern->weights[FORMAT_SPLIT].multiply(M, N, K, A.at, K, Q, split.at, N, true, work);
+        assert_memory_equal(whole.at, split.at, whole.n * sizeof(real));
+        mem_free(P), mem_free(Q), mem_free(work);
+        line_free(&A), line_free(&B), line_free(&whole), line_free(&split);
+    }
+    kern_select();
+}
+
+/* Numbers far apart, a NaN and an infinity reach the result as they would with plain arithmetic. */
+static void test_extreme_numbers(void **state) {
+    (void)state;
+    for (const Kernels *const *k = kern_tables(); *k; k++) {
+        kern = *k;
+        void *work = scratch();
+        for (int special = 0; special < 3; special++) {
+            real A[4] = {(real)1e-20, (real)3e18, -1, 0}, B[4] = {(real)1e-12, (real)-2e18, (real)1e-30, 7},
+                 C = 0;
+            uint32_t bits = 0xFFFFFFFF; /* a NaN whose every bit is set */
+            if (special == 1) memcpy(&A[3], &bits, sizeof bits);
+            if (special == 2) A[3] = (real)INFINITY;
+            Line b = line_new(4, 1, 1);
+            memcpy(b.at, B, sizeof B);
+            void *P = packed(FORMAT_FLOAT32, 4, 1, &b, false);
+            kern->weights[FORMAT_FLOAT32].multiply(1, 1, 4, A, 4, P, &C, 1, false, work);
+            if (special)
+                assert_false(isfinite((double)C));
+            else
+                assert_true(fabs((double)C / -6e36 - 1) < 1e-6);
+            mem_free(P);
+            line_free(&b);
         }
-        mem_free(P);
-        line_free(&A), line_free(&B), line_free(&all), line_free(&part), line_free(&start);
+        mem_free(work);
+    }
+    kern_select();
+}
+
+static void check_outer(int M, int N, int R) {
+    Line A = line_new((size_t)R * (size_t)M, 1, 1), B = line_new((size_t)R * (size_t)N, 2, 1);
+    Line C = line_new((size_t)M * (size_t)N, 3, 1), a = line_copy(&A);
+    double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want);
+    void *work = scratch();
+    for (int m = 0; m < M; m++)
+        for (int r = 0; r < R; r++) a.at[m * R + r] = A.at[r * M + m];
+    multiply(M, N, R, a.at, R, B.at, false, want);
+    for (size_t i = 0; i < C.n; i++) want[i] += (double)C.at[i];
+    kern->outer(M, N, R, A.at, B.at, C.at, work);
+    line_check(kern->name, &C, want, 5e-6 * sqrt(R) + 1e-6);
+    mem_free(want), mem_free(work);
+    line_free(&A), line_free(&B), line_free(&C), line_free(&a);
+}
+
+static void test_outer(void **state) {
+    (void)state;
+    for (const Kernels *const *k = kern_tables(); *k; k++) {
+        kern = *k;
+        if (!kern->outer) continue;
+        static const int SHAPES[][3] = {{1, 1, 1},    {16, 16, 32},   {17, 33, 31},  {33, 15, 33},
+                                        {40, 64, 70}, {31, 800, 257}, {70, 20, 600}, {3, 7, 256}};
+        for (int i = 0; i < 8; i++) check_outer(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
     }
     kern_select();
 }
@@ -134,6 +228,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_shapes),
         cmocka_unit_test(test_rows_are_independent),
+        cmocka_unit_test(test_split_equals_float),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_outer),
         cmocka_unit_test(test_library),
         cmocka_unit_test(test_self_test),
     };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "unit/picture_check.h"
-#include "viz/plot.h"
+#include "viz/plot_sheet.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -257,12 +257,49 @@ static void test_plot_many_series(void **state) {
     strbuf_free(&out);
 }
 
+/* Each plot keeps its size and gets a place of its own; the sheet is as large as all of them. */
+static void test_sheet(void **state) {
+    (void)state;
+    static const double x[] = {1, 2}, y[] = {1, 2};
+    const PlotSeries series = {"line", x, y, 2, false};
+    const Plot plots[] = {{.title = "first", .series = &series, .count = 1},
+                          {.title = "second", .series = &series, .count = 1},
+                          {.title = "third", .series = &series, .count = 1}};
+    double width = 0, height = 0, left = 0, top = 0;
+    StrBuf out = {0};
+    plot_write_svg(&plots[0], &out);
+    const char *at = strstr(strbuf_text(&out), " width=\"");
+    assert_true(at && sscanf(at, " width=\"%lf\" height=\"%lf\"", &width, &height) == 2);
+    strbuf_clear(&out);
+    plot_sheet_write_svg(plots, 3, 2, &out);
+    assert_xml(&out);
+    at = strstr(strbuf_text(&out), " width=\"");
+    assert_true(at && sscanf(at, " width=\"%lf\" height=\"%lf\"", &left, &top) == 2);
+    assert_near(left, 2 * width, 1e-3);
+    assert_near(top, 2 * height, 1e-3);
+    assert_int_equal(text_count(&out, "<?xml"), 1);
+    at = strbuf_text(&out);
+    for (int i = 0; i < 3; i++) {
+        at = strstr(at, "<svg x=\"");
+        assert_true(at && sscanf(at, "<svg x=\"%lf\" y=\"%lf\"", &left, &top) == 2);
+        assert_near(left, i == 1 ? width : 0, 1e-3);
+        assert_near(top, i == 2 ? height : 0, 1e-3);
+        const char *title = strstr(at, "<title>");
+        assert_true(title && strncmp(title + 7, plots[i].title, strlen(plots[i].title)) == 0);
+        at = title;
+    }
+    strbuf_clear(&out);
+    plot_sheet_write_svg(plots, 0, 2, &out);
+    assert_xml(&out);
+    strbuf_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis_ticks),       cmocka_unit_test(test_axis_places),
         cmocka_unit_test(test_axis_ranges),      cmocka_unit_test(test_plot_log_log),
         cmocka_unit_test(test_plot_gaps),        cmocka_unit_test(test_plot_odd_values),
-        cmocka_unit_test(test_plot_many_series),
+        cmocka_unit_test(test_plot_many_series), cmocka_unit_test(test_sheet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

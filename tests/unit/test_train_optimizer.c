@@ -165,11 +165,11 @@ static void test_variants(void **state) {
     (void)state;
     Bench b = bench_new(1, false);
     const Param *first = params_find(b.params, "first");
-    size_t packed_size = gemm_packed_size(first->rows, first->columns);
+    size_t packed_size = kern->weights[b.params->format].size(first->rows, first->columns);
     assert_non_null(first->packed);
     assert_non_null(first->packed_transpose);
-    real *stale = mem_alloc(packed_size, sizeof *stale);
-    memcpy(stale, first->packed, packed_size * sizeof(real));
+    void *stale = mem_alloc(packed_size, 1);
+    memcpy(stale, first->packed, packed_size);
     assert_null(b.optimizer->average);
     double norm;
     OptimizerStep step = STEP;
@@ -181,7 +181,7 @@ static void test_variants(void **state) {
     double largest = 0;
     for (size_t i = 0; i < b.params->size; i++) largest = fmax(largest, fabs((double)b.optimizer->m[i]));
     assert_true(largest > 0.1);
-    assert_memory_not_equal(first->packed, stale, packed_size * sizeof(real));
+    assert_memory_not_equal(first->packed, stale, packed_size);
     optimizer_swap_average(b.optimizer); /* without an average: nothing */
     mem_free(stale);
     bench_free(&b);
@@ -194,15 +194,23 @@ static void test_swap(void **state) {
     fill_gradients(b.params, b.grads, 1, 1);
     assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_OK);
     const Param *first = params_find(b.params, "first");
-    real *weights = b.params->data, *average = b.optimizer->average, packed = first->packed[0];
-    assert_true(weights[0] != average[0] && packed == weights[0]);
+    const WeightProduct *product = &kern->weights[b.params->format];
+    size_t size = product->size(first->rows, first->columns);
+    real *weights = b.params->data, *average = b.optimizer->average;
+    void *of_weights = mem_aligned(size, 1), *of_average = mem_aligned(size, 1);
+    product->pack(first->rows, first->columns, weights + first->offset, false, of_weights);
+    product->pack(first->rows, first->columns, average + first->offset, false, of_average);
+    assert_memory_not_equal(of_weights, of_average, size);
+    assert_memory_equal(first->packed, of_weights, size);
     optimizer_swap_average(b.optimizer);
     assert_ptr_equal(b.params->data, average);
-    assert_true(first->packed[0] == average[0]);
+    assert_memory_equal(first->packed, of_average, size);
     optimizer_swap_average(b.optimizer);
     assert_ptr_equal(b.params->data, weights);
     assert_ptr_equal(b.optimizer->average, average);
-    assert_true(first->packed[0] == packed);
+    assert_memory_equal(first->packed, of_weights, size);
+    mem_free(of_weights);
+    mem_free(of_average);
     bench_free(&b);
 }
 

@@ -1,0 +1,377 @@
+/* kern_tiles.h - products on the tile units of a processor (Intel AMX). For kern_impl.c alone, where the flags allow it.
+ *
+ * A tile is 16 lines of 64 bytes. One instruction multiplies a tile of 16 rows and 32 numbers by one of 32 numbers and 16
+ * columns, 16 times what a vector unit does in that time, but only in bfloat16, which has 8 of float's 24 significant bits.
+ * So a float is cut into three bfloat16 parts, x = x0 + x1 + x2 exactly, and of the nine products of parts those six are summed
+ * that single precision can see:
+ *
+ *     x y = x0 y0 + (x0 y1 + x1 y0) + (x0 y2 + x1 y1 + x2 y0) + what is below 2^-24 of |x y|
+ *
+ * That leaves the accuracy of float arithmetic at more than twice its speed (Henry, Tang and Heinecke 2019, "Leveraging the
+ * bfloat16 artificial intelligence datatype for higher-precision computations"). Sums run over k in the same order for every row.
+ *
+ * Layout  32 bits of a tile hold numbers k and k + 16 of a block of 32: both operands use that order, so their sum is the same
+ *         and no number has to change its lane
+ */
+#ifndef NUM_KERN_TILES_H
+#define NUM_KERN_TILES_H
+
+#include <immintrin.h>
+#include "num/kern_vector.h"
+
+enum {
+    TILE = 16,                /* rows of a tile, and its columns of 32 bits */
+    TILE_DEPTH = 32,          /* numbers of k in a tile */
+    PARTS = 3,                /* of a float */
+    TILE_WORDS = TILE * TILE, /* 32-bit words of a tile */
+    STRIPE = 2 * TILE,        /* rows or columns that one inner loop handles: 2 x 2 tiles of sums */
+    CHUNK_DEPTH = 512,        /* k is cut into such lengths */
+    CHUNK_WORDS =
+        3 * 256 *
+        128, /* words of the left matrix that are split at a time: 384 KB, for the second-level cache */
+};
+
+typedef uint32_t Word;
+
+/* ---- which registers are what --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint8_t palette, start, reserved[14];
+    uint16_t line_bytes[16];
+    uint8_t lines[16];
+} TileConfig;
+
+INLINE void tiles_begin(void) {
+    TileConfig config = {.palette = 1};
+    for (int i = 0; i < 8; i++) config.line_bytes[i] = 64, config.lines[i] = TILE;
+    _tile_loadconfig(&config);
+}
+INLINE void tiles_end(void) { _tile_release(); }
+
+/* ---- cutting floats into parts --------------------------------------------------------------------------------------- */
+
+/* The upper half of each word is the bfloat16 nearest to x; *x keeps the rest. */
+INLINE IntVec cut(Vec *x) {
+    IntVec part = ((IntVec)*x + 0x8000) & (int32_t)0xFFFF0000;
+    *x -= (Vec)part;
+    return part;
+}
+
+/* Words of (low, high) for each part; `step` words lie between parts. What two parts leave of a float has no more than 8 bits; it is
+ * not rounded, so that a NaN stays one. */
+INLINE void split(Vec low, Vec high, int parts, Word *out, size_t step) {
+    for (int part = 0; part < parts; part++, out += step) {
+        IntVec l = part < PARTS - 1 ? cut(&low) : (IntVec)low,
+               h = part < PARTS - 1 ? cut(&high) : (IntVec)high;
+        IntVec word = (IntVec)_mm512_srli_epi32((__m512i)l, 16) | (h & (int32_t)0xFFFF0000);
+        memcpy(out, &word, sizeof word);
+    }
+}
+
+INLINE Vec load_upto(const real *p, int n) {
+    return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
+}
+
+/* Rows [rows <= 16, depth] as tiles, a line for each row: the next block of 32 numbers is `block` words further, the next part `part`
+ * words. Lines beyond `rows` are zero. */
+INLINE void split_rows(int rows, int depth, const real *A, size_t lda, int parts, Word *out, size_t block,
+                       size_t part) {
+    for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
+        for (int r = 0; r < TILE; r++) {
+            const real *a = A + (size_t)r * lda + k;
+            Vec low = {0}, high = {0};
+            if (r < rows) low = load_upto(a, depth - k), high = load_upto(a + TILE, depth - k - TILE);
+            split(low, high, parts, out + r * TILE, part);
+        }
+}
+
+/* Columns [depth, columns <= 16] as tiles, a column for each column. */
+INLINE void split_columns(int depth, int columns, const real *B, size_t ldb, int parts, Word *out,
+                          size_t block, size_t part) {
+    for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
+        for (int r = 0; r < TILE; r++) {
+            const real *b = B + (size_t)(k + r) * ldb;
+            Vec low = {0}, high = {0};
+            if (k + r < depth) low = load_upto(b, columns);
+            if (k + r + TILE < depth) high = load_upto(b + TILE * ldb, columns);
+            split(low, high, parts, out + r * TILE, part);
+        }
+}
+
+/* A tile with lines and columns of words exchanged, in place. */
+static void transpose_tile(Word *tile) {
+    __m512i a[TILE], b[TILE];
+    for (int i = 0; i < TILE; i++) a[i] = _mm512_loadu_si512(tile + i * TILE);
+    for (int i = 0; i < TILE; i += 2) {
+        b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < TILE; i += 4)
+        for (int j = 0; j < 2; j++) {
+            a[i + 2 * j] = _mm512_unpacklo_epi64(b[i + j], b[i + j + 2]);
+            a[i + 2 * j + 1] = _mm512_unpackhi_epi64(b[i + j], b[i + j + 2]);
+        }
+    for (int i = 0; i < 4; i++) { /* quarters of lines i, i + 4, i + 8, i + 12 */
+        __m512i even0 = _mm512_shuffle_i32x4(a[i], a[i + 4], 0x88),
+                odd0 = _mm512_shuffle_i32x4(a[i], a[i + 4], 0xDD);
+        __m512i even1 = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0x88),
+                odd1 = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0xDD);
+        _mm512_storeu_si512(tile + i * TILE, _mm512_shuffle_i32x4(even0, even1, 0x88));
+        _mm512_storeu_si512(tile + (i + 4) * TILE, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
+        _mm512_storeu_si512(tile + (i + 8) * TILE, _mm512_shuffle_i32x4(even0, even1, 0xDD));
+        _mm512_storeu_si512(tile + (i + 12) * TILE, _mm512_shuffle_i32x4(odd0, odd1, 0xDD));
+    }
+}
+
+/* ---- 2 x 2 tiles of sums ------------------------------------------------------------------------------------------------ */
+
+/* Where a tile of C is: in C itself or, at an edge, in a copy. */
+typedef struct {
+    real *at;
+    size_t stride; /* bytes */
+} Sums;
+
+INLINE Sums sums_open(real *C, size_t ldc, int rows, int columns, bool accumulate, real *edge) {
+    if (rows >= TILE && columns >= TILE) return (Sums){C, ldc * sizeof(real)};
+    for (int r = 0; accumulate && r < rows && r < TILE; r++)
+        store(edge + r * TILE, load_upto(C + (size_t)r * ldc, columns));
+    return (Sums){edge, TILE * sizeof(real)};
+}
+INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
+    if (sums.at == C || columns <= 0) return;
+    for (int r = 0; r < rows && r < TILE; r++)
+        if (columns >= TILE)
+            store(C + (size_t)r * ldc, load(sums.at + r * TILE));
+        else
+            store_some(C + (size_t)r * ldc, load(sums.at + r * TILE), (size_t)columns);
+}
+
+/* Registers: sums 0-3, A 4 and 5, B 6 and 7. With no more than 16 rows the second half of each is not used. */
+#define LOAD_A(at)                                                                                           \
+    do {                                                                                                     \
+        _tile_loadd(4, a0 + (at), 64);                                                                       \
+        if (both) _tile_loadd(5, a1 + (at), 64);                                                             \
+    } while (0)
+#define LOAD_B(at)                                                                                           \
+    do {                                                                                                     \
+        _tile_loadd(6, b + (at), 64);                                                                        \
+        _tile_loadd(7, b + (at) + TILE_WORDS, 64);                                                           \
+    } while (0)
+#define MULTIPLY(instruction)                                                                                \
+    do {                                                                                                     \
+        instruction(0, 4, 6);                                                                                \
+        instruction(1, 4, 7);                                                                                \
+        if (both) {                                                                                          \
+            instruction(2, 5, 6);                                                                            \
+            instruction(3, 5, 7);                                                                            \
+        }                                                                                                    \
+    } while (0)
+
+/* C [rows <= 32, columns <= 32] (+)= A B. `a0` and `a1` are the tiles of rows 0-15 and 16-31 [block][part], `b` those of the
+ * columns [block][part][2]; both: there are more than 16 rows. */
+INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const Word *b, int parts, bool both,
+                             real *C, size_t ldc, int rows, int columns, bool accumulate) {
+    enum { A = TILE_WORDS, B = 2 * TILE_WORDS }; /* words of one part */
+    real edge[4][TILE_WORDS] __attribute__((aligned(64)));
+    int tiles = both ? 4 : 2;
+    Sums sums[4];
+    for (int i = 0; i < tiles; i++)
+        sums[i] = sums_open(C + (size_t)(i / 2 * TILE) * ldc + i % 2 * TILE, ldc, rows - i / 2 * TILE,
+                            columns - i % 2 * TILE, accumulate, edge[i]);
+    if (accumulate) {
+        _tile_loadd(0, sums[0].at, sums[0].stride);
+        _tile_loadd(1, sums[1].at, sums[1].stride);
+        if (both) {
+            _tile_loadd(2, sums[2].at, sums[2].stride);
+            _tile_loadd(3, sums[3].at, sums[3].stride);
+        }
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (int k = 0; k < blocks; k++, a0 += parts * A, a1 += parts * A, b += parts * B) {
+        LOAD_A(0);
+        if (parts ==
+            PARTS) { /* x0 y2 + x0 y1 + x0 y0 + x2 y0 + x1 y0 + x1 y1: few loads, and one order for all */
+            LOAD_B(2 * B);
+            MULTIPLY(_tile_dpbf16ps);
+            LOAD_B(B);
+            MULTIPLY(_tile_dpbf16ps);
+        }
+        LOAD_B(0);
+        MULTIPLY(_tile_dpbf16ps);
+        if (parts == PARTS) {
+            LOAD_A(2 * A);
+            MULTIPLY(_tile_dpbf16ps);
+            LOAD_A(A);
+            MULTIPLY(_tile_dpbf16ps);
+            LOAD_B(B);
+            MULTIPLY(_tile_dpbf16ps);
+        }
+    }
+    _tile_stored(0, sums[0].at, sums[0].stride);
+    _tile_stored(1, sums[1].at, sums[1].stride);
+    if (both) {
+        _tile_stored(2, sums[2].at, sums[2].stride);
+        _tile_stored(3, sums[3].at, sums[3].stride);
+    }
+    for (int i = 0; i < tiles; i++)
+        sums_close(sums[i], C + (size_t)(i / 2 * TILE) * ldc + i % 2 * TILE, ldc, rows - i / 2 * TILE,
+                   columns - i % 2 * TILE);
+}
+
+/* One stripe of columns for all `rows` of A, whose tiles are [tile of rows][block][part]. */
+INLINE void multiply_rows(int rows, int blocks, const Word *a, const Word *b, int parts, real *C, size_t ldc,
+                          int columns, bool accumulate) {
+    size_t tile = (size_t)blocks * (size_t)parts * TILE_WORDS;
+    for (; rows > 0; rows -= STRIPE, a += 2 * tile, C += STRIPE * ldc)
+        if (rows > TILE)
+            multiply_stripes(blocks, a, a + tile, b, parts, true, C, ldc, rows, columns, accumulate);
+        else
+            multiply_stripes(blocks, a, a, b, parts, false, C, ldc, rows, columns, accumulate);
+}
+
+/* ---- packed weights ----------------------------------------------------------------------------------------------------- */
+
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
+/* Words of one stripe of 32 columns; a stripe of floats that are still to be split has as many lines of 32 numbers as B. */
+INLINE size_t stripe_words(int depth, int parts) {
+    return parts ? blocks_of(depth) * (size_t)parts * 2 * TILE_WORDS : (size_t)depth * STRIPE;
+}
+INLINE size_t tiles_size(int K, int N, int parts) {
+    return ((size_t)N + STRIPE - 1) / STRIPE * stripe_words(K, parts) * sizeof(Word);
+}
+
+/* Lines k0 .. k0 + depth and columns n0 .. n0 + 31 of B as tiles [block][part][2]. */
+INLINE void pack_stripe(int K, int N, const real *B, bool transposed, int k0, int depth, int n0, int parts,
+                        Word *out) {
+    size_t part = 2 * TILE_WORDS, block = (size_t)parts * part, tiles = blocks_of(depth) * (size_t)parts;
+    for (int n = n0; n < n0 + STRIPE; n += TILE, out += TILE_WORDS) {
+        int columns = n < N ? smaller(N - n, TILE) : 0;
+        if (!transposed) {
+            split_columns(depth, columns, B + (size_t)k0 * (size_t)N + n, (size_t)N, parts, out, block, part);
+        } else {
+            split_rows(columns, depth, B + (size_t)n * (size_t)K + k0, (size_t)K, parts, out, block, part);
+            for (size_t i = 0; i < tiles; i++) transpose_tile(out + i * part);
+        }
+    }
+}
+
+INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int parts, Word *out) {
+    for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH) {
+        int depth = smaller(K - k0, CHUNK_DEPTH);
+        for (int n0 = 0; n0 < N; n0 += STRIPE, out += stripe_words(depth, parts))
+            pack_stripe(K, N, B, transposed, k0, depth, n0, parts, out);
+    }
+}
+
+/* C (+)= A B. `stored`: parts that the packed B holds, or 0 if it holds floats, which are then split a stripe at a time. */
+INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const Word *packed, int stored,
+                           int parts, real *C, size_t ldc, bool accumulate, Word *scratch) {
+    Word *left = scratch, *right = scratch + CHUNK_WORDS;
+    tiles_begin();
+    for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH) {
+        int depth = smaller(K - k0, CHUNK_DEPTH), blocks = (int)blocks_of(depth);
+        size_t tile = (size_t)(blocks * parts) * TILE_WORDS, stripe = stripe_words(depth, stored);
+        int most = (int)(CHUNK_WORDS / tile / 2) * STRIPE;
+        for (int m0 = 0; m0 < M; m0 += most) {
+            int rows = smaller(M - m0, most);
+            for (int m = 0; m < rows; m += TILE)
+                split_rows(smaller(rows - m, TILE), depth, A + (size_t)(m0 + m) * lda + k0, lda, parts,
+                           left + (size_t)(m / TILE) * tile, (size_t)parts * TILE_WORDS, TILE_WORDS);
+            const Word *b = packed;
+            for (int n = 0; n < N; n += STRIPE, b += stripe) {
+                if (!stored) pack_stripe(depth, STRIPE, (const real *)b, false, 0, depth, 0, parts, right);
+                multiply_rows(rows, blocks, left, stored ? b : right, parts, C + (size_t)m0 * ldc + n, ldc,
+                              N - n, accumulate || k0);
+            }
+        }
+        packed += ((size_t)N + STRIPE - 1) / STRIPE * stripe;
+    }
+    tiles_end();
+}
+
+/* Floats as they are, in stripes of 32 columns. */
+static size_t kern_float_size(int K, int N) { return tiles_size(K, N, 0); }
+static void kern_float_pack(int K, int N, const real *B, bool transposed, void *packed) {
+    real *out = packed;
+    for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH)
+        for (int n0 = 0; n0 < N; n0 += STRIPE)
+            for (int k = k0; k < smaller(K, k0 + CHUNK_DEPTH); k++, out += STRIPE)
+                for (int j = 0; j < STRIPE; j++) {
+                    size_t n = (size_t)(n0 + j);
+                    out[j] = n0 + j >= N  ? 0
+                             : transposed ? B[n * (size_t)K + (size_t)k]
+                                          : B[(size_t)k * (size_t)N + n];
+                }
+}
+static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                                int ldc, bool accumulate, void *scratch) {
+    tiles_multiply(M, N, K, A, (size_t)lda, packed, 0, PARTS, C, (size_t)ldc, accumulate, scratch);
+}
+
+/* Floats that are split already: the same results. */
+static size_t kern_split_size(int K, int N) { return tiles_size(K, N, PARTS); }
+static void kern_split_pack(int K, int N, const real *B, bool transposed, void *out) {
+    tiles_pack(K, N, B, transposed, PARTS, out);
+}
+static void kern_split_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                                int ldc, bool accumulate, void *scratch) {
+    tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, PARTS, C, (size_t)ldc, accumulate, scratch);
+}
+
+static size_t kern_bf16_size(int K, int N) { return tiles_size(K, N, 1); }
+static void kern_bf16_pack(int K, int N, const real *B, bool transposed, void *out) {
+    tiles_pack(K, N, B, transposed, 1, out);
+}
+static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                               int ldc, bool accumulate, void *scratch) {
+    tiles_multiply(M, N, K, A, (size_t)lda, packed, 1, 1, C, (size_t)ldc, accumulate, scratch);
+}
+
+/* ---- weight gradients ------------------------------------------------------------------------------------------------------- */
+
+enum {
+    OUTER_DEPTH = 256, /* rows of A and B at a time */
+    OUTER_WIDTH = 768, /* columns of B at a time: their tiles, 1.2 MB, stay in the second-level cache */
+    OUTER_LEFT = OUTER_DEPTH / TILE_DEPTH * PARTS * 2 * TILE_WORDS,
+    OUTER_WORDS = OUTER_LEFT + OUTER_DEPTH / TILE_DEPTH * PARTS * OUTER_WIDTH * TILE
+};
+
+static void kern_outer(int M, int N, int R, const real *A, const real *B, real *C, void *scratch) {
+    Word *left = scratch, *right = left + OUTER_LEFT;
+    tiles_begin();
+    for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
+        int depth = smaller(R - r0, OUTER_DEPTH), blocks = (int)blocks_of(depth);
+        size_t stripe = stripe_words(depth, PARTS), tile = stripe / 2;
+        for (int n0 = 0; n0 < N; n0 += OUTER_WIDTH) {
+            int columns = smaller(N - n0, OUTER_WIDTH);
+            for (int n = 0; n < columns; n += STRIPE)
+                pack_stripe(R, N, B, false, r0, depth, n0 + n, PARTS, right + (size_t)(n / STRIPE) * stripe);
+            for (int m0 = 0; m0 < M; m0 += STRIPE) {
+                for (int half = 0; half < 2; half++) {
+                    int m = m0 + half * TILE;
+                    Word *tiles = left + (size_t)half * tile;
+                    split_columns(depth, m < M ? smaller(M - m, TILE) : 0, A + (size_t)r0 * (size_t)M + m,
+                                  (size_t)M, PARTS, tiles, PARTS * TILE_WORDS, TILE_WORDS);
+                    for (int i = 0; i < blocks * PARTS; i++) transpose_tile(tiles + i * TILE_WORDS);
+                }
+                for (int n = 0; n < columns; n += STRIPE)
+                    multiply_rows(smaller(M - m0, STRIPE), blocks, left,
+                                  right + (size_t)(n / STRIPE) * stripe, PARTS,
+                                  C + (size_t)m0 * (size_t)N + n0 + n, (size_t)N, columns - n, true);
+            }
+        }
+    }
+    tiles_end();
+}
+
+enum {
+    FLOAT_SCRATCH = CHUNK_WORDS + CHUNK_DEPTH / TILE_DEPTH * PARTS * 2 * TILE_WORDS,
+    KERN_SCRATCH = (FLOAT_SCRATCH > OUTER_WORDS ? FLOAT_SCRATCH : OUTER_WORDS) * (int)sizeof(Word)
+};
+
+#endif
