@@ -25,8 +25,9 @@ typedef struct {
     const Config *config; /* of the training, or of the model that was given */
     BenchReport report;
     Workers *one, *all;
-    int threads;         /* of `all` */
-    double peak[PEAK_FORMATS][2]; /* greatest GFLOP/s of any product: by format, BLAS first; one thread, all threads */
+    int threads; /* of `all` */
+    double peak[PEAK_FORMATS]
+               [2];      /* greatest GFLOP/s of any product: by format, BLAS first; one thread, all threads */
     Corpus train, valid; /* empty if a model was given */
     Segmenter *source, *target;
     Seq2Seq *model;    /* to translate with: given, or left by the training part */

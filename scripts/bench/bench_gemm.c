@@ -32,9 +32,12 @@ typedef struct {
 
 /* What keeps all bits comes first. */
 static const Format FORMATS[] = {
-    {"BLAS", 2e-5, LIBRARY, 0},          {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
-    {"split", 2e-5, WEIGHT, FORMAT_SPLIT}, {"outer", 2e-5, OUTER, 0},
-    {"bf16", 0.02, WEIGHT, FORMAT_BF16}, {"int8", 0.1, WEIGHT, FORMAT_INT8},
+    {"BLAS", 2e-5, LIBRARY, 0},
+    {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
+    {"split", 2e-5, WEIGHT, FORMAT_SPLIT},
+    {"outer", 2e-5, OUTER, 0},
+    {"bf16", 0.02, WEIGHT, FORMAT_BF16},
+    {"int8", 0.1, WEIGHT, FORMAT_INT8},
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12 };
 
@@ -89,8 +92,8 @@ static void run(void *context, int task, int thread) {
             gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, job->B, 0, C);
             break;
         case WEIGHT:
-            kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N, false,
-                                                        scratch);
+            kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N,
+                                                        false, scratch);
             break;
         case OUTER: /* adds */
             kern->outer(p->M, p->N, p->K, A, job->B, C, scratch);
@@ -189,8 +192,9 @@ static Status show_peaks(Bench *bench) {
     for (int f = 0; f < FORMAT_COUNT; f++)
         for (int team = 0; team < bench_teams(bench); team++)
             if (bench->peak[f][team] > 0)
-                bench_report_add_one(&bench->report, "gemm peak", FORMATS[f].name, bench_team_name(bench, team),
-                                     "GFLOP/s", MORE_IS_BETTER, bench->peak[f][team]);
+                bench_report_add_one(&bench->report, "gemm peak", FORMATS[f].name,
+                                     bench_team_name(bench, team), "GFLOP/s", MORE_IS_BETTER,
+                                     bench->peak[f][team]);
     return bench_report_show(&bench->report, "GEMM peak: the greatest of these", NULL);
 }
 

@@ -71,7 +71,8 @@ static int name_metric(Names *names, const Result *r) {
 
 /* Units are in the heads of the columns unless all are the same. */
 static void format_head(const Result *r, bool unit, char cell[CELL]) {
-    snprintf(cell, CELL, "%s%s%s", r->metric, unit && *r->metric && *r->unit ? ", " : "", unit ? r->unit : "");
+    snprintf(cell, CELL, "%s%s%s", r->metric, unit && *r->metric && *r->unit ? ", " : "",
+             unit ? r->unit : "");
 }
 
 static bool units_differ(const Names *columns) {
@@ -159,7 +160,8 @@ Status bench_report_show(BenchReport *report, const char *title, const char *not
     }
     strbuf_format(&out, "\n%s\n", title);
     if (note) strbuf_format(&out, "  (%s)\n", note);
-    if (!units_differ(&columns) && *columns.of[0]->unit) strbuf_format(&out, "  (all in %s)\n", columns.of[0]->unit);
+    if (!units_differ(&columns) && *columns.of[0]->unit)
+        strbuf_format(&out, "  (all in %s)\n", columns.of[0]->unit);
     write_table(report, &rows, &columns, &out);
     Status status = measure_print(strbuf_view(&out));
     strbuf_free(&out);
