@@ -160,17 +160,20 @@ endef
 $(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
 $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 
-# What scripts/compare-encoders and scripts/bench-scaling run.
-ENCODERS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/encoders/*.c))
-SCALING := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/scaling/*.c))
+# Programs that measure: what scripts/compare-encoders, scripts/bench-scaling and "make bench" run.
+measuring = $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/$(1)/*.c scripts/measure/*.c))
+ENCODERS := $(call measuring,encoders)
+SCALING := $(call measuring,scaling)
+BENCH_OBJ := $(call measuring,bench)
 $(BUILD)/compare-encoders: $(ENCODERS)
 $(BUILD)/bench-scaling: $(SCALING)
-$(BUILD)/compare-encoders $(BUILD)/bench-scaling: $(LIB)
+$(BUILD)/bench: $(BENCH_OBJ)
+$(BUILD)/compare-encoders $(BUILD)/bench-scaling $(BUILD)/bench: $(LIB)
 	$(say) LINK $@
 	$(q)$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
 $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
-	$(compile) -c -o $@ $<
--include $(ENCODERS:.o=.d) $(SCALING:.o=.d)
+	$(compile) -Iscripts -c -o $@ $<
+-include $(sort $(patsubst %.o,%.d,$(ENCODERS) $(SCALING) $(BENCH_OBJ)))
 
 # ---- demo and tests ------------------------------------------------------------------------------------
 
@@ -192,7 +195,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) ## build the test programs without running them
+tests: all $(TEST_BIN) $(BUILD)/bench ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -225,9 +228,11 @@ fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 fuzz-programs: $(FUZZ_BIN)
 .SECONDARY: $(FUZZ_OBJ)
 
-bench: deps ## speed of training and translation on this machine
-	$(again) all
-	@BUILD=$(BUILD) scripts/bench
+# Options of the benchmark; `$(BUILD)/bench --help` lists them.
+BENCH ?= --config configs/bench-bidirectional.json
+bench: deps ## speed of products, ops, training and translation on this machine: two minutes
+	$(again) all $(BUILD)/bench
+	@$(BUILD)/bench $(BENCH)
 
 # ---- care of the source --------------------------------------------------------------------------------
 

@@ -9,15 +9,12 @@
  *
  * Run by scripts/compare-encoders.
  */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/rng.h"
+#include "measure/measure.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 #include "survey.h"
@@ -25,24 +22,6 @@
 /* ---- measuring -------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_RUNS = 3000, ROUNDS = 3 };
-
-static double thread_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void fill(real *data, size_t count, uint64_t stream) {
-    Rng rng = rng_new(rng_key(1, stream, 0, 0));
-    for (size_t i = 0; i < count; i++) data[i] = (real)rng_normal(&rng);
-}
-
-/* Sum of absolute values: not finite if one of them is not. */
-static double mass(const real *data, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += fabs((double)data[i]);
-    return sum;
-}
 
 typedef struct {
     Tensor *x, *y;
@@ -57,18 +36,16 @@ static Run run_once(Tape *tape, const Layer *layer, int n, const real *noise) {
     run.x = tape_tensor(tape, n * layer_inputs(layer->kind), layer->size);
     memcpy(run.x->data, noise, tensor_size(run.x) * sizeof *noise);
     size_t before = arena_used(tape->arena);
-    double begin = thread_seconds();
+    double begin = measure_thread_seconds();
     run.y = layer_run(tape, layer, run.x, n);
-    double forward = thread_seconds() - begin;
+    double forward = measure_thread_seconds() - begin;
     memcpy(run.y->grad, noise, tensor_size(run.y) * sizeof *noise);
-    begin = thread_seconds();
+    begin = measure_thread_seconds();
     tape_backward(tape);
-    run.seconds = forward + thread_seconds() - begin;
+    run.seconds = forward + measure_thread_seconds() - begin;
     run.bytes = arena_used(tape->arena) - before;
     return run;
 }
-
-static bool sound(double sum) { return isfinite(sum) && sum > 0; }
 
 /* A layer that computes nonsense is not worth timing: results and gradients are finite, and those of the input and of each weight
  * are there. */
@@ -76,13 +53,14 @@ static Status check_run(const Layer *layer, const Tape *tape, const Run *run) {
     const char *wrong = NULL;
     if (run->y->columns != layer->size || run->y->rows * layer_inputs(layer->kind) != run->x->rows)
         wrong = "the result's shape";
-    else if (!sound(mass(run->y->data, tensor_size(run->y))))
+    else if (!measure_sound(measure_mass(run->y->data, tensor_size(run->y))))
         wrong = "the result";
-    else if (!sound(mass(run->x->grad, tensor_size(run->x))))
+    else if (!measure_sound(measure_mass(run->x->grad, tensor_size(run->x))))
         wrong = "the gradient of the input";
     for (int i = 0; !wrong && i < layer->params->count; i++) {
         const Param *p = layer->params->items[i];
-        if (!sound(mass(tape->grads + p->offset, (size_t)p->rows * (size_t)p->columns))) wrong = p->name;
+        if (!measure_sound(measure_mass(tape->grads + p->offset, (size_t)p->rows * (size_t)p->columns)))
+            wrong = p->name;
     }
     if (!wrong) return STATUS_OK;
     return status_fail(STATUS_RUNTIME, "%s, %d tokens, width %d: %s is zero or not finite",
@@ -95,7 +73,7 @@ static Status measure(Measurement *point, double seconds) {
     tape->grads = params_block(layer.params);
     size_t count = (size_t)point->n * (size_t)point->d * (size_t)layer_inputs(point->kind);
     real *noise = mem_alloc(count, sizeof *noise);
-    fill(noise, count, (uint64_t)point->kind);
+    measure_fill(noise, count, (uint64_t)point->kind);
     Run run = run_once(tape, &layer, point->n, noise); /* also lets the arena find its size */
     Status status = check_run(&layer, tape, &run);
     double spent = 0;
@@ -112,16 +90,6 @@ static Status measure(Measurement *point, double seconds) {
     return status;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* All points several times over, so that a minute in which the machine was busy does not hit one of them alone. */
 static Status measure_all(Measurement *points, int count, double seconds) {
     for (int i = 0; i < count; i++) points[i].samples = mem_alloc(MOST_RUNS, sizeof(double));
@@ -134,7 +102,7 @@ static Status measure_all(Measurement *points, int count, double seconds) {
         }
     log_progress_end();
     for (int i = 0; i < count; i++) {
-        if (status == STATUS_OK) points[i].seconds = median(points[i].samples, points[i].runs);
+        if (status == STATUS_OK) points[i].seconds = measure_median(points[i].samples, points[i].runs);
         mem_free(points[i].samples);
     }
     return status;
@@ -210,15 +178,6 @@ static const Option OPTIONS[] = {
      .help = "few points: tries the program, measures nothing"},
     {0}};
 
-static Status print(const StrBuf *text) {
-    OutFile *file;
-    TRY(file_create(&file, "-"));
-    Status status = file_write(file, text->data, text->length);
-    if (status == STATUS_OK) return file_commit(file);
-    file_discard(file);
-    return status;
-}
-
 /* The files that were asked for, opened before the measuring so that a wrong name is found at once. */
 typedef struct {
     OutFile *json, *svg;
@@ -243,7 +202,7 @@ static Status measure_and_write(const Options *options, Outputs *to) {
     if (status == STATUS_OK) {
         survey_collect(&survey);
         survey_write_tables(&survey, &tables);
-        status = print(&tables);
+        status = measure_print(strbuf_view(&tables));
     }
     if (status == STATUS_OK) status = save(&to->json, survey_write_json, &survey);
     if (status == STATUS_OK) status = save(&to->svg, survey_write_picture, &survey);
@@ -282,7 +241,7 @@ int main(int argc, char **argv) {
         strbuf_add(&text, SV("Usage: scripts/compare-encoders [OPTION]...\n\nMeasures one encoder layer of "
                              "each kind and prints tables in Markdown.\n\n"));
         options_write_help(tables, 80, &text);
-        status = print(&text);
+        status = measure_print(strbuf_view(&text));
         strbuf_free(&text);
     } else if (status == STATUS_OK) {
         status = compare(&options);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/json.h"
+#include "measure/measure.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 #include "viz/plot_sheet.h"
@@ -32,12 +33,6 @@ static double exponent(const Series *s, const double *y) {
 
 /* ---- what is printed --------------------------------------------------------------------------------------------------- */
 
-/* Three significant digits without an exponent. */
-static void add_number(StrBuf *out, double value) {
-    int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : value >= 0.1 ? 3 : 4;
-    strbuf_format(out, "%.*f", digits, value);
-}
-
 static void write_points(StrBuf *out, const char *title, const Series *series, bool memory) {
     strbuf_format(out, "\n| %s |", title);
     for (int i = 0; i < series->count; i++) strbuf_format(out, " %g |", series->x[i]);
@@ -47,7 +42,7 @@ static void write_points(StrBuf *out, const char *title, const Series *series, b
         strbuf_format(out, "\n| %s |", LAYER_FACTS[kind].name);
         for (int i = 0; i < series[kind].count; i++) {
             strbuf_add_char(out, ' ');
-            add_number(out, memory ? series[kind].megabytes[i] : series[kind].milliseconds[i]);
+            measure_add_number(out, memory ? series[kind].megabytes[i] : series[kind].milliseconds[i]);
             strbuf_add(out, SV(" |"));
         }
     }

@@ -1,0 +1,26 @@
+/* child.h - running another program and seeing how long it takes and how much memory it has at most.
+ *
+ * The system counts the memory of the process that forks to that of its child. So the benchmark, which is large, does not fork the
+ * program but runs itself with CHILD_FLAG; this small copy forks the program, waits, and prints what it saw.
+ */
+#ifndef BENCH_CHILD_H
+#define BENCH_CHILD_H
+
+#include "base/status.h"
+
+#define CHILD_FLAG "--run-child"
+
+typedef struct {
+    int status;         /* of exit; 128 + signal */
+    double first_line;  /* seconds from the fork to the end of the first line of output */
+    double seconds;     /* to the end */
+    double peak_memory; /* bytes */
+} ChildFacts;
+
+/* Run argv[0], which reads `input`; its output is counted and forgotten, its messages go to `messages`. STATUS_RUNTIME if it cannot be
+ * run or fails: the last line of its messages is quoted. */
+Status child_run(char *const *argv, const char *input, const char *messages, ChildFacts *facts);
+/* What the small copy does: argv[2] input, argv[3] messages, argv[4] ... the program. Returns the exit status. */
+int child_main(char **argv);
+
+#endif

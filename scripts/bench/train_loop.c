@@ -1,0 +1,72 @@
+/* train_loop.c - epochs of updates. */
+#include "train_loop.h"
+
+#include <math.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "train/schedule.h"
+
+TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
+                          Workers *workers) {
+    TrainLoop *loop = mem_alloc(1, sizeof *loop);
+    Seq2Seq *model = seq2seq_new(config, source, target);
+    params_initialize(seq2seq_params(model), (uint64_t)config->train.seed);
+    *loop = (TrainLoop){.config = config, .corpus = corpus, .model = model, .workers = workers};
+    loop->optimizer = optimizer_new(seq2seq_params(model), workers, config->train.average > 0);
+    loop->shards = shards_new(model, corpus, config->train.shards, workers);
+    return loop;
+}
+
+static void next_batch(TrainLoop *loop) {
+    const TrainOptions *o = &loop->config->train;
+    if (loop->plan && ++loop->batch < loop->plan->count) return;
+    if (loop->plan) loop->epoch++;
+    batch_plan_free(loop->plan);
+    loop->plan = batch_plan_new(loop->corpus, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
+                                (uint64_t)o->seed, loop->epoch);
+    loop->batch = 0;
+}
+
+void train_loop_rewind(TrainLoop *loop) { loop->batch = -1; }
+
+Status train_loop_update(TrainLoop *loop) {
+    const TrainOptions *o = &loop->config->train;
+    double norm, tokens = 0;
+    Phase before = profiler_phase(loop->profiler, PHASE_DATA);
+    next_batch(loop);
+    int first = loop->plan->start[loop->batch], count = loop->plan->start[loop->batch + 1] - first;
+    const int *pairs = loop->plan->pairs + first;
+    for (int i = 0; i < count; i++) {
+        int S = corpus_source_length(loop->corpus, pairs[i]) + 1,
+            T = corpus_target_length(loop->corpus, pairs[i]) + 1;
+        work_add(&loop->work, S, T);
+        tokens += T;
+    }
+    uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)loop->updates, 0, 1) | 1;
+    loop->loss = shards_run(loop->shards, pairs, count, key, o->label_smoothing, 1 / tokens).loss / tokens;
+    if (!isfinite(loop->loss))
+        return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", loop->updates + 1);
+    loop->updates++;
+    OptimizerStep step = {
+        schedule_rate(o, loop->updates, 0, 0), o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay,
+        schedule_average(o, loop->updates)};
+    TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o->shards, &step, &norm));
+    profiler_phase(loop->profiler, before);
+    return STATUS_OK;
+}
+
+void train_loop_profile(TrainLoop *loop, Profiler *profiler) {
+    loop->profiler = loop->optimizer->profiler = profiler;
+    shards_profile(loop->shards, profiler);
+}
+
+Seq2Seq *train_loop_end(TrainLoop *loop) {
+    if (!loop) return NULL;
+    Seq2Seq *model = loop->model;
+    if (loop->config->train.average > 0) optimizer_swap_average(loop->optimizer);
+    optimizer_free(loop->optimizer);
+    shards_free(loop->shards);
+    batch_plan_free(loop->plan);
+    mem_free(loop);
+    return model;
+}

@@ -1,0 +1,94 @@
+#!/bin/sh
+# bench.sh - the benchmark runs through all its parts, its JSON is sound, and bench-compare reads it. Says nothing about speed.
+set -eu
+TMP=${TMP:?an empty folder}
+. tests/cli/tiny_model.inc
+bench=${BUILD:-build}/bench
+mkdir "$TMP/temporary"
+export TMPDIR="$TMP/temporary"
+
+head -n 64 data/textbook.tsv >"$TMP/pairs.tsv"
+measure() { # NAME OPTION...
+    name=$1
+    shift
+    expect 0 "$bench" --quick --seconds 5 --program "$attn" --json "$TMP/$name.json" --config configs/bench-bidirectional.json \
+        --set data.train="$TMP/pairs.tsv" --set data.valid="$TMP/pairs.tsv" --set model.hidden=16 --set model.embedding=16 \
+        --set train.batch_size=64 "$@"
+    mv "$TMP/out" "$TMP/$name.txt"
+}
+# value FILE SECTION ITEM METRIC UNIT: its median
+value() {
+    grep -F "\"section\": \"$2\", \"item\": \"$3\", \"metric\": \"$4\", \"unit\": \"$5\"" "$1" | sed 's/.*"median": \([^,]*\),.*/\1/'
+}
+# positive NAME SECTION ITEM METRIC UNIT
+positive() {
+    value "$TMP/$1.json" "$2" "$3" "$4" "$5" | awk '$1 > 0 { n++ } END { exit n != 1 }' || fail "$1: no $2, $3, $4, $5"
+}
+
+measure one --threads 1
+measure two --threads 2 --config configs/bench-2layer.json
+for title in 'Products of matrices' 'GEMM peak' Ops Training 'Where training' Translation Latency Start Memory; do
+    grep -q "^$title" "$TMP/one.txt" || fail "no table '$title'"
+done
+[ "$(grep -c '"section": "gemm", ' "$TMP/one.json")" -ge 18 ] || fail "few products"
+[ "$(grep -c '"section": "ops", .*"unit": "ns"' "$TMP/one.json")" -eq 47 ] || fail "each op has a forward, all but the loss a backward"
+for format in BLAS float32 split bf16 int8; do positive one 'gemm peak' $format '1 thread' GFLOP/s; done
+positive one ops gru forward ns
+positive one training '1 thread' target tokens/s
+positive one phases encoder '1 thread' ms/update
+sum=$(grep -F '"section": "phases", ' "$TMP/two.json" | grep -F '"metric": "2 threads", "unit": "%"' | sed 's/.*"median": \([^,]*\),.*/\1/' |
+    awk '{ s += $1 } END { print (s > 99 && s < 100.001) }')
+[ "$sum" = 1 ] || fail "the phases of two threads are not all of their time"
+positive one translation 'beam 5, 1 thread' speed sentences/s
+positive one latency 'beam 1, one at a time, 1 thread' '99th percentile' ms
+positive one start 'process to first translation' time ms
+for name in 'training' 'translation, beam 5, 64 together'; do positive one memory "$name" peak MB; done
+positive two training '2 threads' 'of the GEMM peak' %
+positive two translation 'beam 1, 2 threads' made tokens/s
+grep -q '2 threads' "$TMP/one.json" && fail "one thread was asked for"
+[ -z "$(ls "$TMPDIR")" ] || fail "temporary files stay: $(ls "$TMPDIR")"
+
+# useful work of the bidirectional model of 16 units on the whole corpus, counted by hand: every word of these pairs is a token, and
+# each sentence has its </s>
+V=$(sed -n 's/.*"target_vocabulary": \([0-9]*\).*/\1/p' "$TMP/one.json")
+awk -F '\t' -v V="$V" -v got="$(value "$TMP/one.json" training '1 thread' work MFLOP/token)" '
+    { s = split($1, words, " ") + 1; t = split($2, words, " ") + 1; S += s; T += t; pairs += s * t }
+    END {
+        H = 16; gates = 3 * H; source = 2 * (2 * H * gates) + 2 * H * H
+        target = H * H + 2 * H * gates + 2 * H * gates + (H + 2 * H + H) * H + V * H
+        wanted = 6 * (source * S + target * T + 2 * H * H * NR + (H + 2 * H) * pairs) / T / 1e6
+        if (got / wanted < 0.999999 || got / wanted > 1.000001) { print "useful work " got " instead of " wanted; exit 1 }
+    }' "$TMP/pairs.tsv" || fail "useful work"
+
+# bench-compare: the same file is all ones; a worse number comes first in its section
+expect 0 scripts/bench-compare "$TMP/one.json" "$TMP/one.json"
+grep -q '^ *1\.00.*tokens/s, target: 1 thread$' "$TMP/out" || fail "a ratio of one: $(cat "$TMP/out")"
+grep -qE '^ *(0\.|[2-9]|1\.0*[1-9])[0-9.]*[~ ] ' "$TMP/out" && fail "not all ratios are one: $(cat "$TMP/out")"
+sed '/"item": "gru", "metric": "forward", "unit": "ns"/s/"median": [^,]*, "low": [^,]*, "high": [^,]*/"median": 4e9, "low": 4e9, "high": 4e9/
+    /"section": "latency"/d' "$TMP/one.json" >"$TMP/worse.json"
+expect 0 scripts/bench-compare "$TMP/one.json" "$TMP/worse.json"
+sed -n '/^ops$/,/^$/p' "$TMP/out" | sed -n 3p | grep -q '^ *0\.00 .*ns, forward: gru$' || fail "worst first: $(cat "$TMP/out")"
+grep -q '^latency: only in the old file' "$TMP/out" || fail "a missing section is not mentioned"
+expect 0 scripts/bench-compare "$TMP/one.json" "$TMP/two.json" training
+grep -q '^not measured alike' "$TMP/out" || fail "different numbers of threads are not mentioned"
+[ "$(grep -c 'geometric mean' "$TMP/out")" -eq 1 ] || fail "one section was asked for"
+expect 3 scripts/bench-compare "$TMP/one.json" "$TMP/pairs.tsv"
+expect 1 scripts/bench-compare "$TMP/one.json" "$TMP/nothing"
+
+# a model that exists, instead of training
+tiny_model known
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/lines.txt"
+expect 0 "$bench" --quick --seconds 5 --program "$attn" --threads 1 --json "$TMP/known.json" --model "$TMP/known/best.safetensors" \
+    --input "$TMP/lines.txt"
+grep -q '^Training' "$TMP/out" && fail "nothing was to be trained"
+positive known translation 'beam 1, 1 thread' made tokens/sentence
+expect 2 "$bench" --quick --model "$TMP/known/best.safetensors"
+says "no lines to translate"
+expect 2 "$bench" --quick --only translation --config configs/bench-bidirectional.json
+says "no model to translate with"
+expect 0 "$bench" --quick --seconds 5 --only gemm --config configs/bench-bidirectional.json
+grep -qE '^(Ops|Training|Translation|Start)' "$TMP/out" && fail "only one part was asked for: $(cat "$TMP/out")"
+expect 2 "$bench" --quick
+says "neither a configuration with data nor a model"
+expect 1 "$bench" --quick --seconds 5 --threads 1 --model "$TMP/known/best.safetensors" --input "$TMP/lines.txt" --program /bin/false
+says "'/bin/false' failed (1)"
