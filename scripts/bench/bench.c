@@ -89,7 +89,7 @@ static Status read_lines(Bench *bench, const char *path) {
 }
 
 static Status take_model(Bench *bench) {
-    TRY(modelfile_load(&bench->model, bench->options->model, NULL));
+    TRY(modelfile_load(&bench->model, bench->options->model, FORMAT_FLOAT32, NULL));
     bench->config = seq2seq_config(bench->model);
     bench->source = segmenter_retain(seq2seq_source(bench->model));
     bench->target = segmenter_retain(seq2seq_target(bench->model));

@@ -57,7 +57,7 @@ static Status measure_loading(Bench *bench, const Files *files) {
     for (int i = 0; i < LOADS; i++) {
         Seq2Seq *model;
         double begin = clock_seconds();
-        TRY(modelfile_load(&model, files->model, NULL));
+        TRY(modelfile_load(&model, files->model, FORMAT_FLOAT32, NULL));
         sample_add(&milliseconds, 1e3 * (clock_seconds() - begin));
         seq2seq_free(model);
     }

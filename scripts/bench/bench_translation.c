@@ -11,6 +11,12 @@
 enum { MINI_BATCH = 64, CHECKED = 24, RUNS = 5 };
 static const int BEAMS[] = {1, 5};
 enum { BEAM_COUNT = sizeof BEAMS / sizeof *BEAMS };
+/* What begins the names of measurements with weights in a format. */
+static const struct {
+    WeightFormat format;
+    const char *name;
+} PRECISIONS[] = {{FORMAT_FLOAT32, ""}, {FORMAT_BF16, "bf16, "}, {FORMAT_INT8, "int8, "}};
+enum { PRECISION_COUNT = sizeof PRECISIONS / sizeof *PRECISIONS };
 
 typedef struct {
     Translator *translator;
@@ -21,7 +27,8 @@ typedef struct {
 
 static Status lines_new(Lines *lines, const Bench *bench, int beam, int count, Workers *workers) {
     const Seq2Seq *model = bench->model;
-    TranslatorOptions options = {.decode = bench->config->decode, .n_best = 1, .quiet = true};
+    TranslatorOptions options = {
+        .decode = bench->config->decode, .n_best = 1, .quiet = true, .tokens_only = true};
     options.decode.beam_size = beam;
     options.decode.mini_batch = MINI_BATCH;
     *lines = (Lines){.count = count};
@@ -79,7 +86,7 @@ static double count_tokens(const Lines *lines) {
     return tokens;
 }
 
-static Status measure_many(Bench *bench, int beam, int team, double seconds) {
+static Status measure_many(Bench *bench, const char *precision, int beam, int team, double seconds) {
     Lines lines;
     char item[64];
     Sample sentences = {0}, tokens = {0};
@@ -96,7 +103,7 @@ static Status measure_many(Bench *bench, int beam, int team, double seconds) {
     }
     lines_free(&lines);
     TRY(status);
-    snprintf(item, sizeof item, "beam %d, %s", beam, bench_team_name(bench, team));
+    snprintf(item, sizeof item, "%sbeam %d, %s", precision, beam, bench_team_name(bench, team));
     BenchReport *r = &bench->report;
     bench_report_add(r, "translation", item, "speed", "sentences/s", MORE_IS_BETTER, &sentences);
     bench_report_add(r, "translation", item, "made", "tokens/s", MORE_IS_BETTER, &tokens);
@@ -105,7 +112,7 @@ static Status measure_many(Bench *bench, int beam, int team, double seconds) {
     return STATUS_OK;
 }
 
-static Status measure_latency(Bench *bench, int beam, double seconds) {
+static Status measure_latency(Bench *bench, const char *precision, int beam, double seconds) {
     enum { LINES_MOST = 500 };
     Lines lines;
     char item[64];
@@ -121,7 +128,7 @@ static Status measure_latency(Bench *bench, int beam, double seconds) {
         milliseconds[done] = 1e3 * (clock_seconds() - start);
     }
     lines_free(&lines);
-    snprintf(item, sizeof item, "beam %d, one at a time, 1 thread", beam);
+    snprintf(item, sizeof item, "%sbeam %d, one at a time, 1 thread", precision, beam);
     BenchReport *r = &bench->report;
     bench_report_add_one(r, "latency", item, "median", "ms", LESS_IS_BETTER,
                          measure_median(milliseconds, done));
@@ -131,22 +138,28 @@ static Status measure_latency(Bench *bench, int beam, double seconds) {
     return STATUS_OK;
 }
 
-Status bench_translation(Bench *bench) {
-    char title[160];
-    double seconds = bench_seconds(bench, 0.2, BEAM_COUNT * bench_teams(bench));
+static Status measure_precision(Bench *bench, const char *precision, double seconds) {
     for (int b = 0; b < BEAM_COUNT; b++)
         for (int team = 0; team < bench_teams(bench); team++) {
-            log_progress("translation: beam %d, %s", BEAMS[b], bench_team_name(bench, team));
-            TRY(measure_many(bench, BEAMS[b], team, seconds));
+            log_progress("translation: %sbeam %d, %s", precision, BEAMS[b], bench_team_name(bench, team));
+            TRY(measure_many(bench, precision, BEAMS[b], team, seconds / (BEAM_COUNT * bench_teams(bench))));
         }
-    log_progress_end();
-    snprintf(title, sizeof title, "Translation: %zu lines, %d together; model %s", bench->input.count,
-             MINI_BATCH, bench->knows);
-    TRY(bench_report_show(&bench->report, title, NULL));
     for (int b = 0; b < BEAM_COUNT; b++) {
-        log_progress("latency: beam %d", BEAMS[b]);
-        TRY(measure_latency(bench, BEAMS[b], bench_seconds(bench, 0.05, BEAM_COUNT)));
+        log_progress("latency: %sbeam %d", precision, BEAMS[b]);
+        TRY(measure_latency(bench, precision, BEAMS[b], seconds / 4 / BEAM_COUNT));
     }
+    return STATUS_OK;
+}
+
+Status bench_translation(Bench *bench) {
+    char title[160];
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        params_repack(seq2seq_params(bench->model), PRECISIONS[p].format);
+        TRY(measure_precision(bench, PRECISIONS[p].name, bench_seconds(bench, 0.25, PRECISION_COUNT)));
+    }
+    params_repack(seq2seq_params(bench->model), FORMAT_FLOAT32);
     log_progress_end();
-    return bench_report_show(&bench->report, "Latency", NULL);
+    snprintf(title, sizeof title, "Translation: %zu lines, %d together, or one at a time; model %s",
+             bench->input.count, MINI_BATCH, bench->knows);
+    return bench_report_show(&bench->report, title, NULL);
 }

@@ -44,7 +44,7 @@ static void kern_int8_pack(int K, int N, const real *B, bool transposed, void *p
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
     real *scales = packed;
-    int32_t *sums = (int32_t *)(scales + columns);
+    int32_t *sums = (void *)(scales + columns);
     int8_t *tiles = (int8_t *)(sums + columns);
     memset(packed, 0, kern_int8_size(K, N));
     for (int n = 0; n < N; n++) {
@@ -191,7 +191,7 @@ static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, cons
                                int ldc, bool accumulate, void *scratch) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K), group = blocks * INT8_TILE;
     const real *scales = packed;
-    const int32_t *column_sums = (const int32_t *)(scales + columns), *tiles = column_sums + columns;
+    const int32_t *column_sums = (const void *)(scales + columns), *tiles = column_sums + columns;
     int most = (int)((size_t)INT8_SCRATCH / sizeof(int32_t) / group) * INT8_ROWS;
     int32_t *words = scratch;
     real units[INT8_SCRATCH / INT8_BLOCK];

@@ -110,3 +110,14 @@ void params_pack(ParamSet *params, int index) {
 void params_pack_all(ParamSet *params) {
     for (int i = 0; i < params->count; i++) params_pack(params, i);
 }
+
+void params_repack(ParamSet *params, WeightFormat format) {
+    for (int i = 0; i < params->count; i++) {
+        Param *p = params->items[i];
+        mem_free(p->packed);
+        mem_free(p->packed_transpose);
+        p->packed = p->packed_transpose = NULL;
+    }
+    params->format = format;
+    params_pack_all(params);
+}

@@ -66,6 +66,7 @@ real *params_block(const ParamSet *params); /* a zeroed block of this layout; me
 /* Renew the packed copy of parameter `index`; safe for different parameters in parallel. */
 void params_pack(ParamSet *params, int index);
 void params_pack_all(ParamSet *params);
+void params_repack(ParamSet *params, WeightFormat format); /* all of them in another format */
 static inline real *param_data(const ParamSet *params, const Param *param) {
     return params->data + param->offset;
 }
