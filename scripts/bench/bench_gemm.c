@@ -89,14 +89,15 @@ static void run(void *context, int task, int thread) {
     (void)thread;
     for (int i = 0; i < job->repeats; i++) switch (job->format->how) {
         case LIBRARY:
-            gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, job->B, 0, C);
+            gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, p->transpose_a ? p->M : p->K, job->B, 0,
+                 C, p->N);
             break;
         case WEIGHT:
             kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N,
                                                         false, scratch);
             break;
         case OUTER: /* adds */
-            kern->outer(p->M, p->N, p->K, A, job->B, C, scratch);
+            kern->outer(p->M, p->N, p->K, A, p->M, job->B, C, scratch);
             break;
         }
 }

@@ -42,8 +42,8 @@ typedef struct {
     WeightProduct weights[WEIGHT_FORMATS];
     size_t scratch; /* bytes of working memory that products want */
     int panel;      /* columns that a product handles at a time */
-    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL */
-    void (*outer)(int M, int N, int R, const real *A, const real *B, real *C, void *scratch);
+    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL. Lines of A lie lda numbers apart. */
+    void (*outer)(int M, int N, int R, const real *A, int lda, const real *B, real *C, void *scratch);
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);

@@ -152,6 +152,14 @@ INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
         _tile_loadd(4, a0 + (at), 64);                                                                       \
         if (both) _tile_loadd(5, a1 + (at), 64);                                                             \
     } while (0)
+/* A sixth of what the next blocks are: fetching them from farther caches takes as long as several products. */
+#define FETCH(sixth)                                                                                         \
+    for (int line = (sixth)*TILE / 2; line < ((sixth) + 1) * TILE / 2; line++) {                             \
+        _mm_prefetch((const char *)(a0 + parts * A + line * TILE), _MM_HINT_T0);                             \
+        if (both) _mm_prefetch((const char *)(a1 + parts * A + line * TILE), _MM_HINT_T0);                   \
+        _mm_prefetch((const char *)(b + parts * B + line * 2 * TILE), _MM_HINT_T0);                          \
+        _mm_prefetch((const char *)(b + parts * B + line * 2 * TILE + TILE), _MM_HINT_T0);                   \
+    }
 #define LOAD_B(at)                                                                                           \
     do {                                                                                                     \
         _tile_loadd(6, b + (at), 64);                                                                        \
@@ -197,18 +205,24 @@ INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const W
             PARTS) { /* x0 y2 + x0 y1 + x0 y0 + x2 y0 + x1 y0 + x1 y1: few loads, and one order for all */
             LOAD_B(2 * B);
             MULTIPLY(_tile_dpbf16ps);
+            FETCH(0);
             LOAD_B(B);
             MULTIPLY(_tile_dpbf16ps);
+            FETCH(1);
         }
         LOAD_B(0);
         MULTIPLY(_tile_dpbf16ps);
         if (parts == PARTS) {
+            FETCH(2);
             LOAD_A(2 * A);
             MULTIPLY(_tile_dpbf16ps);
+            FETCH(3);
             LOAD_A(A);
             MULTIPLY(_tile_dpbf16ps);
+            FETCH(4);
             LOAD_B(B);
             MULTIPLY(_tile_dpbf16ps);
+            FETCH(5);
         }
     }
     _tile_stored(0, sums[0].at, sums[0].stride);
@@ -316,7 +330,7 @@ enum {
     OUTER_WORDS = OUTER_LEFT + OUTER_DEPTH / TILE_DEPTH * PARTS * OUTER_WIDTH * TILE
 };
 
-static void kern_outer(int M, int N, int R, const real *A, const real *B, real *C, void *scratch) {
+static void kern_outer(int M, int N, int R, const real *A, int lda, const real *B, real *C, void *scratch) {
     Word *left = scratch, *right = left + OUTER_LEFT;
     tiles_begin();
     for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
@@ -330,8 +344,8 @@ static void kern_outer(int M, int N, int R, const real *A, const real *B, real *
                 for (int half = 0; half < 2; half++) {
                     int m = m0 + half * TILE;
                     Word *tiles = left + (size_t)half * tile;
-                    split_columns(depth, m < M ? smaller(M - m, TILE) : 0, A + (size_t)r0 * (size_t)M + m,
-                                  (size_t)M, PARTS, tiles, PARTS * TILE_WORDS, TILE_WORDS);
+                    split_columns(depth, m < M ? smaller(M - m, TILE) : 0, A + (size_t)r0 * (size_t)lda + m,
+                                  (size_t)lda, PARTS, tiles, PARTS * TILE_WORDS, TILE_WORDS);
                     for (int i = 0; i < blocks * PARTS; i++) transpose_tile(tiles + i * TILE_WORDS);
                 }
                 for (int n = 0; n < columns; n += STRIPE)

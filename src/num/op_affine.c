@@ -13,7 +13,8 @@ typedef struct {
 void affine_forward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
-    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, y->data, a->add);
+    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, x->columns, y->data, y->columns,
+                        a->add);
     if (!a->bias) return;
     const real *bias = param_data(tape->params, a->bias);
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
@@ -22,7 +23,9 @@ void affine_forward(Tape *tape, const Node *node) {
 void affine_backward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
-    if (x->grad) product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, x->grad, true);
+    if (x->grad)
+        product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, y->columns, x->grad,
+                            x->columns, true);
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
     tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
                                                             .bias = a->bias,

@@ -13,36 +13,39 @@ typedef struct {
     CrossEntropy *result;
 } Loss;
 
-static void make_logits(const Tape *tape, const Loss *loss, const real *x, int rows, real *logits) {
-    int V = loss->weight->rows;
-    product_with_weight(tape, loss->weight, true, rows, x, logits, false);
-    if (!loss->bias) return;
-    const real *bias = param_data(tape->params, loss->bias);
-    for (int r = 0; r < rows; r++) kern->add((size_t)V, bias, logits + (size_t)r * (size_t)V);
+/* Rows of logits begin at multiples of 16 numbers, where the kernels store fastest. */
+static int row_stride(int V) { return (V + 15) / 16 * 16; }
+
+/* One row: logits become the gradient, as long as they are in the cache. */
+static void loss_of_row(const Tape *tape, const Loss *loss, int row, real *logits) {
+    size_t V = (size_t)loss->weight->rows;
+    double nll;
+    if (loss->bias) kern->add(V, param_data(tape->params, loss->bias), logits);
+    loss->result->loss +=
+        kern->cross_entropy(V, logits, loss->targets[row], (real)loss->smoothing, (real)loss->scale, &nll);
+    loss->result->likelihood += nll;
 }
 
 void cross_entropy_forward(Tape *tape, const Node *node) {
     const Loss *loss = node->data;
     const Tensor *x = node->in[0];
-    int V = loss->weight->rows, E = loss->weight->columns, block = x->rows < BLOCK ? x->rows : BLOCK;
-    real *logits = tape_alloc(tape, (size_t)block * (size_t)V * sizeof *logits);
+    int V = loss->weight->rows, E = loss->weight->columns, block = x->rows < BLOCK ? x->rows : BLOCK,
+        stride = row_stride(V);
+    real *logits = tape_alloc(tape, (size_t)block * (size_t)stride * sizeof *logits);
     for (int first = 0; first < x->rows; first += BLOCK) {
         int rows = x->rows - first < BLOCK ? x->rows - first : BLOCK;
-        make_logits(tape, loss, tensor_row(x, first), rows, logits);
-        for (int r = 0; r < rows; r++) {
-            double nll;
-            loss->result->loss +=
-                kern->cross_entropy((size_t)V, logits + (size_t)r * (size_t)V, loss->targets[first + r],
-                                    (real)loss->smoothing, (real)loss->scale, &nll);
-            loss->result->likelihood += nll;
-        }
+        product_with_weight(tape, loss->weight, true, rows, tensor_row(x, first), E, logits, stride, false);
+        for (int r = 0; r < rows; r++)
+            loss_of_row(tape, loss, first + r, logits + (size_t)r * (size_t)stride);
         if (!tape->record) continue;
         Phase before = tape_phase(tape, PHASE_OUTPUT_BACKWARD);
-        product_with_weight(tape, loss->weight, false, rows, logits, tensor_grad_row(x, first), true);
+        product_with_weight(tape, loss->weight, false, rows, logits, stride, tensor_grad_row(x, first), E,
+                            true);
         tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-        product_for_gradient(tape, V, E, rows, logits, tensor_row(x, first),
+        product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first),
                              tape->grads + loss->weight->offset);
-        if (loss->bias) kern->column_sums(rows, V, logits, tape->grads + loss->bias->offset);
+        for (int r = 0; loss->bias && r < rows; r++)
+            kern->add((size_t)V, logits + (size_t)r * (size_t)stride, tape->grads + loss->bias->offset);
         tape_phase(tape, before);
     }
     node->out->data[0] = (real)(loss->scale * loss->result->loss);

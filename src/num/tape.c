@@ -167,9 +167,9 @@ static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, i
                *dy = join_runs(tape, runs, count, true, N, rows);
     real *dw = tape->grads + first->weight->offset;
     if (first->transposed)
-        product_for_gradient(tape, N, K, rows, dy, x, dw);
+        product_for_gradient(tape, N, K, rows, dy, N, x, dw);
     else
-        product_for_gradient(tape, K, N, rows, x, dy, dw);
+        product_for_gradient(tape, K, N, rows, x, K, dy, dw);
     if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
 }
 

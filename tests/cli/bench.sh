@@ -27,7 +27,7 @@ positive() {
 
 measure one --threads 1
 measure two --threads 2 --config configs/bench-2layer.json
-for title in 'Products of matrices' 'GEMM peak' Ops Training 'Where training' Translation Latency Start Memory; do
+for title in 'Products of matrices' 'GEMM peak' Ops Training 'Where training' Translation Start Memory; do
     grep -q "^$title" "$TMP/one.txt" || fail "no table '$title'"
 done
 [ "$(grep -c '"section": "gemm", ' "$TMP/one.json")" -ge 18 ] || fail "few products"

@@ -146,15 +146,16 @@ static void test_extreme_numbers(void **state) {
 }
 
 static void check_outer(int M, int N, int R) {
-    Line A = line_new((size_t)R * (size_t)M, 1, 1), B = line_new((size_t)R * (size_t)N, 2, 1);
+    int lda = M + 3;
+    Line A = line_new((size_t)R * (size_t)lda, 1, 1), B = line_new((size_t)R * (size_t)N, 2, 1);
     Line C = line_new((size_t)M * (size_t)N, 3, 1), a = line_copy(&A);
     double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want);
     void *work = scratch();
     for (int m = 0; m < M; m++)
-        for (int r = 0; r < R; r++) a.at[m * R + r] = A.at[r * M + m];
+        for (int r = 0; r < R; r++) a.at[m * R + r] = A.at[r * lda + m];
     multiply(M, N, R, a.at, R, B.at, false, want);
     for (size_t i = 0; i < C.n; i++) want[i] += (double)C.at[i];
-    kern->outer(M, N, R, A.at, B.at, C.at, work);
+    kern->outer(M, N, R, A.at, lda, B.at, C.at, work);
     line_check(kern->name, &C, want, 5e-6 * sqrt(R) + 1e-6);
     mem_free(want), mem_free(work);
     line_free(&A), line_free(&B), line_free(&C), line_free(&a);
@@ -181,7 +182,7 @@ static void check_library(bool ta, bool tb, int M, int N, int K, real beta) {
             for (int k = 0; k < K; k++) a.at[m * K + k] = A.at[k * M + m];
     multiply(M, N, K, a.at, K, B.at, tb, want);
     for (size_t i = 0; i < C.n; i++) want[i] += (double)beta * (double)C.at[i];
-    gemm(ta, tb, M, N, K, A.at, B.at, beta, C.at);
+    gemm(ta, tb, M, N, K, A.at, ta ? M : K, B.at, beta, C.at, N);
     line_check("gemm", &C, want, 1e-5);
     mem_free(want);
     line_free(&A), line_free(&B), line_free(&C), line_free(&a);
@@ -195,7 +196,7 @@ static void test_library(void **state) {
         check_library(t & 1, t & 2, 65, 33, 129, (real)-0.5);
         check_library(t & 1, t & 2, 1, 40, 17, 0);
     }
-    gemm(false, false, 0, 3, 2, NULL, NULL, 0, NULL); /* nothing to do */
+    gemm(false, false, 0, 3, 2, NULL, 2, NULL, 0, NULL, 3); /* nothing to do */
 }
 
 static void test_self_test(void **state) {
