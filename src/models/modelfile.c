@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/workers.h"
 #include "num/safetensors.h"
 
 #define FORMAT         "attn-mt"
@@ -158,11 +159,37 @@ static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat for
     return status;
 }
 
+/* Two things that need the whole file and not each other. */
+typedef struct {
+    const SafeFile *file;
+    Seq2Seq **model;
+    WeightFormat format;
+    StrBuf *provenance;
+    StatusRecord record[2];
+} Loading;
+
+static void load_part(void *context, int task, int thread) {
+    Loading *l = context;
+    (void)thread;
+    status_save(&l->record[task], task == 0 ? safetensors_check_digest(l->file)
+                                            : read_model(l->model, l->file, l->format, l->provenance));
+}
+
+static Status load(Loading *loading) {
+    Workers *workers = workers_new(workers_default_count() > 1 ? 2 : 1);
+    workers_run(workers, 2, load_part, loading);
+    workers_free(workers);
+    const StatusRecord *digest = &loading->record[0], *reading = &loading->record[1];
+    if (digest->code == STATUS_OK) return status_restore(reading);
+    if (reading->code == STATUS_OK) seq2seq_free(*loading->model);
+    return status_restore(digest);
+}
+
 Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance) {
     SafeFile *file;
     *model = NULL;
-    TRY(safetensors_open(&file, path));
-    Status status = read_model(model, file, format, provenance);
+    TRY(safetensors_open_unchecked(&file, path));
+    Status status = load(&(Loading){.file = file, .model = model, .format = format, .provenance = provenance});
     safetensors_close(file);
     if (status == STATUS_OK) return status;
     *model = NULL;

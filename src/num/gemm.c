@@ -32,6 +32,20 @@ const char *gemm_library(void) { return "BLAS"; }
 const char *gemm_kernel(void) { return "unknown"; }
 #endif
 
+#ifdef OPENBLAS_VERSION
+#ifdef __linux__
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+#endif
+
+/* Those that the library started when it was loaded would spin for 30 ms before they sleep, in the way of our own. */
+static void use_one_thread(void) {
+    openblas_set_num_threads(1);
+#ifdef __linux__
+    if (blas_thread_shutdown_) blas_thread_shutdown_();
+#endif
+}
+#endif
+
 #if defined(OPENBLAS_VERSION) && defined(__x86_64__) && defined(__linux__)
 /* The kernel family that this processor deserves, or NULL if any will do. */
 static const char *wanted_core(void) {
@@ -60,7 +74,7 @@ const char *gemm_better_kernel(void) {
 void gemm_startup(char **argv) {
     const char *wanted = gemm_better_kernel();
     if (!wanted || getenv("OPENBLAS_CORETYPE") || getenv("ATTN_MT_RESTARTED")) {
-        openblas_set_num_threads(1);
+        use_one_thread();
         return;
     }
     setenv("OPENBLAS_CORETYPE", wanted, 1);
@@ -68,7 +82,7 @@ void gemm_startup(char **argv) {
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("ATTN_MT_RESTARTED", "1", 1);
     execv("/proc/self/exe", argv); /* on failure the slower kernels still work */
-    openblas_set_num_threads(1);
+    use_one_thread();
 }
 #else
 const char *gemm_better_kernel(void) { return NULL; }
@@ -76,7 +90,7 @@ const char *gemm_better_kernel(void) { return NULL; }
 void gemm_startup(char **argv) {
     (void)argv;
 #ifdef OPENBLAS_VERSION
-    openblas_set_num_threads(1);
+    use_one_thread();
 #endif
 }
 #endif

@@ -38,6 +38,10 @@ Status safetensors_write(const char *path, const SafeTensor *tensors, size_t cou
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
+/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their digest, which takes most
+ * of the time, and may run on another thread while the file is looked at. Nothing is to be trusted before. */
+Status safetensors_open_unchecked(SafeFile **file, const char *path);
+Status safetensors_check_digest(const SafeFile *file);
 void safetensors_close(SafeFile *file);
 
 size_t safetensors_count(const SafeFile *file);

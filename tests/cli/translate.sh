@@ -22,6 +22,22 @@ cat "$TMP/base" "$TMP/base" | cmp -s - "$TMP/out" || fail "two files, one compre
 translate -b 1 "$TMP/source" >"$TMP/out"
 [ "$(wc -l <"$TMP/out")" -eq 64 ] || fail "greedy: line count"
 
+# Fewer bits: what was learned by heart survives, scores move, and the batch still makes no difference.
+translate --word-scores "$TMP/source" >"$TMP/scores"
+for precision in bf16 int8; do
+    translate --precision $precision "$TMP/source" >"$TMP/out"
+    head -n 4 "$TMP/out" | cmp -s - "$TMP/chapter" || fail "$precision: the four sentences"
+    translate --precision $precision --mini-batch 1 "$TMP/source" | cmp -s - "$TMP/out" || fail "$precision: batches of 1"
+    translate --precision $precision --word-scores "$TMP/source" | cmp -s - "$TMP/scores" && fail "$precision: the same scores as with 32 bits"
+done
+expect 2 translate --precision int4 "$TMP/source"
+says "'int4' is not float32, bf16 or int8"
+tiny_model wide --set model.embedding=8 --set model.hidden=8 --set model.encoder.style=self_attention --set model.decoder.style=transformer \
+    --set model.attention=scaled_dot --set model.heads=1 --set model.feed_forward=40000 --set train.max_updates=1
+expect 3 "$attn" translate -m "$TMP/wide/best.safetensors" --precision int8 "$TMP/source"
+says "40000 numbers, more than 8-bit arithmetic can"
+says "hint: use --precision bf16"
+
 # One line in, one line out.
 printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
 translate "$TMP/blank" >"$TMP/out"
