@@ -26,9 +26,8 @@ enum {
     TILE_WORDS = TILE * TILE, /* 32-bit words of a tile */
     STRIPE = 2 * TILE,        /* rows or columns that one inner loop handles: 2 x 2 tiles of sums */
     CHUNK_DEPTH = 512,        /* k is cut into such lengths */
-    CHUNK_WORDS =
-        3 * 256 *
-        128, /* words of the left matrix that are split at a time: 384 KB, for the second-level cache */
+    /* words of the left matrix that are split at a time: 384 KB, for the second-level cache */
+    CHUNK_WORDS = 384 * 1024 / 4
 };
 
 typedef uint32_t Word;
@@ -200,9 +199,9 @@ INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const W
         _tile_zero(3);
     }
     for (int k = 0; k < blocks; k++, a0 += parts * A, a1 += parts * A, b += parts * B) {
+        /* x0 y2 + x0 y1 + x0 y0 + x2 y0 + x1 y0 + x1 y1: few loads, and one order for all */
         LOAD_A(0);
-        if (parts ==
-            PARTS) { /* x0 y2 + x0 y1 + x0 y0 + x2 y0 + x1 y0 + x1 y1: few loads, and one order for all */
+        if (parts == PARTS) {
             LOAD_B(2 * B);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(0);
