@@ -189,7 +189,8 @@ Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, St
     SafeFile *file;
     *model = NULL;
     TRY(safetensors_open_unchecked(&file, path));
-    Status status = load(&(Loading){.file = file, .model = model, .format = format, .provenance = provenance});
+    Status status =
+        load(&(Loading){.file = file, .model = model, .format = format, .provenance = provenance});
     safetensors_close(file);
     if (status == STATUS_OK) return status;
     *model = NULL;
