@@ -128,7 +128,7 @@ typedef struct {
 
 extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
 
-/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names)  can ask for less. */
+/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names) can ask for less. */
 void kern_select(void);
 const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 

@@ -359,7 +359,7 @@ static void test_adam(void **state) {
     kern_each(adam);
 }
 
-/* ATTN_MT_SIMD asks for less; an unknown name means base. */
+/* ATTN_MT_SIMD asks for less; an unknown name is no wish. */
 static void test_select(void **state) {
     (void)state;
     const Kernels *const *tables = kern_tables();
