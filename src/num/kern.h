@@ -27,7 +27,7 @@ typedef enum {
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
 enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
 
-/* Products with a packed right-hand side; only the first two formats exist in double precision. */
+/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_SPLIT exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
     void (*pack)(int K, int N, const real *B, bool transposed,

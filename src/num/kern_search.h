@@ -6,10 +6,7 @@
 #include "num/kern_softmax.h"
 
 /* The greater of each lane; b where one of them is not a number. */
-INLINE Vec greater(Vec a, Vec b) {
-    IntVec mask = a > b;
-    return (Vec)((mask & (IntVec)a) | (~mask & (IntVec)b));
-}
+INLINE Vec greater(Vec a, Vec b) { return choose(a > b, a, b); }
 
 /* Lane s of the result is the greatest lane of x[s], as in sum_each. */
 INLINE Vec greater_pairs(Vec a, Vec b) {

@@ -68,6 +68,7 @@ INLINE void store_some(real *p, Vec v, size_t n) {
         if (i < n) p[i] = v[i];
 }
 #endif
+INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
 INLINE Vec splat(real x) { return x - (Vec){0}; }
 INLINE real sum_lanes(Vec v) {
     real s = 0;
@@ -127,8 +128,6 @@ INLINE Vec vtanh(Vec x) {
     return x;
 }
 #else
-INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
-
 /* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Rounding to n is done by adding
  * 1.5 * 2^23, after which the low bits of the sum are n. */
 INLINE Vec vexp(Vec x) {
