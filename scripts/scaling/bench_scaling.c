@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/workers.h"
+#include "measure/measure.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 #include "scaling_report.h"
@@ -116,15 +117,6 @@ static const Option OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static Status print(const StrBuf *text) {
-    OutFile *file;
-    TRY(file_create(&file, "-"));
-    Status status = file_write(file, text->data, text->length);
-    if (status == STATUS_OK) return file_commit(file);
-    file_discard(file);
-    return status;
-}
-
 /* Files are opened before the measuring, so that a wrong name is found at once. */
 static Status save(OutFile **file, void (*write)(const Survey *survey, StrBuf *out), const Survey *survey) {
     StrBuf text = {0};
@@ -145,7 +137,7 @@ static Status measure_and_write(const Options *options, OutFile **json, OutFile 
         measure_all(&survey, options->quick ? 1 : options->rounds, options->quick ? 0.001 : options->seconds);
     if (status == STATUS_OK) {
         scaling_report_tables(&survey, &tables);
-        status = print(&tables);
+        status = measure_print(strbuf_view(&tables));
     }
     if (status == STATUS_OK) status = save(json, scaling_report_json, &survey);
     if (status == STATUS_OK) status = save(svg, scaling_report_picture, &survey);
@@ -182,7 +174,7 @@ int main(int argc, char **argv) {
         strbuf_add(&text, SV("Usage: scripts/bench-scaling [OPTION]...\n\nTrains models of many sizes for a "
                              "moment each and prints tables in Markdown: about six minutes.\n\n"));
         options_write_help(tables, 80, &text);
-        status = print(&text);
+        status = measure_print(strbuf_view(&text));
         strbuf_free(&text);
     } else if (status == STATUS_OK) {
         status = bench(&options);

@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "measure/measure.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 #include "viz/plot_sheet.h"
@@ -24,17 +24,9 @@ static const SweepFacts FACTS[SWEEPS] = {
 
 /* ---- figures --------------------------------------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Target tokens with </s> in a second, by the median update. */
 static double speed(const ScalingPoint *point) {
-    int n = point->updates;
-    qsort(point->seconds, (size_t)n, sizeof *point->seconds, compare_doubles);
-    double median = (point->seconds[n / 2] + point->seconds[(n - 1) / 2]) / 2;
-    return point->size.batch * (point->size.length + 1) / median;
+    return point->size.batch * (point->size.length + 1) / measure_median(point->seconds, point->updates);
 }
 
 typedef struct {
