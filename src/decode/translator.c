@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "decode/search_team.h"
 #include "decode/split.h"
 #include "decode/translation_join.h"
@@ -117,7 +118,7 @@ static int line_add(Work *work, Translator *translator, StrView line, long numbe
     const DecodeOptions *decode = &translator->options.decode;
     int added = 0;
     pieces->count = 0;
-    if (text_is_blank(line)) return 0;
+    if (unicode_is_blank(line)) return 0;
     split_line(seq2seq_source(translator->models[0]), line, decode->max_input_length, pieces);
     if (pieces->count > 1) {
         translator->long_lines++;
@@ -178,7 +179,8 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
     const int **target_ids = mem_alloc((size_t)count, sizeof *target_ids), **starts;
     int *target_lengths = mem_alloc((size_t)count, sizeof *target_lengths);
     for (int i = 0; i < count; i++) {
-        out[i] = (Translation){.pieces = !text_is_blank(lines[i]) && work_add(&work, translator, lines[i])};
+        out[i] =
+            (Translation){.pieces = !unicode_is_blank(lines[i]) && work_add(&work, translator, lines[i])};
         if (out[i].pieces == 0) continue;
         start[work.count - 1] = ids.count;
         segmenter_encode(seq2seq_target(translator->models[0]), targets[i], &ids);
