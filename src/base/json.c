@@ -1,16 +1,213 @@
-/* json.c - strict JSON over cJSON: json_check accepts the text, cJSON builds the tree, then no key may occur
- * twice and every number must be finite. */
+/* json.c - a recursive descent that builds cJSON's nodes as it goes, and nothing else of cJSON's reading. */
 #include "base/json.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json_check.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+
+enum { NUMBER_LIMIT = 60 }; /* characters */
+
+typedef struct {
+    bool comments; /* allow // and C comments */
+    bool integers; /* numbers only as 0..2^53-1 without sign, fraction and exponent */
+    int depth;     /* of arrays and objects, which bounds the recursion */
+    int values;    /* most values in all, which bounds the size of the tree */
+} JsonRules;
+
+typedef struct {
+    const char *start, *next, *end;
+    int line; /* of `next` */
+    JsonRules rules;
+    StrBuf string; /* the last one, its escapes resolved */
+} Parser;
+
+/* ---- places and space ---- */
+
+static int peek(const Parser *parser) {
+    return parser->next < parser->end ? (unsigned char)*parser->next : -1;
+}
+
+static Status fail_at(const Parser *parser, const char *where, const char *problem) {
+    int line = 1, column = 1;
+    for (const char *c = parser->start; c < where; c++) {
+        if (*c == '\n')
+            line++, column = 1;
+        else if (((unsigned char)*c & 0xC0) != 0x80)
+            column++;
+    }
+    return status_fail(STATUS_DATA, "line %d column %d: %s", line, column, problem);
+}
+
+static Status fail_here(const Parser *parser, const char *problem) {
+    return fail_at(parser, parser->next, parser->next < parser->end ? problem : "the text ends too early");
+}
+
+static Status skip_comment(Parser *parser) {
+    const char *start = parser->next;
+    size_t left = (size_t)(parser->end - start);
+    if (left < 2 || (start[1] != '/' && start[1] != '*')) return fail_here(parser, "unexpected '/'");
+    if (start[1] == '/') {
+        const char *end = memchr(start, '\n', left);
+        parser->next = end ? end : parser->end;
+        return STATUS_OK;
+    }
+    for (const char *c = start + 2; c < parser->end; c++) {
+        parser->line += *c == '\n';
+        if (c[0] == '/' && c[-1] == '*' && c > start + 2) {
+            parser->next = c + 1;
+            return STATUS_OK;
+        }
+    }
+    return fail_at(parser, start, "the comment has no end");
+}
+
+static Status skip_space(Parser *parser) {
+    for (;; parser->next++) {
+        int c = peek(parser);
+        while (c == '/' && parser->rules.comments) {
+            TRY(skip_comment(parser));
+            c = peek(parser);
+        }
+        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return STATUS_OK;
+        parser->line += c == '\n';
+    }
+}
+
+/* ---- strings ---- */
+
+static Status check_bytes(const Parser *parser) {
+    StrView text = {parser->start, (size_t)(parser->end - parser->start)};
+    size_t sound = utf8_valid_length(text);
+    const char *nul = memchr(text.data, 0, sound);
+    if (nul) return fail_at(parser, nul, "a NUL byte");
+    return sound < text.length ? fail_at(parser, text.data + sound, "invalid UTF-8") : STATUS_OK;
+}
+
+/* Value of the four hexadecimal digits after "\u", or -1. */
+static int hex4(const Parser *parser, const char *digits) {
+    if (parser->end - digits < 4) return -1;
+    int value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = digits[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0) return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* The code point of "\\uXXXX" or of a pair of these, at the backslash. */
+static Status read_code_point(Parser *parser) {
+    int code_point = hex4(parser, parser->next + 2);
+    if (code_point < 0) return fail_here(parser, "'\\u' needs four hexadecimal digits");
+    if (code_point == 0) return fail_here(parser, "a NUL character in a string");
+    if (code_point >= 0xD800 && code_point <= 0xDFFF) {
+        const char *second = parser->next + 6;
+        bool pair = parser->end - second >= 6 && second[0] == '\\' && second[1] == 'u';
+        int low = pair ? hex4(parser, second + 2) : -1;
+        if (code_point >= 0xDC00 || low < 0xDC00 || low > 0xDFFF)
+            return fail_here(parser, "half a surrogate pair in a string");
+        code_point = 0x10000 + ((code_point - 0xD800) << 10) + (low - 0xDC00);
+        parser->next += 6;
+    }
+    parser->next += 6;
+    utf8_add(&parser->string, code_point);
+    return STATUS_OK;
+}
+
+static Status read_escape(Parser *parser) {
+    static const char LETTERS[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
+    if (parser->end - parser->next < 2) {
+        parser->next = parser->end;
+        return fail_here(parser, "");
+    }
+    char kind = parser->next[1];
+    if (kind == 'u') return read_code_point(parser);
+    const char *letter = strchr(LETTERS, kind);
+    if (!letter || !*letter) return fail_here(parser, "unknown escape in a string");
+    strbuf_add_char(&parser->string, MEANT[letter - LETTERS]);
+    parser->next += 2;
+    return STATUS_OK;
+}
+
+/* The string at the opening quote, as a copy for the tree. */
+static Status read_string(Parser *parser, char **string) {
+    if (peek(parser) != '"') return fail_here(parser, "expected a string");
+    parser->next++;
+    strbuf_clear(&parser->string);
+    for (;;) {
+        const char *start = parser->next;
+        while (peek(parser) >= 0x20 && peek(parser) != '"' && peek(parser) != '\\') parser->next++;
+        strbuf_add(&parser->string, (StrView){start, (size_t)(parser->next - start)});
+        int c = peek(parser);
+        if (c == '"') break;
+        if (c != '\\') return fail_here(parser, "a control character in a string");
+        TRY(read_escape(parser));
+    }
+    parser->next++;
+    *string = mem_strdup(parser->string.data);
+    return STATUS_OK;
+}
+
+/* ---- numbers and words ---- */
+
+static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
+static Status skip_digits(Parser *parser) {
+    if (!is_digit(peek(parser))) return fail_here(parser, "expected a digit");
+    while (is_digit(peek(parser))) parser->next++;
+    return STATUS_OK;
+}
+
+static Status read_number(Parser *parser, double *number) {
+    const char *start = parser->next;
+    bool plain = peek(parser) != '-';
+    if (!plain) parser->next++;
+    if (peek(parser) == '0')
+        parser->next++;
+    else
+        TRY(skip_digits(parser));
+    if (is_digit(peek(parser))) return fail_at(parser, start, "a number with a leading zero");
+    if (peek(parser) == '.') {
+        plain = false;
+        parser->next++;
+        TRY(skip_digits(parser));
+    }
+    if (peek(parser) == 'e' || peek(parser) == 'E') {
+        plain = false;
+        parser->next++;
+        if (peek(parser) == '+' || peek(parser) == '-') parser->next++;
+        TRY(skip_digits(parser));
+    }
+    size_t length = (size_t)(parser->next - start);
+    if (length > NUMBER_LIMIT) return fail_at(parser, start, "a number of more than 60 characters");
+    /* 2^53 has 16 digits, so equal lengths compare like the numbers. */
+    bool exact = plain && (length < 16 || (length == 16 && memcmp(start, "9007199254740992", 16) < 0));
+    if (parser->rules.integers && !exact)
+        return fail_at(parser, start, "expected an integer between 0 and 2^53-1");
+    char text[NUMBER_LIMIT + 1] = {0};
+    memcpy(text, start, length);
+    *number = strtod(text, NULL);
+    return isfinite(*number) ? STATUS_OK : status_fail(STATUS_DATA, "a number is too large");
+}
+
+static Status read_word(Parser *parser, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(parser->end - parser->next) < length || memcmp(parser->next, word, length) != 0)
+        return fail_here(parser, "expected a value");
+    parser->next += length;
+    return STATUS_OK;
+}
+
+/* ---- the tree ---- */
 
 static void *hook_malloc(size_t bytes) { return mem_alloc(bytes, 1); }
 
@@ -20,6 +217,13 @@ static void use_checked_memory(void) {
 }
 
 static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
+
+/* A node without a value. It keeps its line in `valueint`, which nothing else here uses. */
+static Json *new_node(const Parser *parser) {
+    Json *node = cJSON_CreateNull();
+    node->valueint = parser->line;
+    return node;
+}
 
 static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -39,47 +243,83 @@ static Status check_keys(const Json *object) {
     return status;
 }
 
-/* Recursion is bounded by the depth that json_check allowed. */
-static Status check_tree(const Json *value) {
-    if (cJSON_IsNumber(value) && !isfinite(value->valuedouble))
-        return status_fail(STATUS_DATA, "a number is too large");
-    if (cJSON_IsObject(value)) TRY(check_keys(value));
-    if (cJSON_IsObject(value) || cJSON_IsArray(value))
-        for (const Json *child = value->child; child; child = child->next) TRY(check_tree(child));
-    return STATUS_OK;
+static Status read_value(Parser *parser, int depth, Json *node);
+
+/* An array or object, at its opening bracket. Every child hangs in the tree before it is read, so that the root
+ * owns all there is when reading fails. */
+static Status read_container(Parser *parser, int depth, Json *node) {
+    if (depth >= parser->rules.depth) return fail_here(parser, "arrays and objects are nested too deeply");
+    bool object = *parser->next++ == '{';
+    int close = object ? '}' : ']';
+    node->type = object ? cJSON_Object : cJSON_Array;
+    TRY(skip_space(parser));
+    if (peek(parser) == close) {
+        parser->next++;
+        return STATUS_OK;
+    }
+    for (Json **link = &node->child;; link = &(*link)->next) {
+        *link = new_node(parser);
+        if (object) {
+            TRY(read_string(parser, &(*link)->string));
+            TRY(skip_space(parser));
+            if (peek(parser) != ':') return fail_here(parser, "expected ':'");
+            parser->next++;
+            TRY(skip_space(parser));
+        }
+        TRY(read_value(parser, depth + 1, *link));
+        TRY(skip_space(parser));
+        int c = peek(parser);
+        if (c != ',' && c != close)
+            return fail_here(parser, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        parser->next++;
+        if (c == close) return object ? check_keys(node) : STATUS_OK;
+        TRY(skip_space(parser));
+    }
 }
 
-/* Comments become spaces; line feeds stay so that positions remain right. */
-static char *blank_comments(StrView text) {
-    char *copy = mem_strndup(text.data, text.length);
-    bool in_string = false;
-    for (char *c = copy; *c;) {
-        if (in_string) {
-            if (*c == '"') in_string = false;
-            c += *c == '\\' ? 2 : 1;
-        } else if (*c == '/') {
-            bool block = c[1] == '*';
-            const char *end = block ? strstr(c + 2, "*/") : strchr(c, '\n');
-            size_t length = end ? (size_t)(end - c) + (block ? 2 : 0) : strlen(c);
-            for (; length > 0; length--, c++)
-                if (*c != '\n') *c = ' ';
-        } else {
-            in_string = *c++ == '"';
-        }
+/* The value at `next` into `node`. */
+static Status read_value(Parser *parser, int depth, Json *node) {
+    if (parser->rules.values-- <= 0) return fail_here(parser, "too many values");
+    int c = peek(parser);
+    switch (c) {
+    case '{':
+    case '[':
+        return read_container(parser, depth, node);
+    case '"':
+        node->type = cJSON_String;
+        return read_string(parser, &node->valuestring);
+    case 't':
+        node->type = cJSON_True;
+        return read_word(parser, "true");
+    case 'f':
+        node->type = cJSON_False;
+        return read_word(parser, "false");
+    case 'n':
+        return read_word(parser, "null");
+    default:
+        node->type = cJSON_Number;
+        if (c == '-' || is_digit(c)) return read_number(parser, &node->valuedouble);
+        return fail_here(parser, "expected a value");
     }
-    return copy;
+}
+
+static Status read_text(Parser *parser, Json *root) {
+    TRY(check_bytes(parser));
+    TRY(skip_space(parser));
+    TRY(read_value(parser, 0, root));
+    TRY(skip_space(parser));
+    return parser->next < parser->end ? fail_here(parser, "text after the value") : STATUS_OK;
 }
 
 static Status parse(Json **root, StrView text, JsonRules rules) {
     *root = NULL;
-    TRY(json_check(text, rules));
+    if (text.length == 0) return status_fail(STATUS_DATA, "the text is empty");
+    Parser parser = {text.data, text.data, text.data + text.length, 1, rules, {0}};
+    if (sv_starts(text, SV("\xEF\xBB\xBF"))) return fail_here(&parser, "a byte-order mark");
     pthread_once(&memory_once, use_checked_memory);
-    char *plain = rules.comments ? blank_comments(text) : NULL;
-    const char *end = NULL;
-    Json *tree = cJSON_ParseWithLengthOpts(plain ? plain : text.data, text.length, &end, false);
-    mem_free(plain);
-    if (!tree) return status_fail(STATUS_DATA, "the JSON text cannot be read");
-    Status status = check_tree(tree);
+    Json *tree = new_node(&parser);
+    Status status = read_text(&parser, tree);
+    strbuf_free(&parser.string);
     if (status == STATUS_OK)
         *root = tree;
     else
@@ -94,6 +334,8 @@ Status json_parse(Json **root, StrView text, bool comments) {
 Status json_parse_header(Json **root, StrView text) {
     return parse(root, text, (JsonRules){.integers = true, .depth = 4, .values = 1 << 18});
 }
+
+/* ---- looking around ---- */
 
 void json_free(Json *root) { cJSON_Delete(root); }
 
@@ -136,83 +378,11 @@ size_t json_count(const Json *container) {
     return count;
 }
 
-void json_write_string(StrBuf *out, StrView text) {
-    strbuf_add_char(out, '"');
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c == '"' || c == '\\')
-            strbuf_add_char(out, '\\'), strbuf_add_char(out, (char)c);
-        else if (c == '\n')
-            strbuf_add(out, SV("\\n"));
-        else if (c == '\t')
-            strbuf_add(out, SV("\\t"));
-        else if (c == '\r')
-            strbuf_add(out, SV("\\r"));
-        else if (c < 0x20 || c == 0x7F)
-            strbuf_format(out, "\\u%04x", c);
-        else
-            strbuf_add_char(out, (char)c);
-    }
-    strbuf_add_char(out, '"');
-}
-
-void json_write_number(StrBuf *out, double value) {
-    char text[40];
-    if (!isfinite(value)) {
-        strbuf_add(out, SV("null")); /* JSON has no word for it */
-        return;
-    }
-    if (fabs(value) < 0x1p53 && value == floor(value)) {
-        strbuf_format(out, "%.0f", value);
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    strbuf_add(out, sv(text));
-}
-
-/* A string token at `c` (its opening quote): where it ends, and whether it spells the name. */
-static const char *pass_string(const char *c, const char *end, StrView name, bool *equal) {
-    const char *start = ++c;
-    while (c < end && *c != '"') c += *c == '\\' ? 2 : 1;
-    *equal = sv_equal((StrView){start, (size_t)(c - start)}, name);
-    return c + 1;
-}
-
-/* A key is a string after '{' or ',' directly inside an object. `matched` names of the path are those of the objects that are open;
- * the next one is looked for among the keys of the innermost of these. */
-int json_line(StrView text, const char *path) {
-    enum { DEPTH = 32 };
-    char *plain = blank_comments(text);
-    const char *end = plain + text.length;
-    int line = 1, depth = 0, matched = 0, found = 0;
-    bool object[DEPTH + 1] = {false}, key_next = false, equal;
+int json_line(const Json *root, const char *path) {
     StrView rest = sv(path), name;
-    bool more = sv_next(&rest, '.', &name);
-    for (const char *c = plain; c < end && !found && more;) {
-        if (*c == '"') {
-            bool here = key_next && depth == matched + 1;
-            if (key_next && depth == matched) break; /* what was matched last is no object */
-            c = pass_string(c, end, name, &equal);
-            if (here && equal) {
-                if (!rest.length) found = line;
-                matched++;
-                more = sv_next(&rest, '.', &name) || found;
-            }
-            key_next = false;
-            continue;
-        }
-        if (*c == '\n') line++;
-        if ((*c == '{' || *c == '[') && depth < DEPTH) object[++depth] = *c == '{';
-        if ((*c == '}' || *c == ']') && depth > 0) {
-            depth--;
-            if (depth < matched) more = false; /* the object that holds the rest of the path is over */
-        }
-        if (*c == '{' || *c == '[' || *c == ',') key_next = object[depth];
-        c++;
+    while (root && sv_next(&rest, '.', &name)) {
+        root = json_type(root) == JSON_OBJECT ? root->child : NULL;
+        while (root && !sv_equal(sv(root->string), name)) root = root->next;
     }
-    mem_free(plain);
-    return found;
+    return root ? root->valueint : 0;
 }

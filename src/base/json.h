@@ -1,8 +1,9 @@
-/* json.h - strict JSON, and the only user of cJSON.
+/* json.h - strict JSON, and the only user of cJSON. RFC 8259 (JSON), RFC 3629 (UTF-8)
  *
- * Reading refuses what cJSON would let pass: invalid UTF-8, NUL, control characters in strings, duplicate
- * keys, text after the value, depth over 32, more than a million values, numbers that are not finite. `//`
- * and C comments are allowed where asked for (configurations). Messages name line and column.
+ * Reading builds a tree of cJSON's nodes in one pass and refuses what cJSON's own reader would let pass:
+ * invalid UTF-8, NUL, control characters in strings, duplicate keys, text after the value, depth over 32,
+ * more than a million values, numbers that are not finite. `//` and C comments are allowed where asked for
+ * (configurations). Messages name line and column. Time is linear but for sorting the keys of each object.
  * Writing builds text in a StrBuf; numbers are written so that they read back as the same double.
  *
  * Owner   a Json tree is released by json_free on its root; strings live as long as the tree.
@@ -20,8 +21,8 @@ typedef struct cJSON Json;
 typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonType;
 
 Status json_parse(Json **root, StrView text, bool comments);
-/* For file headers: every number must be a plain integer 0..2^53-1, so none is rounded; depth at most 4; at most
- * 2^18 values. */
+/* For file headers: every number must be a plain integer 0..2^53-1, so none is rounded; depth at most 4;
+ * at most 2^18 values. */
 Status json_parse_header(Json **root, StrView text);
 void json_free(Json *root);
 
@@ -34,8 +35,8 @@ const char *json_string(const Json *value); /* asserts JSON_STRING */
 double json_number(const Json *value);      /* asserts JSON_NUMBER */
 bool json_bool(const Json *value);
 size_t json_count(const Json *container);
-/* Line, from 1, of the key at the end of `path`, "section.name" or longer, of valid text; 0 if absent. */
-int json_line(StrView text, const char *path);
+/* Line, from 1, of the key at the end of `path`, "section.name" or longer; 0 if absent. */
+int json_line(const Json *root, const char *path);
 
 /* Writing: append to `out`. */
 void json_write_string(StrBuf *out, StrView text); /* with quotes and escapes; non-ASCII kept */

@@ -49,8 +49,7 @@ Status options_read_file(const OptionTable *tables, const char *path) {
         } else {
             StrBuf key = {0};
             status = read_object(tables, root, &key);
-            int line =
-                status != STATUS_OK && key.length ? json_line(strbuf_view(&text), strbuf_text(&key)) : 0;
+            int line = status != STATUS_OK && key.length ? json_line(root, strbuf_text(&key)) : 0;
             strbuf_free(&key);
             if (line > 0)
                 status_context(status, "config '%s' line %d", path, line);

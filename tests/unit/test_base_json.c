@@ -294,20 +294,43 @@ static void lines_of_keys_are_found(void **state) {
                       "  \"deep\": {\"a\": {\"c\": 0},\n"
                       "    \"b\": {\n"
                       "      \"c\": {\"d\": 1}}} }");
-    assert_int_equal(json_line(text, "train.hidden"), 3);
-    assert_int_equal(json_line(text, "train.model"), 4);
-    assert_int_equal(json_line(text, "model.hidden"), 7);
-    assert_int_equal(json_line(text, "model"), 6);
-    assert_int_equal(json_line(text, "hidden"), 10);
-    assert_int_equal(json_line(text, "train.x"), 0);
-    assert_int_equal(json_line(text, "top.hidden"), 0);
-    assert_int_equal(json_line(text, "y"), 0);
-    assert_int_equal(json_line(text, "deep.b"), 12);
-    assert_int_equal(json_line(text, "deep.b.c"), 13);
-    assert_int_equal(json_line(text, "deep.b.c.d"), 13);
-    assert_int_equal(json_line(text, "deep.a.d"), 0);
-    assert_int_equal(json_line(text, "top.a"), 0);
-    assert_int_equal(json_line(text, "deep.a.c.d"), 0);
+    Json *root = accept(text, 1);
+    assert_int_equal(json_line(root, "train.hidden"), 3);
+    assert_int_equal(json_line(root, "train.model"), 4);
+    assert_int_equal(json_line(root, "model.hidden"), 7);
+    assert_int_equal(json_line(root, "model"), 6);
+    assert_int_equal(json_line(root, "hidden"), 10);
+    assert_int_equal(json_line(root, "train.x"), 0);
+    assert_int_equal(json_line(root, "top.hidden"), 0);
+    assert_int_equal(json_line(root, "y"), 0);
+    assert_int_equal(json_line(root, "deep.b"), 12);
+    assert_int_equal(json_line(root, "deep.b.c"), 13);
+    assert_int_equal(json_line(root, "deep.b.c.d"), 13);
+    assert_int_equal(json_line(root, "deep.a.d"), 0);
+    assert_int_equal(json_line(root, "top.a"), 0);
+    assert_int_equal(json_line(root, "deep.a.c.d"), 0);
+    json_free(root);
+}
+
+/* Nothing takes time by the square of the size, and nesting costs no more than width. */
+static void large_texts_take_linear_time(void **state) {
+    (void)state;
+    StrBuf list = {0}, object = {0};
+    for (int i = 0; i < 1000000; i++) strbuf_add(&list, i ? SV(",0") : SV("[0"));
+    for (int i = 0; i < 500000; i++) strbuf_format(&object, "%c\"%d\":0", i ? ',' : '{', i);
+    strbuf_add_char(&list, ']');
+    strbuf_add_char(&object, '}');
+    Json *root = accept(strbuf_view(&list), 0);
+    assert_int_equal(json_count(root), 1000000);
+    json_free(root);
+    root = accept(strbuf_view(&object), 0);
+    assert_int_equal(json_count(root), 500000);
+    json_free(root);
+    strbuf_cut(&object, object.length - 1);
+    strbuf_add(&object, SV(",\"0\":1}"));
+    refuse(strbuf_view(&object), 0, "key '0' occurs twice");
+    strbuf_free(&list);
+    strbuf_free(&object);
 }
 
 /* Every single-byte change of a text, and every beginning of it: no crash, and what is accepted is a tree. */
@@ -350,6 +373,7 @@ int main(void) {
         cmocka_unit_test(written_numbers_read_back),
         cmocka_unit_test(written_strings_read_back),
         cmocka_unit_test(lines_of_keys_are_found),
+        cmocka_unit_test(large_texts_take_linear_time),
         cmocka_unit_test(survives_every_small_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/* json_write.c - strings and numbers as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/json.h"
+
+void json_write_string(StrBuf *out, StrView text) {
+    strbuf_add_char(out, '"');
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == '"' || c == '\\')
+            strbuf_add_char(out, '\\'), strbuf_add_char(out, (char)c);
+        else if (c == '\n')
+            strbuf_add(out, SV("\\n"));
+        else if (c == '\t')
+            strbuf_add(out, SV("\\t"));
+        else if (c == '\r')
+            strbuf_add(out, SV("\\r"));
+        else if (c < 0x20 || c == 0x7F)
+            strbuf_format(out, "\\u%04x", c);
+        else
+            strbuf_add_char(out, (char)c);
+    }
+    strbuf_add_char(out, '"');
+}
+
+void json_write_number(StrBuf *out, double value) {
+    char text[40];
+    if (!isfinite(value)) {
+        strbuf_add(out, SV("null")); /* JSON has no word for it */
+        return;
+    }
+    if (fabs(value) < 0x1p53 && value == floor(value)) {
+        strbuf_format(out, "%.0f", value);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    strbuf_add(out, sv(text));
+}
