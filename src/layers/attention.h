@@ -61,7 +61,7 @@ AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tenso
 /* Dropout of the weights: nothing is dropped where p = 0. */
 typedef struct {
     double p;
-    uint32_t site;
+    uint32_t stream;
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 

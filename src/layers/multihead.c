@@ -46,7 +46,7 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const Attent
                                                      &(DotScore){.heads = m->heads, .scale = 1}, spans);
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
-    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
+    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.stream, dropout.row_keys, spans);
     Tensor *context = memory->value_rows
                           ? op_context_gathered(tape, dropped, memory->value_rows, m->size, spans)
                           : op_context(tape, dropped, memory->values, spans);

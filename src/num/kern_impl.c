@@ -42,9 +42,9 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
         {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply},
 #ifdef __AMX_BF16__
-            [FORMAT_SPLIT] = {kern_split_size, kern_split_pack, kern_split_multiply},
+            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply},
 #else
-            [FORMAT_SPLIT] = {kern_float_size, kern_float_pack, kern_float_multiply},
+            [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply},
 #endif
 #ifndef REAL_DOUBLE
             [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply},

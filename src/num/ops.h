@@ -25,8 +25,8 @@ Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
 /* Zero each number with probability p and scale the rest by 1 / (1 - p), when the tape is training; otherwise x itself.
- * The mask is a function of the tape's key, `site` (which dropout of the model) and row_keys[row]. */
-Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys);
+ * The mask is a function of the tape's key, `stream` (which dropout of the model) and row_keys[row]. */
+Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
 /* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes zeros and gets no
@@ -77,9 +77,9 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
 Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
 
 Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
-/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `site`, the head, row_keys[row] and the key's
+/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `stream`, the head, row_keys[row] and the key's
  * place in the span. */
-Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site, const uint32_t *row_keys,
+Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans);
 /* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
