@@ -47,7 +47,7 @@ Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
                           Tensor **weights) {
     Phase before = tape_phase(tape, PHASE_ATTENTION);
     *weights = attention_weights(tape, attention, query, memory, spans);
-    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
+    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.stream, dropout.row_keys, spans);
     Tensor *context = op_context(tape, dropped, memory->values, spans);
     tape_phase(tape, before);
     return context;

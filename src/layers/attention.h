@@ -22,7 +22,7 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_apart. */
+    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_gathered. */
     const real *const *key_rows, *const *value_rows;
 } AttentionMemory;
 
@@ -61,7 +61,7 @@ AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tenso
 /* Dropout of the weights: nothing is dropped where p = 0. */
 typedef struct {
     double p;
-    uint32_t site;
+    uint32_t stream;
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 

@@ -29,8 +29,8 @@ static Tensor *enter(Tape *tape, const TransformerBlock *b, const Norm *norm, Te
     return b->norm == NORM_PRE ? norm_apply(tape, norm, x) : x;
 }
 static Tensor *leave(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
-                     const TransformerRun *run, uint32_t site) {
-    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, run->site + site, run->row_keys));
+                     const TransformerRun *run, uint32_t stream) {
+    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, run->stream + stream, run->row_keys));
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
@@ -47,13 +47,13 @@ static AttentionMemory own_memory(Tape *tape, const TransformerBlock *b, Tensor 
 }
 
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, TransformerRun *run) {
-    AttentionDropout drop = {run->attention_dropout, run->site, run->row_keys};
+    AttentionDropout drop = {run->attention_dropout, run->stream, run->row_keys};
     Tensor *weights, *h = enter(tape, b, &b->self_norm, x);
     AttentionMemory own = own_memory(tape, b, h, run);
     h = multihead_attend(tape, &b->self, h, &own, run->spans, run->position, drop, &weights);
     x = leave(tape, b, &b->self_norm, x, h, run, 1);
     if (b->crosses) {
-        drop.site = run->site + 2;
+        drop.stream = run->stream + 2;
         Phase before = tape_phase(tape, PHASE_ATTENTION);
         h = enter(tape, b, &b->cross_norm, x);
         h = multihead_attend(tape, &b->cross, h, run->source, run->source_spans, NULL, drop,
@@ -62,6 +62,6 @@ Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, Transf
         tape_phase(tape, before);
     }
     h = op_relu(tape, linear_apply(tape, &b->inner, enter(tape, b, &b->feed_norm, x)));
-    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, run->site + 4, run->row_keys));
+    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, run->stream + 4, run->row_keys));
     return leave(tape, b, &b->feed_norm, x, h, run, 5);
 }

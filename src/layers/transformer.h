@@ -41,12 +41,12 @@ typedef struct {
     const AttentionMemory *source; /* from transformer_remember, for cross-attention */
     const Spans *source_spans;
     double dropout, attention_dropout;
-    uint32_t site; /* of the block's first dropout; it has TRANSFORMER_SITES */
+    uint32_t stream; /* of the block's first dropout; it has TRANSFORMER_STREAMS */
     const uint32_t *row_keys;
     Tensor *cross_weights; /* result: [heads, total] of source_spans */
 } TransformerRun;
 
-enum { TRANSFORMER_SITES = 6 };
+enum { TRANSFORMER_STREAMS = 6 };
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *form);
 AttentionMemory transformer_remember(Tape *tape, const TransformerBlock *block, Tensor *source);

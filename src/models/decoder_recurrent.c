@@ -2,7 +2,7 @@
 #include "models/decoder_recurrent.h"
 
 #include <stdio.h>
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 /* ---- declaring ---- */
 
@@ -128,7 +128,7 @@ typedef struct {
 
 static void attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query,
                    StepResult *result) {
-    AttentionDropout dropout = {d->options->dropout_attention, SITE_ATTENTION, in->row_keys};
+    AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_ATTENTION, in->row_keys};
     if (in->read)
         result->weights = attention_weights(tape, &d->attention, query, in->memory, in->spans);
     else
@@ -152,7 +152,7 @@ static Tensor *climb(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
     for (int l = 1; l < o->decoder_layers; l++) {
         const Cell *cell = &d->cell[l];
         Tensor *below =
-            op_dropout(tape, x, o->dropout_layers, SITE_DECODER_LAYER + (uint32_t)l, in->row_keys);
+            op_dropout(tape, x, o->dropout_layers, DROPOUT_DECODER_LAYER + (uint32_t)l, in->row_keys);
         Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, below));
         state->layer[l] = cell_step(tape, cell, projection, state->layer[l]);
         x = o->residual ? op_add(tape, x, state->layer[l].h) : state->layer[l].h;

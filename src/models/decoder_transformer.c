@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "models/encoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 #include "num/kern.h"
 
 TransformerDecoder decoder_transformer_new(ParamSet *params, const ModelOptions *o) {
@@ -63,7 +63,7 @@ static Tensor *run_blocks(Tape *tape, const TransformerDecoder *d, const Encoded
     run->dropout = o->dropout_layers;
     run->attention_dropout = o->dropout_attention;
     for (int l = 0; l < o->decoder_layers; l++) {
-        run->site = SITE_DECODER_BLOCK + (uint32_t)(TRANSFORMER_SITES * l);
+        run->stream = DROPOUT_DECODER_BLOCK + (uint32_t)(TRANSFORMER_STREAMS * l);
         run->source = &encoded->memory[l];
         run->block = l;
         x = transformer_run(tape, &d->block[l], x, run);

@@ -2,7 +2,7 @@
 #include "models/encoder.h"
 
 #include <stdio.h>
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 int encoder_output_size(const ModelOptions *o) {
     return o->encoder_style == ENCODER_RNN && o->bidirectional ? 2 * o->hidden : o->hidden;
@@ -73,7 +73,8 @@ static EncoderOutput run_rnn(Tape *tape, const Encoder *e, Tensor *x, const Sequ
     x = op_gather(tape, x, steps.row, source->rows);
     for (int l = 0; l < o->encoder_layers; l++) {
         Tensor *in = x;
-        if (l) in = op_dropout(tape, x, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
+        if (l)
+            in = op_dropout(tape, x, o->dropout_layers, DROPOUT_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
         CellState all = rnn_run(tape, &e->cell[l][0], in, steps.packed, false);
         Tensor *y = all.h;
         if (o->bidirectional) y = op_concat(tape, y, rnn_run(tape, &e->cell[l][1], in, steps.packed, true).h);
@@ -92,7 +93,7 @@ static Tensor *run_blocks(Tape *tape, const Encoder *e, Tensor *x, const Sequenc
                           .attention_dropout = o->dropout_attention,
                           .row_keys = source->row_keys};
     for (int l = 0; l < o->encoder_layers; l++) {
-        run.site = SITE_ENCODER_BLOCK + (uint32_t)(TRANSFORMER_SITES * l);
+        run.stream = DROPOUT_ENCODER_BLOCK + (uint32_t)(TRANSFORMER_STREAMS * l);
         x = transformer_run(tape, &e->block[l], x, &run);
     }
     return x;
@@ -101,7 +102,7 @@ static Tensor *run_blocks(Tape *tape, const Encoder *e, Tensor *x, const Sequenc
 static Tensor *run_convs(Tape *tape, const Encoder *e, Tensor *x, const Sequences *source) {
     const ModelOptions *o = e->options;
     for (int l = 0; l < o->encoder_layers; l++)
-        x = conv_run(tape, &e->conv[l], x, source, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l);
+        x = conv_run(tape, &e->conv[l], x, source, o->dropout_layers, DROPOUT_ENCODER_LAYER + (uint32_t)l);
     return x;
 }
 

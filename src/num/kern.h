@@ -19,7 +19,7 @@ typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
     FORMAT_BF16,    /* 16 bits: about three significant digits */
     FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
-    FORMAT_SPLIT, /* floats cut into parts for tile units, in 1.5 times the memory; where there are none, FORMAT_FLOAT32: the fastest
+    FORMAT_BF16X3, /* floats cut into parts for tile units, in 1.5 times the memory; where there are none, FORMAT_FLOAT32: the fastest
                      * for many rows */
     WEIGHT_FORMATS
 } WeightFormat;
@@ -27,7 +27,7 @@ typedef enum {
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
 enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
 
-/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_SPLIT exist in double precision. */
+/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
     void (*pack)(int K, int N, const real *B, bool transposed,
@@ -107,11 +107,11 @@ typedef struct {
 
     /* dots (set, not added) and weighted_sum (likewise) of rows that lie anywhere: row s is the d numbers at rows[s] + offset.
      * The same numbers as theirs. */
-    void (*dots_apart)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
-    void (*weighted_sum_apart)(int S, int d, const real *w, const real *const *values, size_t offset,
-                               real *y);
+    void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
+    void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,
+                                  real *y);
 
-    /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
+    /* Layer normalization of each row; stats [rows, 2] keeps mean and 1 / deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,
                                real *y, real *stats);
     void (*layer_norm_backward)(int rows, int columns, const real *x, const real *gain, const real *stats,

@@ -302,12 +302,12 @@ INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const
     tiles_end();
 }
 
-static size_t kern_split_size(int K, int N) { return tiles_size(K, N, PARTS); }
-static void kern_split_pack(int K, int N, const real *B, bool transposed, void *out) {
+static size_t kern_bf16x3_size(int K, int N) { return tiles_size(K, N, PARTS); }
+static void kern_bf16x3_pack(int K, int N, const real *B, bool transposed, void *out) {
     tiles_pack(K, N, B, transposed, PARTS, out);
 }
-static void kern_split_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
-                                int ldc, bool accumulate, void *scratch) {
+static void kern_bf16x3_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                                 int ldc, bool accumulate, void *scratch) {
     tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, C, (size_t)ldc, accumulate, scratch);
 }
 

@@ -13,55 +13,6 @@
 
 #include "num/tape.h"
 
-typedef enum {
-    OP_AFFINE,
-    OP_ADD,
-    OP_TANH,
-    OP_SIGMOID,
-    OP_RELU,
-    OP_SCALE,
-    OP_GLU,
-    OP_DROPOUT,
-    OP_DROPOUT_WEIGHTS,
-    OP_LAYER_NORM,
-    OP_UNIT_ROWS,
-    OP_HALF_SQUARE,
-    OP_CONCAT,
-    OP_GATHER,
-    OP_EMBEDDING,
-    OP_SEGMENT_MEAN,
-    OP_GRU,
-    OP_LSTM,
-    OP_SCORE_ADDITIVE,
-    OP_SCORE_DOT,
-    OP_SCORE_POSITION,
-    OP_MASKED_SOFTMAX,
-    OP_CONTEXT,
-    OP_CROSS_ENTROPY,
-    OP_COUNT
-} OpId;
-
-#define NODE_INPUTS 4
-
-struct Node {
-    Node *previous;
-    OpId op;
-    Phase phase; /* in which it ran */
-    Tensor *in[NODE_INPUTS], *out;
-    const void *data; /* the op's own record, in the arena */
-};
-
-typedef struct {
-    const char *name;
-    void (*forward)(Tape *tape, const Node *node);
-    void (*backward)(Tape *tape, const Node *node);
-} Op;
-
-extern const Op OPS[OP_COUNT];
-
-/* Run `node` and keep a copy of it if the tape records. Only for op functions. */
-Tensor *tape_run(Tape *tape, Node node);
-
 /* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The base becomes the result, and
  * its gradient that of the result: nothing else may read it afterwards, nor need what it was to go backwards. */
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
@@ -74,8 +25,8 @@ Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
 /* Zero each number with probability p and scale the rest by 1 / (1 - p), when the tape is training; otherwise x itself.
- * The mask is a function of the tape's key, `site` (which dropout of the model) and row_keys[row]. */
-Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys);
+ * The mask is a function of the tape's key, `stream` (which dropout of the model) and row_keys[row]. */
+Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
 /* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes zeros and gets no
@@ -126,18 +77,18 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
 Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
 
 Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
-/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `site`, the head, row_keys[row] and the key's
+/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `stream`, the head, row_keys[row] and the key's
  * place in the span. */
-Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site, const uint32_t *row_keys,
+Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans);
 /* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
 
 /* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i], wherever that is. Only for tapes
  * that do not record. */
-Tensor *op_score_apart(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
-Tensor *op_context_apart(Tape *tape, Tensor *weights, const real *const *values, int columns,
-                         const Spans *spans);
+Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
+Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
+                            const Spans *spans);
 
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */

@@ -9,7 +9,7 @@ typedef struct {
     Vector h, c; /* c: of an LSTM */
 } PlainState;
 
-/* Cho et al. 2014 as in PyTorch; Hochreiter and Schmidhuber 1997 with forget gate. `input`: the projected input, not normalised. */
+/* Cho et al. 2014 as in PyTorch; Hochreiter and Schmidhuber 1997 with forget gate. `input`: the projected input, not normalized. */
 PlainState plain_cell(const char *name, const ModelOptions *options, Vector input, PlainState before);
 /* Is there an equation for this score of the table? */
 bool plain_knows_score(const char *score);

@@ -176,10 +176,10 @@ static void test_nothing(void **state) {
 
 /* ---- dropout of weights: nothing but 0 and 1 / (1 - p) ---- */
 
-static Tensor *masks(const Spans *s, double p, uint32_t site, const uint32_t *row_keys) {
+static Tensor *masks(const Spans *s, double p, uint32_t stream, const uint32_t *row_keys) {
     Tensor *ones = tape_tensor(tape, HEADS, s->total);
     for (size_t i = 0; i < tensor_size(ones); i++) ones->data[i] = 1;
-    return op_dropout_weights(tape, ones, p, site, row_keys, s);
+    return op_dropout_weights(tape, ones, p, stream, row_keys, s);
 }
 static bool same_masks(const Tensor *a, int head_a, int from_a, const Tensor *b, int head_b, int from_b,
                        int n) {

@@ -30,7 +30,7 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
 
 static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
 
-static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "split"};
+static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "bf16x3"};
 /* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
 static double tolerance_of(WeightFormat format, int K) {
     static const double FACTORS[WEIGHT_FORMATS] = {0, 1.0 / 256, 1.0 / 127, 0};
@@ -140,7 +140,7 @@ static void test_extreme_numbers(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         for (int i = 0; i < 6; i++)
-            check_extremes(i % 2 ? FORMAT_SPLIT : FORMAT_FLOAT32, i / 2 == 1, i / 2 == 2);
+            check_extremes(i % 2 ? FORMAT_BF16X3 : FORMAT_FLOAT32, i / 2 == 1, i / 2 == 2);
     }
     kern_select();
 }
