@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bench.h"
-#include "layers/cell.h"
+#include "layers/recurrent.h"
 #include "measure/measure.h"
 #include "models/decoder.h"
 #include "models/encoder.h"

@@ -62,9 +62,9 @@ static Tensor *run_pairs(Tape *tape, int size, Tensor *x, const Spans *spans) {
 
 static Tensor *run_attention(Tape *tape, const Multihead *m, Tensor *x, const Sequences *s,
                              const Spans *spans) {
-    AttentionMemory memory = multihead_remember(tape, m, x);
+    KeysValues kv = multihead_project(tape, m, x);
     Tensor *weights;
-    return multihead_attend(tape, m, x, &memory, spans, s->position, (AttentionDropout){0}, &weights);
+    return multihead_attend(tape, m, x, &kv, spans, s->position, (AttentionDropout){0}, &weights);
 }
 
 Tensor *layer_run(Tape *tape, const Layer *layer, Tensor *x, int n) {
@@ -75,5 +75,5 @@ Tensor *layer_run(Tape *tape, const Layer *layer, Tensor *x, int n) {
     if (layer->kind == PAIRS) return run_pairs(tape, layer->size, x, spans);
     if (layer->kind == ATTENTION) return run_attention(tape, &layer->attention, x, s, spans);
     TransformerRun run = {.spans = spans, .position = s->position, .row_keys = s->row_keys};
-    return transformer_run(tape, &layer->block, x, &run);
+    return transformer_run(tape, &layer->block, x, &run, 0);
 }

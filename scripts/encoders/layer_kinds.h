@@ -6,7 +6,7 @@
 #define ENCODERS_LAYER_KINDS_H
 
 #include "layers/conv.h"
-#include "layers/rnn.h"
+#include "layers/recurrent.h"
 #include "layers/transformer.h"
 
 /* The "pairs" of tokens are the part of self-attention that its O(n^2 d) counts: scores, softmax, context. The rest of it is four

@@ -21,7 +21,8 @@ void options_free(const OptionTable *tables) {
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field) {
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if (row->key && sv_equal(sv(row->key), key)) {
+            if ((row->key && sv_equal(sv(row->key), key)) ||
+                (row->old_key && sv_equal(sv(row->old_key), key))) {
                 *field = option_field(table, row);
                 return row;
             }

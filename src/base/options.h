@@ -40,10 +40,11 @@ typedef enum {
 } OptionType;
 
 typedef struct {
-    const char *key;   /* "section.name" in configurations; NULL: command line only */
-    const char *flag;  /* long flag without dashes; NULL: configuration only (still reachable by --set) */
-    const char *alias; /* another accepted long flag, or NULL */
-    char letter;       /* short flag or 0 */
+    const char *key;     /* "section.name" in configurations; NULL: command line only */
+    const char *old_key; /* what the key was called before, still read; or NULL */
+    const char *flag;    /* long flag without dashes; NULL: configuration only (still reachable by --set) */
+    const char *alias;   /* another accepted long flag, or NULL */
+    char letter;         /* short flag or 0 */
     OptionType type;
     size_t offset;        /* of the field in the struct of the table */
     const char *fallback; /* default as text; NULL = zero / NULL / empty list */

@@ -9,12 +9,9 @@ enum { STREAM_QUERIES = 1, STREAM_KEYS };
 const int TOY_LENGTHS[TOY_QUERIES] = {2, 6};
 
 static Attention declare(ParamSet *params, int score, int query_size) {
-    return attention_new(params, "attention",
-                         (AttentionForm){.score = score,
-                                         .query_size = query_size,
-                                         .value_size = TOY_KEY_SIZE,
-                                         .inner_size = HIDDEN,
-                                         .positions = TOY_KEYS});
+    AttentionSizes sizes = {
+        .query = query_size, .value = TOY_KEY_SIZE, .hidden = HIDDEN, .positions = TOY_KEYS};
+    return attention_new(params, "attention", score, sizes);
 }
 
 static int parameter_count(int score, int query_size) {
@@ -70,12 +67,11 @@ void toy_attention_run(int score, bool equal_keys, uint64_t seed, ToyAttention *
     Tensor *query = normal_numbers(tape, TOY_QUERIES, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));
     Tensor *keys = equal_keys ? equal_numbers(tape, ROWS, TOY_KEY_SIZE)
                               : normal_numbers(tape, ROWS, TOY_KEY_SIZE, rng_key(seed, STREAM_KEYS, 0, 0));
-    AttentionMemory memory = attention_remember(tape, &attention, keys);
-    toy->sees_keys = memory.keys != NULL;
-    memory.values = counting_numbers(tape); /* in models keys and values are the same rows */
-    Tensor *weights;
-    Tensor *context =
-        attention_context(tape, &attention, query, &memory, spans, (AttentionDropout){0}, &weights);
+    KeysValues kv = attention_project_keys(tape, &attention, keys);
+    toy->sees_keys = kv.keys != NULL;
+    kv.values = counting_numbers(tape); /* in models keys and values are the same rows */
+    Tensor *weights = attention_weights(tape, &attention, query, &kv, spans);
+    Tensor *context = attention_context(tape, weights, &kv, spans, (AttentionDropout){0});
     copy(toy->queries, query);
     copy(&toy->keys[0][0][0], keys);
     copy(toy->contexts[0], context);

@@ -1,70 +1,28 @@
-/* attention.c - the score table, and what all scores share. */
+/* attention.c - what all scores share: from scores to weights, from weights to the context. */
 #include "layers/attention.h"
 
-#include <math.h>
-#include "base/strview.h"
-#include "layers/scores.h"
-
-#define SCORE_ROW(name, formula)                                                                             \
-    {#name, formula, score_##name##_declare, score_##name##_remember, score_##name##_scores},
-const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
-const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
-
-const char *attention_choices(void) {
-    static StrBuf choices;
-    if (!choices.length)
-        for (int i = 0; i < ATTENTION_SCORE_COUNT; i++)
-            strbuf_format(&choices, "%s%s", i ? "|" : "", ATTENTION_SCORES[i].name);
-    return strbuf_text(&choices);
-}
-
-Attention attention_new(ParamSet *params, const char *name, AttentionForm form) {
-    Attention attention = {.score = &ATTENTION_SCORES[form.score],
-                           .name = name,
-                           .query_size = form.query_size,
-                           .value_size = form.value_size,
-                           .inner_size = form.inner_size,
-                           .positions = form.positions};
+Attention attention_new(ParamSet *params, const char *name, int score, AttentionSizes size) {
+    Attention attention = {.score = &ATTENTION_SCORES[score], .name = name, .size = size};
     attention.score->declare(params, &attention);
     return attention;
 }
 
-AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tensor *values) {
-    AttentionMemory memory = {.values = values};
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
-    attention->score->remember(tape, attention, &memory);
-    tape_phase(tape, before);
-    return memory;
+KeysValues attention_project_keys(Tape *tape, const Attention *attention, Tensor *values) {
+    KeysValues kv = {.values = values};
+    attention->score->project_keys(tape, attention, &kv);
+    return kv;
 }
 
-Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
-                          const AttentionMemory *memory, const Spans *spans) {
-    return op_masked_softmax(tape, attention->score->scores(tape, attention, query, memory, spans), spans);
+/* alpha(q, k_i) = exp(a(q, k_i)) / sum_j exp(a(q, k_j)): eq. 11.1.3. */
+Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query, const KeysValues *kv,
+                          const Spans *spans) {
+    return op_masked_softmax(tape, attention->score->scores(tape, attention, query, kv, spans), spans);
 }
 
-Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
-                          const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
-                          Tensor **weights) {
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
-    *weights = attention_weights(tape, attention, query, memory, spans);
-    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.stream, dropout.row_keys, spans);
-    Tensor *context = op_context(tape, dropped, memory->values, spans);
-    tape_phase(tape, before);
-    return context;
-}
-
-Linear attention_map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,
-                     double shrink) {
-    const char *name = param_name(param_name(a->name, side), "weight");
-    double limit = shrink * sqrt(6.0 / (inputs + outputs));
-    return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
-}
-
-void attention_match_declare(ParamSet *params, Attention *a, double shrink) {
-    if (a->query_size != a->value_size)
-        a->key = attention_map(params, a, "key", a->value_size, a->query_size, shrink);
-}
-
-Tensor *attention_match(Tape *tape, const Attention *a, Tensor *values) {
-    return a->key.weight ? linear_apply(tape, &a->key, values) : values;
+/* sum_i alpha(q, k_i) v_i: eq. 11.1.1. */
+Tensor *attention_context(Tape *tape, Tensor *weights, const KeysValues *kv, const Spans *spans,
+                          AttentionDropout dropout) {
+    Tensor *kept = op_dropout_weights(tape, weights, dropout.p, dropout.stream, dropout.row_keys, spans);
+    return kv->value_rows ? op_context_gathered(tape, kept, kv->value_rows, kv->values->columns, spans)
+                          : op_context(tape, kept, kv->values, spans);
 }

@@ -1,12 +1,12 @@
 /* attention.h - weights over source positions and the context they give.
- * Bahdanau et al. 2015, A.1.2; Luong et al. 2015, section 3.1; Graves et al. 2014; Vaswani et al. 2017, section 3.2.1
+ * Dive into Deep Learning, sections 11.1 and 11.3: equations "11.x.y" here and in attention.c are those of its version 1.0
  *
- * A score function is one file score_<name>.c and one row of ATTENTION_SCORES in scores.h; configuration choices, --help and
- * tests follow from the row.
+ * All score functions, and the table of them, are in attention_scores.c: configuration choices, --help and tests follow from
+ * its rows.
  *
  * Shapes  query [n, Q]  values [sum S, K]  keys [sum S, A]  ->  weights [1, total] by spans, context [n, K]
- * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has no weights and its
- *         context is 0
+ * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has no weights and
+ *         its context is 0
  * Owner   results live on the tape
  * Fails   never at run time
  */
@@ -17,46 +17,55 @@
 
 typedef struct Attention Attention;
 
-/* What attention looks at; the parts that do not depend on the query are made once per sentence. */
+/* What attention looks at: made once per sentence, whatever the queries are. */
 typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_gathered. */
+    /* Multi-head attention over a key/value cache: rows that lie anywhere, as in op_score_gathered; else NULL. */
     const real *const *key_rows, *const *value_rows;
-} AttentionMemory;
+} KeysValues;
 
+/* A row of the table. */
 typedef struct {
     const char *name, *formula;
     /* Declare the parameters. */
     void (*declare)(ParamSet *params, Attention *attention);
-    /* Keys and bias of memory->values. */
-    void (*remember)(Tape *tape, const Attention *attention, AttentionMemory *memory);
-    Tensor *(*scores)(Tape *tape, const Attention *attention, Tensor *query, const AttentionMemory *memory,
+    /* Keys and bias from kv->values. */
+    void (*project_keys)(Tape *tape, const Attention *attention, KeysValues *kv);
+    /* a(q, k) of each query and each key of its span: [1, total]. */
+    Tensor *(*scores)(Tape *tape, const Attention *attention, Tensor *query, const KeysValues *kv,
                       const Spans *spans);
 } AttentionScore;
 
 extern const AttentionScore ATTENTION_SCORES[];
 extern const int ATTENTION_SCORE_COUNT;
-const char *attention_choices(void); /* "additive|..." for the option table */
+/* The names of all rows as the choices of an option, "additive|dot|...": a constant. */
+extern const char ATTENTION_SCORE_NAMES[];
+#define ATTENTION_SCORE_CHOICES (&ATTENTION_SCORE_NAMES[1])
+
+typedef struct {
+    int query, value; /* Q and K */
+    int hidden;       /* A, of scores with a hidden layer */
+    int positions;    /* keys that scores by position tell apart */
+} AttentionSizes;
 
 struct Attention {
     const AttentionScore *score;
-    const char *name;                       /* prefix of its parameters */
-    int query_size, value_size, inner_size; /* Q, K, A */
-    int positions;                          /* keys that scores by position tell apart */
-    Linear query, key;                      /* as far as the score uses them */
-    const Param *v, *sharpness;
+    const char *name; /* prefix of its parameters */
+    AttentionSizes size;
+    Linear query, key;
+    const Param *v;         /* [1, A] */
+    const Param *sharpness; /* [1, 1] */
 };
 
-typedef struct {
-    int score;                              /* row of the table */
-    int query_size, value_size, inner_size; /* Q, K and the hidden units of scores that have some */
-    int positions;
-} AttentionForm;
+/* `score`: a row of ATTENTION_SCORES. `name` is kept. */
+Attention attention_new(ParamSet *params, const char *name, int score, AttentionSizes size);
+KeysValues attention_project_keys(Tape *tape, const Attention *attention, Tensor *values);
 
-Attention attention_new(ParamSet *params, const char *name, AttentionForm form);
-AttentionMemory attention_remember(Tape *tape, const Attention *attention, Tensor *values);
+/* The weights [1, total]: the softmax of the scores over each row's span; masked softmax, section 11.3.2. */
+Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query, const KeysValues *kv,
+                          const Spans *spans);
 
 /* Dropout of the weights: nothing is dropped where p = 0. */
 typedef struct {
@@ -65,23 +74,9 @@ typedef struct {
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 
-/* The weights [1, total] alone. */
-Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
-                          const AttentionMemory *memory, const Spans *spans);
-/* Context [n, K]; *weights receives the weights as they were before dropout. */
-Tensor *attention_context(Tape *tape, const Attention *attention, Tensor *query,
-                          const AttentionMemory *memory, const Spans *spans, AttentionDropout dropout,
-                          Tensor **weights);
-
-/* Parts that scores share. */
-
-/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the bounds of Glorot and
- * Bengio 2010: scores that grow with the size of their vectors must begin smaller, or the softmax starts where its gradient vanishes. */
-Linear attention_map(ParamSet *params, const Attention *attention, const char *side, int inputs, int outputs,
-                     double shrink);
-/* For scores of query and key that must have one size: declares the map that makes keys of the query's size where the values have
- * another, and applies it (the values themselves where not). */
-void attention_match_declare(ParamSet *params, Attention *attention, double shrink);
-Tensor *attention_match(Tape *tape, const Attention *attention, Tensor *values);
+/* The context [n, K]: the sum of the values under the weights, some of which are dropped; weights [N, total] of N heads give
+ * each head its share of the columns. */
+Tensor *attention_context(Tape *tape, Tensor *weights, const KeysValues *kv, const Spans *spans,
+                          AttentionDropout dropout);
 
 #endif

@@ -6,7 +6,6 @@
 #ifndef LAYERS_CONV_H
 #define LAYERS_CONV_H
 
-#include "layers/norm.h"
 #include "layers/linear.h"
 #include "layers/sequences.h"
 

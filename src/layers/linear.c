@@ -1,15 +1,26 @@
-/* linear.c - an affine map with its parameters. */
+/* linear.c - affine maps and layer normalization. */
 #include "layers/linear.h"
 
 #include <stdio.h>
 
-const char *param_name(const char *a, const char *b) {
-    enum { NAMES = 32 }; /* several are in use at a time: names are built from names */
-    static _Thread_local char names[NAMES][256];
+/* Several names are in use at a time: names are built from names. */
+enum { NAMES = 64, NAME_SIZE = 256 };
+static char *next_name(void) {
+    static _Thread_local char names[NAMES][NAME_SIZE];
     static _Thread_local unsigned turn;
-    char *name = names[turn++ % NAMES];
-    snprintf(name, sizeof names[0], "%s.%s", a, b);
-    return name;
+    return names[turn++ % NAMES];
+}
+
+const char *param_name(const char *name, const char *part) {
+    char *joined = next_name();
+    snprintf(joined, NAME_SIZE, "%s.%s", name, part);
+    return joined;
+}
+
+const char *param_layer(const char *name, int layer) {
+    char *joined = next_name();
+    snprintf(joined, NAME_SIZE, "%s.%d", name, layer);
+    return joined;
 }
 
 Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, bool bias) {
@@ -25,4 +36,14 @@ Tensor *linear_apply(Tape *tape, const Linear *linear, Tensor *x) {
 
 Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base) {
     return op_affine(tape, x, linear->weight, linear->bias, base, false);
+}
+
+Norm norm_new(ParamSet *params, const char *name, int size, bool enabled) {
+    if (!enabled) return (Norm){0};
+    return (Norm){params_add(params, param_name(name, "gain"), 1, size, INIT_ONE, 0, PACK_NONE),
+                  params_add(params, param_name(name, "bias"), 1, size, INIT_ZERO, 0, PACK_NONE)};
+}
+
+Tensor *norm_apply(Tape *tape, const Norm *norm, Tensor *x) {
+    return norm->gain ? op_layer_norm(tape, x, norm->gain, norm->bias) : x;
 }

@@ -1,19 +1,32 @@
-/* linear.h - an affine map with its parameters: "name.weight" [inputs, outputs] and "name.bias" [1, outputs]. */
+/* linear.h - affine maps and layer normalization, with their parameters.
+ *
+ * Shapes  weight [inputs, outputs], bias [1, outputs]; gain and bias of a normalization [1, size]
+ */
 #ifndef LAYERS_LINEAR_H
 #define LAYERS_LINEAR_H
 
 #include "num/ops.h"
 
+/* x W + b: "name.weight" and "name.bias". A Linear without weight is a map that the model does not have. */
 typedef struct {
     const Param *weight, *bias; /* bias may be NULL */
 } Linear;
 
 Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, bool bias);
 Tensor *linear_apply(Tape *tape, const Linear *linear, Tensor *x);
-Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x,
-                   Tensor *base); /* base + linear(x), in the place of base */
+/* base + linear(x), in the place of base. */
+Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base);
 
-/* "a.b" of parts, for parameter names: valid for the next 31 calls in this thread. */
-const char *param_name(const char *a, const char *b);
+/* Layer normalization of each row: "name.gain" and "name.bias". Ba, Kiros and Hinton 2016 */
+typedef struct {
+    const Param *gain, *bias; /* NULL: no normalization */
+} Norm;
+
+Norm norm_new(ParamSet *params, const char *name, int size, bool enabled);
+Tensor *norm_apply(Tape *tape, const Norm *norm, Tensor *x); /* x itself if not enabled */
+
+/* Parameter names, "name.part" and "name.3": valid for the next 63 calls in this thread. */
+const char *param_name(const char *name, const char *part);
+const char *param_layer(const char *name, int layer);
 
 #endif

@@ -4,51 +4,49 @@
 #include <assert.h>
 #include <math.h>
 
-Multihead multihead_new(ParamSet *params, const char *name, int size, int memory_size, int heads, int reach) {
+Multihead multihead_new(ParamSet *params, const char *name, int size, int source_size, int heads,
+                        int max_relative_position) {
     assert(size % heads == 0);
     Multihead m = {
         .heads = heads,
         .size = size,
         .query = linear_new(params, param_name(name, "query"), size, size, false),
-        .key = linear_new(params, param_name(name, "key"), memory_size, size, false),
-        .value = linear_new(params, param_name(name, "value"), memory_size, size, false),
+        .key = linear_new(params, param_name(name, "key"), source_size, size, false),
+        .value = linear_new(params, param_name(name, "value"), source_size, size, false),
         .output = linear_new(params, param_name(name, "output"), size, size, false),
-        .reach = reach,
+        .max_relative_position = max_relative_position,
     };
-    if (reach)
-        m.relative = params_add(params, param_name(name, "relative"), 2 * reach + 1, size / heads,
-                                INIT_GLOROT, 0, PACK_OUTPUT);
+    if (max_relative_position)
+        m.relative = params_add(params, param_name(name, "relative"), 2 * max_relative_position + 1,
+                                size / heads, INIT_GLOROT, 0, PACK_OUTPUT);
     return m;
 }
 
-AttentionMemory multihead_remember(Tape *tape, const Multihead *m, Tensor *memory) {
-    return (AttentionMemory){.keys = linear_apply(tape, &m->key, memory),
-                             .values = linear_apply(tape, &m->value, memory)};
+KeysValues multihead_project(Tape *tape, const Multihead *m, Tensor *source) {
+    return (KeysValues){.keys = linear_apply(tape, &m->key, source),
+                        .values = linear_apply(tape, &m->value, source)};
 }
 
 /* What the distance to each key adds to its score: query . vector of the distance. */
 static Tensor *distance_scores(Tape *tape, const Multihead *m, Tensor *query, const Spans *spans,
                                const int *position) {
     int *origin = tape_alloc(tape, (size_t)spans->rows * sizeof *origin);
-    for (int r = 0; r < spans->rows; r++) origin[r] = position[r] - m->reach;
+    for (int r = 0; r < spans->rows; r++) origin[r] = position[r] - m->max_relative_position;
     Tensor *heads = tape_reshape(tape, query, query->rows * m->heads, m->size / m->heads);
     return op_score_position(tape, op_affine(tape, heads, m->relative, NULL, NULL, true), m->heads, origin,
                              spans);
 }
 
-Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const AttentionMemory *memory,
-                         const Spans *spans, const int *position, AttentionDropout dropout,
-                         Tensor **weights) {
+/* W_o [h_1; ...; h_N] with h_i = softmax(W_i^q q . W_i^k k / sqrt(D/N)) W_i^v v: Dive into Deep Learning, eq. 11.5.1 and 11.5.2. The
+ * W_i of all heads are one matrix. */
+Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysValues *kv, const Spans *spans,
+                         const int *position, AttentionDropout dropout, Tensor **weights) {
     Tensor *query =
         op_scale(tape, linear_apply(tape, &m->query, x), (real)(1 / sqrt(m->size / (double)m->heads)));
-    Tensor *scores = memory->key_rows ? op_score_gathered(tape, query, memory->key_rows, m->heads, spans)
-                                      : op_score_dot(tape, query, memory->keys,
-                                                     &(DotScore){.heads = m->heads, .scale = 1}, spans);
+    DotScore form = {.heads = m->heads, .scale = 1};
+    Tensor *scores = kv->key_rows ? op_score_gathered(tape, query, kv->key_rows, m->heads, spans)
+                                  : op_score_dot(tape, query, kv->keys, &form, spans);
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
-    Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.stream, dropout.row_keys, spans);
-    Tensor *context = memory->value_rows
-                          ? op_context_gathered(tape, dropped, memory->value_rows, m->size, spans)
-                          : op_context(tape, dropped, memory->values, spans);
-    return linear_apply(tape, &m->output, context);
+    return linear_apply(tape, &m->output, attention_context(tape, *weights, kv, spans, dropout));
 }

@@ -1,8 +1,22 @@
-/* positions.c - sines and cosines, computed in double precision: angles may be large. */
+/* positions.c - positions added to embeddings. */
 #include "layers/positions.h"
 
 #include <math.h>
 
+/* Standard deviation of a learned table, times sqrt(size), at the beginning. */
+static const double LEARNED_SCALE = 0.1;
+
+PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,
+                                 int inputs, int size) {
+    PositionalEncoding encoding = {.kind = kind};
+    if (inputs != size) encoding.input = linear_new(params, param_name(name, "input"), inputs, size, false);
+    if (kind == POSITIONS_LEARNED)
+        encoding.table = params_add(params, param_name(name, "positions"), positions, size, INIT_NORMAL,
+                                    LEARNED_SCALE, PACK_NONE);
+    return encoding;
+}
+
+/* Computed in double precision: angles may be large. */
 void positions_sinusoidal(int first, int count, int size, real *out) {
     for (int column = 0; column < size; column += 2) {
         double frequency = pow(10000, -(double)column / size);
@@ -13,4 +27,35 @@ void positions_sinusoidal(int first, int count, int size, real *out) {
             if (column + 1 < size) pair[1] = (real)cos(angle);
         }
     }
+}
+
+/* The rows of the positions that occur are made once each, from the lowest to the highest. */
+static Tensor *sinusoidal(Tape *tape, int size, const int *position, int rows) {
+    int low = rows ? position[0] : 0, high = low;
+    for (int r = 0; r < rows; r++) {
+        if (position[r] < low) low = position[r];
+        if (position[r] > high) high = position[r];
+    }
+    Tensor *table = tape_alloc(tape, sizeof *table);
+    *table = (Tensor){.rows = high - low + 1, .columns = size};
+    table->data = tape_alloc(tape, tensor_size(table) * sizeof(real));
+    positions_sinusoidal(low, table->rows, size, table->data);
+    int *index = tape_alloc(tape, (size_t)rows * sizeof *index);
+    for (int r = 0; r < rows; r++) index[r] = position[r] - low;
+    return op_gather(tape, table, index, rows);
+}
+
+static Tensor *learned(Tape *tape, const Param *table, const int *position, int rows) {
+    int *index = tape_alloc(tape, (size_t)rows * sizeof *index), last = table->rows - 1;
+    for (int r = 0; r < rows; r++) index[r] = position[r] < last ? position[r] : last;
+    return op_scale(tape, op_embedding(tape, table, index, rows), (real)sqrt((double)table->columns));
+}
+
+Tensor *positions_add(Tape *tape, const PositionalEncoding *e, Tensor *x, const int *position) {
+    if (e->input.weight) x = linear_apply(tape, &e->input, x);
+    x = op_scale(tape, x, (real)sqrt((double)x->columns));
+    if (e->kind == POSITIONS_SINUSOIDAL)
+        return op_add(tape, x, sinusoidal(tape, x->columns, position, x->rows));
+    if (e->kind == POSITIONS_LEARNED) return op_add(tape, x, learned(tape, e->table, position, x->rows));
+    return x;
 }

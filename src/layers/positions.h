@@ -1,15 +1,32 @@
-/* positions.h - where in its sentence a token stands, as numbers that can be added to its embedding.
- * Vaswani et al. 2017, section 3.5
+/* positions.h - telling layers that see all tokens at once where each of them stands.
+ * Vaswani et al. 2017, section 3.5 (sinusoidal, learned); Gehring et al. 2017 (learned); Dive into Deep Learning, section 11.6.3
  *
- * Shapes  out [count, size], row r for position first + r
- * Units   P[i, 2j] = sin(i / 10000^(2j / size)), P[i, 2j + 1] = cos of the same; the last column of an odd size is a
- *         sine. For any distance a rotation of each pair of columns leads from P[i] to P[i + distance].
+ * Relative positions (Shaw et al. 2018) are not added to the tokens but to the scores: multihead.h.
  */
 #ifndef LAYERS_POSITIONS_H
 #define LAYERS_POSITIONS_H
 
-#include "num/tensor.h"
+#include "layers/linear.h"
 
+typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_RELATIVE, POSITIONS_NONE } PositionKind;
+#define POSITION_CHOICES "sinusoidal|learned|relative|none" /* in the order of PositionKind */
+
+/* P[i, 2j] = sin(i / 10000^(2j / size)), P[i, 2j + 1] = cos of the same; the last column of an odd size is a sine. For any
+ * distance a rotation of each pair of columns leads from P[i] to P[i + distance].
+ * Dive into Deep Learning, eq. 11.6.2 and 11.6.3. out [count, size], row r for position first + r */
 void positions_sinusoidal(int first, int count, int size, real *out);
+
+/* What such layers read: embeddings, mapped to the layers' size where theirs is another, plus the positions. */
+typedef struct {
+    PositionKind kind;
+    Linear input;       /* "name.input": [inputs, size], if these differ */
+    const Param *table; /* learned, "name.positions": [positions, size]; later positions share the last row */
+} PositionalEncoding;
+
+PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,
+                                 int inputs, int size);
+/* x [n, inputs] -> [n, size]: the mapped x times sqrt(size), plus the encoding of position[r] for each row. The factor keeps
+ * embeddings, which begin small, from being drowned by their positions; it is there without an encoding, too. */
+Tensor *positions_add(Tape *tape, const PositionalEncoding *encoding, Tensor *x, const int *position);
 
 #endif

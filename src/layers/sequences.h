@@ -1,12 +1,16 @@
-/* sequences.h - which row of a matrix is which token: sentence after sentence, without padding.
+/* sequences.h - sentences of different lengths in one matrix, without padding: which row is which token.
  *
- * Shapes  sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
- * Owner   lives on the tape
+ * Two orders. `Sequences`: sentence after sentence, for whatever reads all tokens at once. `Packed`: time step after
+ * time step, for recurrence; sentences are ranked by length, longest first, so that those that still run at a step are
+ * the first ranks. sequences_steps leads from one to the other.
+ *
+ * Shapes  Sequences: sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
+ *         Packed: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order
+ * Owner   everything lives on the tape
  */
 #ifndef LAYERS_SEQUENCES_H
 #define LAYERS_SEQUENCES_H
 
-#include "layers/packed.h"
 #include "num/ops.h"
 
 typedef struct {
@@ -19,14 +23,30 @@ typedef struct {
         *row_keys; /* [rows] keys of dropout masks: functions of the sentence's number and the place */
 } Sequences;
 
-/* `number` [B]: what the dropout masks of a sentence depend on, or NULL when nothing is dropped; `side` tells sequences of the same
- * sentences apart. */
+/* `number` [B]: what the dropout masks of a sentence depend on, or NULL when nothing is dropped; `side` tells sequences
+ * of the same sentences apart. */
 const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint32_t *number, uint32_t side);
 
 /* Each row looks at its whole sentence, or only as far as itself. */
 const Spans *sequences_spans(Tape *tape, const Sequences *sequences, bool causal);
 
-/* The same rows in the order of time steps, for recurrence. */
+typedef struct {
+    int B, rows, steps;
+    const int *rank;   /* [B] of sentence b */
+    const int *order;  /* [B] sentence of rank r */
+    const int *length; /* [B] of sentence b, at least 1 */
+    const int *offset; /* [steps + 1] */
+} Packed;
+
+Packed *packed_new(Tape *tape, const int *lengths, int B);
+static inline int packed_row(const Packed *packed, int sentence, int step) {
+    return packed->offset[step] + packed->rank[sentence];
+}
+static inline int packed_running(const Packed *packed, int step) {
+    return packed->offset[step + 1] - packed->offset[step];
+}
+
+/* The rows of sequences in the order of time steps. */
 typedef struct {
     const Packed *packed;
     const int *row;           /* [rows] of the sequences, for each packed row */

@@ -5,7 +5,8 @@
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *f) {
     TransformerBlock b = {.norm = f->norm, .crosses = f->source_size > 0};
-    b.self = multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads, f->reach);
+    b.self =
+        multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads, f->max_relative_position);
     b.self_norm = norm_new(params, param_name(name, "self_norm"), f->size, true);
     if (b.crosses) {
         b.cross = multihead_new(params, param_name(name, "cross"), f->size, f->source_size, f->heads, 0);
@@ -17,51 +18,71 @@ TransformerBlock transformer_new(ParamSet *params, const char *name, const Trans
     return b;
 }
 
-AttentionMemory transformer_remember(Tape *tape, const TransformerBlock *block, Tensor *source) {
+KeysValues transformer_project_source(Tape *tape, const TransformerBlock *block, Tensor *source) {
     Phase before = tape_phase(tape, PHASE_ATTENTION);
-    AttentionMemory memory = multihead_remember(tape, &block->cross, source);
+    KeysValues kv = multihead_project(tape, &block->cross, source);
     tape_phase(tape, before);
-    return memory;
+    return kv;
 }
 
-/* The residual connection and normalisation around a part: `enter` makes the part's input of x, `leave` joins its output. */
-static Tensor *enter(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x) {
+/* ---- one run ---- */
+
+/* Each part is y = norm(x + part(x)) or, with normalization before it, y = x + part(norm(x)): part_input and add_part stand around
+ * the part. */
+static Tensor *part_input(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x) {
     return b->norm == NORM_PRE ? norm_apply(tape, norm, x) : x;
 }
-static Tensor *leave(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
-                     const TransformerRun *run, uint32_t stream) {
-    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, run->stream + stream, run->row_keys));
+static Tensor *add_part(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
+                        const TransformerRun *run, uint32_t stream) {
+    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, stream, run->row_keys));
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
-/* What the rows look at in self-attention: step by step, the history with this step's keys and values. */
-static AttentionMemory own_memory(Tape *tape, const TransformerBlock *b, Tensor *x,
-                                  const TransformerRun *run) {
-    AttentionMemory now = multihead_remember(tape, &b->self, x);
-    if (!run->history) return now;
-    memcpy(run->now[run->block].keys, now.keys->data, tensor_size(now.keys) * sizeof(real));
-    memcpy(run->now[run->block].values, now.values->data, tensor_size(now.values) * sizeof(real));
-    int size = now.keys->columns;
-    return (AttentionMemory){.key_rows = history_rows(tape, run->history, run->block, false, size),
-                             .value_rows = history_rows(tape, run->history, run->block, true, size)};
+/* What the rows look at in self-attention: step by step, the cache with this step's keys and values. */
+static KeysValues own_keys_values(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                                  int index) {
+    KeysValues kv = multihead_project(tape, &b->self, x);
+    if (!run->cache) return kv;
+    memcpy(run->now[index].keys, kv.keys->data, tensor_size(kv.keys) * sizeof(real));
+    memcpy(run->now[index].values, kv.values->data, tensor_size(kv.values) * sizeof(real));
+    kv.key_rows = kv_cache_rows(tape, run->cache, index, false, kv.keys->columns);
+    kv.value_rows = kv_cache_rows(tape, run->cache, index, true, kv.values->columns);
+    return kv;
 }
 
-Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, TransformerRun *run) {
-    AttentionDropout drop = {run->attention_dropout, run->stream, run->row_keys};
-    Tensor *weights, *h = enter(tape, b, &b->self_norm, x);
-    AttentionMemory own = own_memory(tape, b, h, run);
-    h = multihead_attend(tape, &b->self, h, &own, run->spans, run->position, drop, &weights);
-    x = leave(tape, b, &b->self_norm, x, h, run, 1);
-    if (b->crosses) {
-        drop.stream = run->stream + 2;
-        Phase before = tape_phase(tape, PHASE_ATTENTION);
-        h = enter(tape, b, &b->cross_norm, x);
-        h = multihead_attend(tape, &b->cross, h, run->source, run->source_spans, NULL, drop,
-                             &run->cross_weights);
-        x = leave(tape, b, &b->cross_norm, x, h, run, 3);
-        tape_phase(tape, before);
-    }
-    h = op_relu(tape, linear_apply(tape, &b->inner, enter(tape, b, &b->feed_norm, x)));
-    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, run->stream + 4, run->row_keys));
-    return leave(tape, b, &b->feed_norm, x, h, run, 5);
+/* y_i = f(x_i, (x_1, x_1), ..., (x_n, x_n)): Dive into Deep Learning, eq. 11.6.1. */
+static Tensor *self_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                              int index, uint32_t stream) {
+    AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
+    Tensor *weights, *h = part_input(tape, b, &b->self_norm, x);
+    KeysValues kv = own_keys_values(tape, b, h, run, index);
+    h = multihead_attend(tape, &b->self, h, &kv, run->spans, run->position, dropout, &weights);
+    return add_part(tape, b, &b->self_norm, x, h, run, stream + 1);
+}
+
+static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                               int index, uint32_t stream) {
+    AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    Tensor *h = part_input(tape, b, &b->cross_norm, x);
+    h = multihead_attend(tape, &b->cross, h, &run->source[index], run->source_spans, NULL, dropout,
+                         &run->cross_weights[index]);
+    x = add_part(tape, b, &b->cross_norm, x, h, run, stream + 1);
+    tape_phase(tape, before);
+    return x;
+}
+
+static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                            uint32_t stream) {
+    Tensor *h = op_relu(tape, linear_apply(tape, &b->inner, part_input(tape, b, &b->feed_norm, x)));
+    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, stream, run->row_keys));
+    return add_part(tape, b, &b->feed_norm, x, h, run, stream + 1);
+}
+
+Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                        int index) {
+    uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
+    x = self_attention(tape, b, x, run, index, stream);
+    if (b->crosses) x = cross_attention(tape, b, x, run, index, stream + 2);
+    return feed_forward(tape, b, x, run, stream + 4);
 }

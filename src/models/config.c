@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "layers/attention.h"
-#include "layers/cell.h"
-#include "layers/posenc.h"
+#include "layers/positions.h"
+#include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "metrics/tok13a.h"
 #include "text/bpe.h"
@@ -59,8 +59,7 @@ static const Option TEXT_OPTIONS[] = {
      .help = "read merges in subword-nmt's format instead of learning them"},
     {0}};
 
-/* The choices of model.attention come from the score table, so this table is filled in by config_tables. */
-static Option MODEL_OPTIONS[] = {
+static const Option MODEL_OPTIONS[] = {
     {.key = "model.embedding", .type = OPT_INT, MODEL(embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of embeddings", .group = "Model"},
     {.key = "model.hidden", .type = OPT_INT, MODEL(hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
@@ -93,7 +92,7 @@ static Option MODEL_OPTIONS[] = {
      .help = "luong: the attentional vector is also input of the next step"},
     {.key = "model.decoder.readout", .type = OPT_CHOICE, MODEL(readout), .fallback = "deep", .choices = "deep|linear", .arg = "KIND",
      .help = "output layer reads state, context and embedding, or the state alone (luong: size of its vector, embedding or hidden)"},
-    {.key = "model.attention", .type = OPT_CHOICE, MODEL(attention), .fallback = "additive", .arg = "NAME",
+    {.key = "model.attention", .type = OPT_CHOICE, MODEL(attention), .fallback = "additive", .choices = ATTENTION_SCORE_CHOICES, .arg = "NAME",
      .help = "attention score function of recurrent decoders"},
     {.key = "model.attention_size", .type = OPT_INT, MODEL(attention_size), .fallback = "0", .max = 65536, .arg = "N",
      .help = "hidden units of the scores additive and concat; 0 = as the states"},
@@ -107,7 +106,7 @@ static Option MODEL_OPTIONS[] = {
      .help = "positional encoding of Transformer blocks and convolutions"},
     {.key = "model.max_positions", .type = OPT_INT, MODEL(max_positions), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "positions that learned encodings and the location score tell apart"},
-    {.key = "model.relative_reach", .type = OPT_INT, MODEL(relative_reach), .fallback = "16", .min = 1, .max = 4096, .arg = "N",
+    {.key = "model.max_relative_position", .old_key = "model.relative_reach", .type = OPT_INT, MODEL(max_relative_position), .fallback = "16", .min = 1, .max = 4096, .arg = "N",
      .help = "largest distance that relative positions tell apart"},
     {.key = "model.dropout_embedding", .type = OPT_REAL, MODEL(dropout_embedding), .fallback = "0.2", .max = 0.95, .arg = "P",
      .help = "dropout of embeddings"},
@@ -204,8 +203,6 @@ static const Option DECODE_OPTIONS[] = {
 /* clang-format on */
 
 void config_tables(Config *config, OptionTable tables[6]) {
-    for (Option *row = MODEL_OPTIONS; row->key; row++)
-        if (row->offset == offsetof(ModelOptions, attention)) row->choices = attention_choices();
     tables[0] = (OptionTable){DATA_OPTIONS, &config->data};
     tables[1] = (OptionTable){TEXT_OPTIONS, &config->text};
     tables[2] = (OptionTable){MODEL_OPTIONS, &config->model};

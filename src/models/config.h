@@ -42,7 +42,7 @@ typedef struct {
     int norm;                /* NormPlace */
     int positions;           /* PositionKind */
     int max_positions;       /* of learned positions and of the location score */
-    int relative_reach;
+    int max_relative_position;
     double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, dropout_attention,
         word_dropout;
 } ModelOptions;

@@ -12,7 +12,7 @@ int decoder_readout_size(const ModelOptions *o) {
 Decoder decoder_new(ParamSet *params, const ModelOptions *o) {
     Decoder d = {.options = o};
     if (is_transformer(&d))
-        d.transformer = decoder_transformer_new(params, o);
+        d.blocks = decoder_transformer_new(params, o);
     else
         d.recurrent = decoder_recurrent_new(params, o);
     return d;
@@ -21,7 +21,7 @@ Decoder decoder_new(ParamSet *params, const ModelOptions *o) {
 void decoder_prepare(Tape *tape, const Decoder *d, const EncoderOutput *output, Tensor *annotations,
                      Encoded *encoded) {
     if (is_transformer(d))
-        decoder_transformer_prepare(tape, &d->transformer, annotations, encoded);
+        decoder_transformer_prepare(tape, &d->blocks, annotations, encoded);
     else
         decoder_recurrent_prepare(tape, &d->recurrent, output, annotations, encoded);
 }
@@ -33,14 +33,14 @@ void decoder_prepare_steps(Tape *tape, const Decoder *d, Encoded *encoded) {
 Tensor *decoder_step(Tape *tape, const Decoder *d, const Encoded *encoded, const Spans *spans,
                      Tensor *embedded, DecoderState *state, AttentionWeights *attention) {
     return is_transformer(d)
-               ? decoder_transformer_step(tape, &d->transformer, encoded, spans, embedded, state, attention)
+               ? decoder_transformer_step(tape, &d->blocks, encoded, spans, embedded, state, attention)
                : decoder_recurrent_step(tape, &d->recurrent, encoded, spans, embedded, state, attention);
 }
 
 Tensor *decoder_forced(Tape *tape, const Decoder *d, const Encoded *encoded, const Sequences *target,
                        Tensor *embedded) {
     Tensor *readout = is_transformer(d)
-                          ? decoder_transformer_forced(tape, &d->transformer, encoded, target, embedded)
+                          ? decoder_transformer_forced(tape, &d->blocks, encoded, target, embedded)
                           : decoder_recurrent_forced(tape, &d->recurrent, encoded, target, embedded);
     return op_dropout(tape, readout, d->options->dropout_output, DROPOUT_READOUT, target->row_keys);
 }

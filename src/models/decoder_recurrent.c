@@ -1,16 +1,8 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
-#include "models/decoder_recurrent.h"
-
-#include <stdio.h>
+#include "models/decoder.h"
 #include "models/dropout_streams.h"
 
 /* ---- declaring ---- */
-
-static const char *layer_name(const char *prefix, int layer) {
-    static _Thread_local char name[64];
-    snprintf(name, sizeof name, "decoder.%s.%d", prefix, layer);
-    return name;
-}
 
 static bool is_deep(const ModelOptions *o) { return o->readout == READOUT_DEEP; }
 
@@ -19,13 +11,15 @@ RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) 
     int H = o->hidden, K = encoder_output_size(o), D = o->embedding, E = is_deep(o) ? D : H;
     int A = o->attention_size ? o->attention_size : H, gates = cell_gates(kind) * H;
     RecurrentDecoder d = {.options = o};
-    d.attention =
-        attention_new(params, "decoder.attention", (AttentionForm){o->attention, H, K, A, o->max_positions});
+    AttentionSizes sizes = {.query = H, .value = K, .hidden = A, .positions = o->max_positions};
+    d.attention = attention_new(params, "decoder.attention", o->attention, sizes);
     for (int l = 0; l < o->decoder_layers; l++) {
-        d.cell[l] = cell_new(params, layer_name(cell_name(kind), l), kind, l ? H : D, H, o->layer_norm);
+        const char *cell = param_layer(param_name("decoder", cell_name(kind)), l);
+        d.cell[l] = cell_new(params, cell, kind, l ? H : D, H, o->layer_norm);
         if (o->decoder_start != START_MEAN) continue;
-        d.start_h[l] = linear_new(params, layer_name("start", l), K, H, true);
-        if (kind == CELL_LSTM) d.start_c[l] = linear_new(params, layer_name("start_memory", l), K, H, true);
+        d.start_h[l] = linear_new(params, param_layer("decoder.start", l), K, H, true);
+        if (kind == CELL_LSTM)
+            d.start_c[l] = linear_new(params, param_layer("decoder.start_memory", l), K, H, true);
     }
     if (o->decoder_style == DECODER_BAHDANAU)
         d.context = linear_new(params, "decoder.context", K, gates, false);
@@ -76,7 +70,9 @@ void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const Enco
     const ModelOptions *o = d->options;
     Recurrence first = {0};
     Tensor *mean = NULL;
-    encoded->memory[0] = attention_remember(tape, &d->attention, annotations);
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
+    tape_phase(tape, before);
     if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, annotations, encoded->start, encoded->B);
     for (int l = 0; l < o->decoder_layers; l++) {
         if (!mean) {
@@ -91,23 +87,45 @@ void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const Enco
     encoded->initial = pack(o, &first);
 }
 
+/* ---- the context, and the two maps that read it ---- */
+
+/* c_t = sum_i alpha(s, h_i) h_i: Dive into Deep Learning, eq. 11.4.1; s is the query. */
+typedef struct {
+    Tensor *vector, *weights; /* c_t [n, K], NULL where the annotations are mapped already; alpha */
+    const Spans *spans;
+    Tensor *const *mapped; /* those of Encoded, or NULL */
+} Context;
+
 /* The map of the context into the recurrence, if there is one. */
-static const Linear *inner_reader(const RecurrentDecoder *d) {
+static const Linear *map_to_state(const RecurrentDecoder *d) {
     return d->second.input.weight ? &d->second.input : &d->context;
 }
 
-/* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation is mapped once instead of
- * each row's context at every step, and nobody needs the context itself. A bias survives because the weights sum to 1. */
+/* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation is mapped once
+ * instead of each row's context at every step, and nobody needs the context itself. A bias survives because the weights sum
+ * to 1. */
 void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *d, Encoded *encoded) {
-    const Linear *readers[CONTEXT_READERS] = {
-        [READ_INNER] = inner_reader(d), [READ_OUTER] = &d->read_context};
-    for (int i = 0; i < CONTEXT_READERS; i++)
-        if (readers[i]->weight) encoded->read[i] = linear_apply(tape, readers[i], encoded->memory[0].values);
+    const Linear *maps[CONTEXT_MAPS] = {
+        [CONTEXT_TO_STATE] = map_to_state(d), [CONTEXT_TO_READOUT] = &d->read_context};
+    for (int i = 0; i < CONTEXT_MAPS; i++)
+        if (maps[i]->weight) encoded->mapped[i] = linear_apply(tape, maps[i], encoded->source[0].values);
+}
+
+/* What a map makes of the context. */
+static Tensor *map_context(Tape *tape, const Linear *map, int which, const Context *context) {
+    if (!context->mapped) return linear_apply(tape, map, context->vector);
+    return op_context(tape, context->weights, context->mapped[which], context->spans);
+}
+
+/* The same, added to `base`. */
+static Tensor *add_context(Tape *tape, const Linear *map, int which, const Context *context, Tensor *base) {
+    if (!context->mapped) return linear_add(tape, map, context->vector, base);
+    return op_add(tape, base, map_context(tape, map, which, context));
 }
 
 /* ---- a step ---- */
 
-/* What the first layer makes of the tokens alone: its input projection, normalised already if nothing is added to it. */
+/* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is added to it. */
 static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *embedded) {
     Tensor *projected = cell_project(tape, &d->cell[0], embedded);
     bool complete = !d->context.weight && !d->feed.weight;
@@ -116,37 +134,31 @@ static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *emb
 
 typedef struct {
     Tensor *projected; /* [n, gates H] from project_tokens */
-    const AttentionMemory *memory;
+    const KeysValues *source;
     const Spans *spans;
     const uint32_t *row_keys; /* [n], for dropout; NULL if there is none */
-    Tensor *const *read;      /* of Encoded, where the context is not wanted itself; else NULL */
+    Tensor *const *mapped;    /* of Encoded, where the context is not wanted itself; else NULL */
 } StepInput;
 
 typedef struct {
-    Tensor *output, *context, *weights, *vector; /* vector: with input feeding only */
+    Tensor *output; /* of the last layer */
+    Context context;
+    Tensor *vector; /* the attentional vector, with input feeding only */
 } StepResult;
 
-static void attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query,
-                   StepResult *result) {
+static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query) {
     AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_ATTENTION, in->row_keys};
-    if (in->read)
-        result->weights = attention_weights(tape, &d->attention, query, in->memory, in->spans);
-    else
-        result->context =
-            attention_context(tape, &d->attention, query, in->memory, in->spans, dropout, &result->weights);
-}
-
-/* What one of the maps makes of the context, added to `base` if that is not NULL. `in` may be NULL: there is a context. */
-static Tensor *read_context(Tape *tape, const Linear *map, int reader, const StepInput *in,
-                            const StepResult *result, Tensor *base) {
-    if (!in || !in->read)
-        return base ? linear_add(tape, map, result->context, base) : linear_apply(tape, map, result->context);
-    Tensor *mean = op_context(tape, result->weights, in->read[reader], in->spans);
-    return base ? op_add(tape, base, mean) : mean;
+    Context context = {.spans = in->spans, .mapped = in->mapped};
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
+    if (!in->mapped)
+        context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
+    tape_phase(tape, before);
+    return context;
 }
 
 /* Layers above the first; returns the output of the last. */
-static Tensor *climb(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Recurrence *state) {
+static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Recurrence *state) {
     const ModelOptions *o = d->options;
     Tensor *x = state->layer[0].h;
     for (int l = 1; l < o->decoder_layers; l++) {
@@ -160,32 +172,30 @@ static Tensor *climb(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
     return x;
 }
 
-static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
-                                  const StepResult *result) {
-    Tensor *sum = linear_apply(tape, &d->read_state, result->output);
-    sum = read_context(tape, &d->read_context, READ_OUTER, in, result, sum);
+/* tanh(W [c_t; h_t]): Luong et al. 2015, eq. 5. */
+static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, const StepResult *step) {
+    Tensor *sum = linear_apply(tape, &d->read_state, step->output);
+    sum = add_context(tape, &d->read_context, CONTEXT_TO_READOUT, &step->context, sum);
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
 
+/* The query is s_{t-1} of the last layer. */
 static StepResult step_bahdanau(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
                                 Recurrence *state) {
-    StepResult result = {0};
-    attend(tape, d, in, state->layer[d->options->decoder_layers - 1].h, &result);
-    Tensor *sum = read_context(tape, &d->context, READ_INNER, in, &result, in->projected);
-    state->layer[0] = cell_step(tape, &d->cell[0], cell_normalize(tape, &d->cell[0], sum), state->layer[0]);
-    result.output = climb(tape, d, in, state);
-    return result;
+    const Cell *cell = &d->cell[0];
+    Context context = attend(tape, d, in, state->layer[d->options->decoder_layers - 1].h);
+    Tensor *sum = add_context(tape, &d->context, CONTEXT_TO_STATE, &context, in->projected);
+    state->layer[0] = cell_step(tape, cell, cell_normalize(tape, cell, sum), state->layer[0]);
+    return (StepResult){.output = upper_layers(tape, d, in, state), .context = context};
 }
 
 static StepResult step_conditional(Tape *tape, const RecurrentDecoder *d, const StepInput *in,
                                    Recurrence *state) {
-    StepResult result = {0};
     CellState between = cell_step(tape, &d->cell[0], in->projected, state->layer[0]);
-    attend(tape, d, in, between.h, &result);
-    Tensor *input = read_context(tape, &d->second.input, READ_INNER, in, &result, NULL);
+    Context context = attend(tape, d, in, between.h);
+    Tensor *input = map_context(tape, &d->second.input, CONTEXT_TO_STATE, &context);
     state->layer[0] = cell_step(tape, &d->second, cell_normalize(tape, &d->second, input), between);
-    result.output = climb(tape, d, in, state);
-    return result;
+    return (StepResult){.output = upper_layers(tape, d, in, state), .context = context};
 }
 
 static StepResult step_luong(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Recurrence *state) {
@@ -194,32 +204,26 @@ static StepResult step_luong(Tape *tape, const RecurrentDecoder *d, const StepIn
     if (state->vector)
         input = cell_normalize(tape, &d->cell[0], linear_add(tape, &d->feed, state->vector, input));
     state->layer[0] = cell_step(tape, &d->cell[0], input, state->layer[0]);
-    result.output = climb(tape, d, in, state);
-    attend(tape, d, in, result.output, &result);
-    if (state->vector) result.vector = state->vector = attentional_vector(tape, d, in, &result);
+    result.output = upper_layers(tape, d, in, state);
+    result.context = attend(tape, d, in, result.output);
+    if (state->vector) result.vector = state->vector = attentional_vector(tape, d, &result);
     return result;
 }
 
-static StepResult step(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Recurrence *state) {
-    switch (d->options->decoder_style) {
-    case DECODER_BAHDANAU:
-        return step_bahdanau(tape, d, in, state);
-    case DECODER_LUONG:
-        return step_luong(tape, d, in, state);
-    default:
-        return step_conditional(tape, d, in, state);
-    }
-}
+/* In the order of DecoderStyle. */
+static StepResult (*const STEPS[])(Tape *, const RecurrentDecoder *, const StepInput *,
+                                   Recurrence *) = {[DECODER_BAHDANAU] = step_bahdanau,
+                                                    [DECODER_CONDITIONAL] = step_conditional,
+                                                    [DECODER_LUONG] = step_luong};
 
-/* What the output layer reads: rows of the step `in`, or of all steps if that is NULL. */
-static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepInput *in, const StepResult *step,
-                        Tensor *embedded) {
+/* What the output layer reads, of one step or of all. */
+static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult *step, Tensor *embedded) {
     const ModelOptions *o = d->options;
     if (step->vector) return step->vector;
-    if (o->decoder_style == DECODER_LUONG) return attentional_vector(tape, d, in, step);
+    if (o->decoder_style == DECODER_LUONG) return attentional_vector(tape, d, step);
     if (!is_deep(o)) return step->output;
     Tensor *sum = linear_apply(tape, &d->read_state, step->output);
-    sum = read_context(tape, &d->read_context, READ_OUTER, in, step, sum);
+    sum = add_context(tape, &d->read_context, CONTEXT_TO_READOUT, &step->context, sum);
     sum = linear_add(tape, &d->read_embedding, embedded, sum);
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
@@ -227,24 +231,26 @@ static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepInput *
 Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
                                const Spans *spans, Tensor *embedded, DecoderState *state,
                                AttentionWeights *attention) {
-    bool prepared = encoded->read[READ_INNER] || encoded->read[READ_OUTER];
-    StepInput in = {project_tokens(tape, d, embedded), &encoded->memory[0], spans, NULL,
-                    prepared ? encoded->read : NULL};
+    bool prepared = encoded->mapped[CONTEXT_TO_STATE] || encoded->mapped[CONTEXT_TO_READOUT];
+    StepInput in = {.projected = project_tokens(tape, d, embedded),
+                    .source = &encoded->source[0],
+                    .spans = spans,
+                    .mapped = prepared ? encoded->mapped : NULL};
     Recurrence recurrence = unpack(d->options, state);
-    StepResult result = step(tape, d, &in, &recurrence);
+    StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
     *state = pack(d->options, &recurrence);
     if (attention) {
-        attention->weights = result.weights->data;
+        attention->weights = result.context.weights->data;
         attention->start = spans->start;
         attention->length = spans->length;
     }
-    return read_out(tape, d, &in, &result, embedded);
+    return read_out(tape, d, &result, embedded);
 }
 
 /* ---- all steps ---- */
 
 /* The first `rows` sentences of the state: those that still run. */
-static void shrink(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
+static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
     if (state->layer[0].h->rows == rows) return;
     for (int l = 0; l < o->decoder_layers; l++) state->layer[l] = cell_rows(tape, state->layer[l], 0, rows);
     if (state->vector) state->vector = tape_rows(tape, state->vector, 0, rows);
@@ -267,22 +273,25 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
-    StepResult result = {0};
+    StepResult last = {0};
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
-        StepInput in = {tape_rows(tape, projected, begin, rows), &encoded->memory[0],
-                        spans_prefix(tape, spans, rows), steps.row_keys + begin, NULL};
-        shrink(tape, d->options, &state, rows);
+        StepInput in = {.projected = tape_rows(tape, projected, begin, rows),
+                        .source = &encoded->source[0],
+                        .spans = spans_prefix(tape, spans, rows),
+                        .row_keys = steps.row_keys + begin};
+        keep_running(tape, d->options, &state, rows);
         tape_step_begin(tape, begin, rows);
-        result = step(tape, d, &in, &state);
+        last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);
     }
-    StepResult all = {.output = tape_whole(tape, result.output), .context = tape_whole(tape, result.context)};
-    if (result.vector) all.vector = tape_whole(tape, result.vector);
+    StepResult all = {.output = tape_whole(tape, last.output),
+                      .context = {.vector = tape_whole(tape, last.context.vector)},
+                      .vector = last.vector ? tape_whole(tape, last.vector) : NULL};
     tape_sequence_end(tape);
     Phase before = tape_phase(tape, PHASE_OUTPUT);
-    Tensor *readout = op_gather(tape, read_out(tape, d, NULL, &all, embedded), steps.place, target->rows);
+    Tensor *readout = op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
     tape_phase(tape, before);
     return readout;
 }

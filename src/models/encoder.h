@@ -1,7 +1,8 @@
-/* encoder.h - from embedded source tokens to one annotation per token, in one of three ways:
- *   rnn             recurrent layers, one- or bidirectional (Bahdanau et al. 2015, section 3.2), with residual connections on request
- *   self_attention  Transformer blocks (Vaswani et al. 2017, section 3.1)
- *   conv            gated convolutions (Gehring et al. 2017)
+/* encoder.h - from embedded source tokens to one annotation per token, in one of three ways, each in its own file:
+ *   encoder_rnn.c        recurrent layers, one- or bidirectional (Bahdanau et al. 2015, section 3.2; Dive into Deep Learning,
+ *                        eq. 10.7.1), with residual connections on request
+ *   encoder_attention.c  Transformer blocks (Vaswani et al. 2017, section 3.1)
+ *   encoder_conv.c       gated convolutions (Gehring et al. 2017)
  * All feed any decoder.
  *
  * Shapes  x [rows, D] -> annotations [rows, K], rows as in sequences.h; K = H, or 2 H of a bidirectional RNN
@@ -10,29 +11,43 @@
 #define MODELS_ENCODER_H
 
 #include "layers/conv.h"
-#include "layers/posenc.h"
-#include "layers/rnn.h"
-#include "layers/transformer.h"
-#include "models/config.h"
+#include "layers/recurrent.h"
+#include "models/transformer_stack.h"
 
 typedef struct {
     const ModelOptions *options;
-    Cell cell[MODEL_MAX_LAYERS][2]; /* rnn: forward, backward */
-    Linear input;                   /* the others: from embedding to layer size, where these differ */
-    Posenc posenc;
-    TransformerBlock block[MODEL_MAX_LAYERS];
+    Cell cell[MODEL_MAX_LAYERS][2]; /* forward, backward */
+} RnnEncoder;
+
+typedef struct {
+    const ModelOptions *options;
+    PositionalEncoding positions;
     Conv conv[MODEL_MAX_LAYERS];
-    Norm norm; /* of the last block's output */
+    Norm norm; /* of the last layer's output */
+} ConvEncoder;
+
+typedef struct {
+    const ModelOptions *options;
+    RnnEncoder rnn; /* one of the three, by options->encoder_style */
+    TransformerStack blocks;
+    ConvEncoder conv;
 } Encoder;
 
 typedef struct {
-    Tensor *annotations; /* [rows, K] */
-    CellState
-        final[MODEL_MAX_LAYERS]; /* rnn in one direction: [B, H] state of each layer after the last token */
+    Tensor *annotations;               /* [rows, K] */
+    CellState final[MODEL_MAX_LAYERS]; /* START_FINAL: [B, H] state of each layer after the last token */
 } EncoderOutput;
 
 Encoder encoder_new(ParamSet *params, const ModelOptions *options); /* `options` is kept */
 int encoder_output_size(const ModelOptions *options);               /* K */
 EncoderOutput encoder_run(Tape *tape, const Encoder *encoder, Tensor *x, const Sequences *source);
+
+/* The three ways: for encoder.c. */
+RnnEncoder encoder_rnn_new(ParamSet *params, const ModelOptions *options);
+EncoderOutput encoder_rnn_run(Tape *tape, const RnnEncoder *encoder, Tensor *x, const Sequences *source);
+TransformerStack encoder_attention_new(ParamSet *params, const ModelOptions *options);
+Tensor *encoder_attention_run(Tape *tape, const TransformerStack *blocks, Tensor *x, const Sequences *source);
+ConvEncoder encoder_conv_new(ParamSet *params, const ModelOptions *options);
+Tensor *encoder_conv_run(Tape *tape, const ConvEncoder *encoder, Tensor *x, const Sequences *source);
 
 #endif

@@ -163,7 +163,7 @@ Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {
     DecoderState selected = {.parts = state->parts};
     for (int i = 0; i < state->parts; i++) selected.part[i] = op_gather(tape, state->part[i], index, rows);
-    selected.history = history_select(tape, &state->history, index, rows);
+    selected.cache = kv_cache_select(tape, &state->cache, index, rows);
     return selected;
 }
 

@@ -35,8 +35,8 @@ static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Ten
 void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part) {
     int first = whole->start[first_sentence], rows = whole->start[whole->B];
     for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
-        AttentionMemory *to = &whole->memory[l];
-        const AttentionMemory *from = &part->memory[l];
+        KeysValues *to = &whole->source[l];
+        const KeysValues *from = &part->source[l];
         join_rows(tape, &to->values, rows, first, from->values);
         if (from->keys == from->values)
             to->keys = to->values;
@@ -44,7 +44,7 @@ void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *
             join_rows(tape, &to->keys, rows, first, from->keys);
         join_rows(tape, &to->bias, rows, first, from->bias);
     }
-    for (int i = 0; i < CONTEXT_READERS; i++) join_rows(tape, &whole->read[i], rows, first, part->read[i]);
+    for (int i = 0; i < CONTEXT_MAPS; i++) join_rows(tape, &whole->mapped[i], rows, first, part->mapped[i]);
     whole->initial.parts = part->initial.parts;
     for (int i = 0; i < part->initial.parts; i++)
         join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, part->initial.part[i]);

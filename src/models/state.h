@@ -7,33 +7,33 @@
 #define MODELS_STATE_H
 
 #include "layers/attention.h"
-#include "layers/history.h"
+#include "layers/kv_cache.h"
 #include "models/config.h"
 
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
-/* Whatever a decoder must remember: one row per hypothesis in each part. Recurrent: the parts of each layer's cell (h, or h and c)
- * and, with input feeding, the attentional vector. Transformer: no parts, but the keys and values of earlier steps. */
+/* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each layer's cell (h, or
+ * h and c) and, with input feeding, the attentional vector. Transformer: no parts, but the keys and values of earlier steps. */
 typedef struct {
     Tensor *part[STATE_PARTS];
     int parts;
-    History history;
+    KvCache cache;
 } DecoderState;
 
 /* The maps that read a recurrent decoder's context: into the recurrence, and into the readout. */
-enum { READ_INNER, READ_OUTER, CONTEXT_READERS };
+enum { CONTEXT_TO_STATE, CONTEXT_TO_READOUT, CONTEXT_MAPS };
 
 typedef struct {
     Tape *tape; /* where it lives; steps of a Transformer leave their keys and values there */
     int B;
     const int *start; /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of the annotations */
-    AttentionMemory memory[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
-    DecoderState initial;                     /* row b = sentence b */
-    Tensor *read[CONTEXT_READERS]; /* for steps of a recurrent decoder: see decoder_prepare_steps */
+    KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
+    DecoderState initial;                /* row b = sentence b */
+    Tensor *mapped[CONTEXT_MAPS]; /* annotations under these maps: see decoder_prepare_steps; or NULL */
 } Encoded;
 
-/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order; what they hold is copied to the
- * tape of the whole. */
+/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order; what they hold is
+ * copied to the tape of the whole. */
 Encoded *encoded_join(Tape *tape, const int *lengths, int B);
 void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part);
 

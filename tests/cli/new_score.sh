@@ -1,9 +1,11 @@
 #!/bin/sh
-# new_score.sh - adding a score function takes one file and one row: the example of tests/example in a copy of the source.
+# new_score.sh - adding a score function takes one section and one row of one file: the example of tests/example in a copy of
+# the source.
 # slow
 set -eu
 . tests/cli/tiny_model.inc
-score=bilinear formula='(A q) . (B k) / sqrt(a)'
+score=bilinear
+example=tests/example/attention_$score.c table=layers/attention_scores.c
 copy=$TMP/copy
 
 for tool in make "${CC:-cc}" pkg-config diff; do
@@ -15,21 +17,29 @@ done
 
 mkdir "$copy"
 cp -R src Makefile "$copy"
-cp tests/example/score_$score.c "$copy/src/layers/"
-row=$(printf '    %-105s\\' "ROW($score, \"$formula\")") awk '
-    { print } /^    ROW\(general,/ { print ENVIRON["row"]; rows++ } END { exit rows != 1 }
-' src/layers/scores.h >"$copy/src/layers/scores.h" || fail "no place for a row in scores.h"
+row=$(sed -n "s/^ \* *\(ROW($score, .*)\)\$/\1/p" $example)
+[ -n "$row" ] || fail "no row in $example"
+row=$(printf '    %-105s\\' "$row")
+ROW=$row awk -v example=$example '
+    /^\/\* ---- the table ---- / { while ((getline line <example) > 0) print line; sections++ }
+    { print }
+    /^    ROW\(general,/ { print ENVIRON["ROW"]; rows++ }
+    END { exit !(sections == 1 && rows == 1) }
+' src/$table >"$copy/src/$table" || fail "no place for a section or a row in $table"
 
-# The difference is one file and one line.
+# The difference is that section and that line of one file.
 status=0
 LC_ALL=C diff -r -U 1 src "$copy/src" >"$TMP/diff" || status=$?
 cat "$TMP/diff"
 [ $status -eq 1 ] || fail "diff: status $status"
-[ "$(grep -c '^Only in ' "$TMP/diff")" -eq 1 ] || fail "more than one file"
-grep -q "^Only in $copy/src/layers: score_$score.c\$" "$TMP/diff" || fail "not the file of the score"
-changed=$(grep -v -e '^--- ' -e '^+++ ' "$TMP/diff" | grep -c '^[-+]' || true)
-[ "$changed" -eq 1 ] || fail "$changed lines differ"
-grep -q "^+    ROW($score, " "$TMP/diff" || fail "not the row of the score"
+[ "$(grep -c '^--- ' "$TMP/diff")" -eq 1 ] || fail "more than one file differs"
+grep -q "^--- src/$table" "$TMP/diff" || fail "not the file of the scores"
+! grep -q '^Only in ' "$TMP/diff" || fail "a file more or less"
+[ "$(grep -c '^@@ ' "$TMP/diff")" -eq 2 ] || fail "more than a section and a row"
+! grep -v '^--- ' "$TMP/diff" | grep -q '^-' || fail "lines are gone"
+grep -v '^+++ ' "$TMP/diff" | sed -n 's/^+//p' >"$TMP/added"
+sed '$d' "$TMP/added" | cmp -s - $example || fail "not the section of the example"
+[ "$(sed -n '$p' "$TMP/added")" = "$row" ] || fail "not the row of the score"
 
 # Nobody else's make flags; quick to compile rather than quick to run.
 (

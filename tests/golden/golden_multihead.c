@@ -35,11 +35,10 @@ static void check(bool packed) {
     tape->grads = params_block(params);
     Tensor *x = golden_input(reference, tape, "queries"), *keys = golden_input(reference, tape, "keys"),
            *values = golden_input(reference, tape, "values"), *weights;
-    AttentionMemory memory = {.keys = multihead_remember(tape, &multihead, keys).keys,
-                              .values = multihead_remember(tape, &multihead, values).values};
+    KeysValues kv = {.keys = multihead_project(tape, &multihead, keys).keys,
+                     .values = multihead_project(tape, &multihead, values).values};
     Spans *spans = golden_spans(reference, tape, BATCH, QUERIES, KEYS);
-    Tensor *y =
-        multihead_attend(tape, &multihead, x, &memory, spans, NULL, (AttentionDropout){.p = 0}, &weights);
+    Tensor *y = multihead_attend(tape, &multihead, x, &kv, spans, NULL, (AttentionDropout){.p = 0}, &weights);
     Field expected = golden_inside(reference, "out", "weights", spans, HEADS, ZERO_OUTSIDE);
     reference_check(&expected, weights->data, tensor_size(weights), REFERENCE_NINE_DIGITS);
     golden_output(reference, y);

@@ -11,8 +11,7 @@
 #include "base/mem.h"
 #include "golden/golden_cases.h"
 #include "golden/reference.h"
-#include "layers/cell.h"
-#include "layers/packed.h"
+#include "layers/recurrent.h"
 
 /* "w_ih" and layer number ("" for the cell). */
 static const char *numbered(const char *name, const char *layer) {

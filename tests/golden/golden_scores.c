@@ -1,7 +1,7 @@
 /* golden_scores.c - attention with each score of the table: weights, context and gradients.
  *
  * PyTorch keeps most weights as [outputs, inputs], ours are [inputs, outputs]. Its keys and values are different tensors here, so
- * the keys are remembered first and the values put beside them.
+ * the keys are projected first and the values put beside them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,8 +64,8 @@ static Attention read_attention(Reference *reference, ParamSet *params, const ch
     bool looks = reference_has(reference, "in", "keys"), hidden = reference_has(reference, "in", "w_v");
     Field values = reference_field(reference, "in", looks ? "keys" : "values");
     int inner = hidden ? (int)reference_field(reference, "in", "w_v").count : 1;
-    AttentionForm form = {score_row(score), queries.shape[2], values.shape[2], inner, keys};
-    Attention attention = attention_new(params, "attention", form);
+    AttentionSizes sizes = {queries.shape[2], values.shape[2], inner, keys};
+    Attention attention = attention_new(params, "attention", score_row(score), sizes);
     params_allocate(params);
     int count = 0;
     for (; count < MOST_WEIGHTS && weights[count].param; count++) {
@@ -91,16 +91,16 @@ static void check_case(int i) {
     Attention attention = read_attention(reference, params, CASES[i].score, wanted, scores.shape[2]);
     Tape *tape = tape_new(params, true);
     tape->grads = params_block(params);
-    Tensor *query = golden_input(reference, tape, "queries"), *keys = NULL, *weights,
+    Tensor *query = golden_input(reference, tape, "queries"), *keys = NULL,
            *values = golden_input(reference, tape, "values");
     if (reference_has(reference, "in", "keys")) keys = golden_input(reference, tape, "keys");
     Spans *spans = golden_spans(reference, tape, scores.shape[0], scores.shape[1], scores.shape[2]);
-    AttentionMemory memory = attention_remember(tape, &attention, keys ? keys : values);
-    memory.values = values;
-    check_inside(reference, "scores", spans, attention.score->scores(tape, &attention, query, &memory, spans),
+    KeysValues kv = attention_project_keys(tape, &attention, keys ? keys : values);
+    kv.values = values;
+    check_inside(reference, "scores", spans, attention.score->scores(tape, &attention, query, &kv, spans),
                  ANYTHING_OUTSIDE);
-    Tensor *y =
-        attention_context(tape, &attention, query, &memory, spans, (AttentionDropout){.p = 0}, &weights);
+    Tensor *weights = attention_weights(tape, &attention, query, &kv, spans);
+    Tensor *y = attention_context(tape, weights, &kv, spans, (AttentionDropout){.p = 0});
     check_inside(reference, "weights", spans, weights, ZERO_OUTSIDE);
     golden_output(reference, y);
     tape_backward(tape);

@@ -9,6 +9,8 @@
 const OpCase *const OP_CASES[] = {AFFINE_CASES, POINTWISE_CASES, NORM_CASES, SELECT_CASES, RECURRENT_CASES,
                                   SCORE_CASES,  ATTENTION_CASES, LOSS_CASES, NULL};
 
+int bench_score;
+
 Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns) {
     assert(bench->next < BENCH_LEAVES);
     Tensor *x = tape_tensor(tape, rows, columns);

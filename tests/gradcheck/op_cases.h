@@ -19,7 +19,8 @@ enum {
     CASE_TRAINING = 1,     /* dropout is active */
     CASE_LOSS = 2,         /* the result is a loss: its own gradient is 1 */
     CASE_SPARE_PARAMS = 4, /* declares parameters that it does not use */
-    CASE_MAY_VANISH = 8    /* derivatives of leaves may all be zero */
+    CASE_MAY_VANISH = 8,   /* derivatives of leaves may all be zero */
+    CASE_EVERY_SCORE = 16  /* repeated for every row of ATTENTION_SCORES: bench_score */
 };
 
 typedef struct {
@@ -29,6 +30,8 @@ typedef struct {
     Tensor *(*run)(Tape *tape, OpBench *bench);
     int flags;
 } OpCase;
+
+extern int bench_score; /* the row that a case with CASE_EVERY_SCORE is repeated for just now */
 
 struct OpBench {
     const OpCase *item;

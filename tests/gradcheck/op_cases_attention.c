@@ -1,5 +1,5 @@
 /* op_cases_attention.c - softmax, dropout and context over ragged spans; attention as a whole with every score. */
-#include "layers/scores.h"
+#include "layers/attention.h"
 #include "op_cases.h"
 
 /* Rows look at spans of one key, of several, of the same keys, and of none. */
@@ -58,32 +58,24 @@ static Tensor *causal(Tape *tape, OpBench *bench) {
     return op_context(tape, op_dropout_weights(tape, weights, 0.3, 1, ROW_KEYS, before), x, before);
 }
 
-/* Every row of the score table, with queries that are not of the values' size and with such that are. */
+/* Attention as a whole, with queries that are not of the values' size and with such that are. */
 static Attention attention;
-enum { VALUE = 4, POSITIONS = 3 };
-static void declare(ParamSet *params, int score, int query_size) {
-    AttentionForm form = {score, query_size, VALUE, 5, POSITIONS};
-    attention = attention_new(params, "attention", form);
+enum { VALUE = 4, HIDDEN = 5, POSITIONS = 3 };
+static void declare_with(ParamSet *params, int query_size) {
+    AttentionSizes sizes = {query_size, VALUE, HIDDEN, POSITIONS};
+    attention = attention_new(params, "attention", bench_score, sizes);
 }
+static void declare(ParamSet *params) { declare_with(params, VALUE - 1); }
+static void declare_equal(ParamSet *params) { declare_with(params, VALUE); }
 static Tensor *whole(Tape *tape, OpBench *bench) {
-    Tensor *query = bench_leaf(bench, tape, ROWS, attention.query_size),
-           *values = bench_leaf(bench, tape, KEYS, VALUE), *weights;
-    AttentionMemory memory = attention_remember(tape, &attention, values);
+    Tensor *query = bench_leaf(bench, tape, ROWS, attention.size.query),
+           *values = bench_leaf(bench, tape, KEYS, VALUE);
+    KeysValues kv = attention_project_keys(tape, &attention, values);
     AttentionDropout dropped = {bench->item->flags & CASE_TRAINING ? 0.3 : 0, 2, ROW_KEYS};
-    Tensor *y = attention_context(tape, &attention, query, &memory, spans(tape), dropped, &weights);
+    Tensor *weights = attention_weights(tape, &attention, query, &kv, spans(tape));
+    Tensor *y = attention_context(tape, weights, &kv, spans(tape), dropped);
     return op_add(tape, y, op_tanh(tape, y));
 }
-
-#define SCORE_INDEX(name, formula) INDEX_##name,
-enum { SCORE_TABLE(SCORE_INDEX) SCORE_INDEX_COUNT };
-#define SCORE_FUNCTIONS(name, formula)                                                                       \
-    static void declare_##name(ParamSet *params) { declare(params, INDEX_##name, VALUE - 1); }               \
-    static void declare_square_##name(ParamSet *params) { declare(params, INDEX_##name, VALUE); }
-SCORE_TABLE(SCORE_FUNCTIONS)
-#define SCORE_CASES(name, formula)                                                                           \
-    {OP_CONTEXT, "attention, " #name, declare_##name, whole, 0},                                             \
-        {OP_CONTEXT, "attention, " #name ", equal sizes, dropout", declare_square_##name, whole,             \
-         CASE_TRAINING},
 
 const OpCase ATTENTION_CASES[] = {
     {OP_MASKED_SOFTMAX, "masked_softmax", NULL, softmax, 0},
@@ -97,4 +89,6 @@ const OpCase ATTENTION_CASES[] = {
     {OP_CONTEXT, "context, constant weights", NULL, context_constant_weights, 0},
     {OP_CONTEXT, "context, constant values", NULL, context_constant_values, 0},
     {OP_DROPOUT_WEIGHTS, "causal self-attention", NULL, causal, CASE_TRAINING},
-    SCORE_TABLE(SCORE_CASES){0}};
+    {OP_CONTEXT, "attention", declare, whole, CASE_EVERY_SCORE},
+    {OP_CONTEXT, "attention, equal sizes, dropout", declare_equal, whole, CASE_EVERY_SCORE | CASE_TRAINING},
+    {0}};

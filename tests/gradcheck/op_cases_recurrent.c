@@ -1,5 +1,5 @@
 /* op_cases_recurrent.c - gates of GRU and LSTM alone, and layers over packed sequences in both directions. */
-#include "layers/rnn.h"
+#include "layers/recurrent.h"
 #include "op_cases.h"
 
 static Tensor *gru_gates(Tape *tape, OpBench *bench) {

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include "base/mem.h"
 #include "gradient_check.h"
+#include "layers/attention.h"
 #include "num/kern.h"
 #include "op_cases.h"
 
@@ -138,10 +140,17 @@ static void check_case(const OpCase *item, bool packed) {
     params_free(run.bench.params);
 }
 
+typedef struct {
+    OpCase item; /* its name is that of the test */
+    int score;
+    char name[64];
+} TestCase;
+
 static void test_case(void **state) {
-    const OpCase *item = *state;
-    check_case(item, false);
-    if (item->declare) check_case(item, true);
+    const TestCase *test = *state;
+    bench_score = test->score;
+    check_case(&test->item, false);
+    if (test->item.declare) check_case(&test->item, true);
 }
 
 static void test_every_row(void **state) {
@@ -167,16 +176,34 @@ static void test_dropout_when_not_training(void **state) {
     params_free(params);
 }
 
+/* Adds the tests of a case to `list`, if that is not NULL; returns how many. */
+static int add_tests(const OpCase *item, TestCase *list) {
+    bool repeated = item->flags & CASE_EVERY_SCORE;
+    int count = repeated ? ATTENTION_SCORE_COUNT : 1;
+    for (int i = 0; i < count && list; i++) {
+        TestCase *test = &list[i];
+        *test = (TestCase){.item = *item, .score = i};
+        snprintf(test->name, sizeof test->name, "%s%s%s", item->name, repeated ? ", " : "",
+                 repeated ? ATTENTION_SCORES[i].name : "");
+        test->item.name = test->name;
+    }
+    return count;
+}
+
 int main(void) {
-    int cases = 0;
+    int count = 0;
     for (int t = 0; OP_CASES[t]; t++)
-        for (const OpCase *item = OP_CASES[t]; item->name; item++) cases++;
+        for (const OpCase *item = OP_CASES[t]; item->name; item++) count += add_tests(item, NULL);
+    TestCase *cases = mem_alloc((size_t)count, sizeof *cases), *next = cases;
+    for (int t = 0; OP_CASES[t]; t++)
+        for (const OpCase *item = OP_CASES[t]; item->name; item++) next += add_tests(item, next);
     kern_select();
-    struct CMUnitTest tests[cases + 2], *test = tests;
+    struct CMUnitTest tests[count + 2], *test = tests;
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_every_row);
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_dropout_when_not_training);
-    for (int t = 0; OP_CASES[t]; t++)
-        for (const OpCase *item = OP_CASES[t]; item->name; item++)
-            *test++ = (struct CMUnitTest){item->name, test_case, NULL, NULL, (void *)(uintptr_t)item};
-    return cmocka_run_group_tests_name("gradients of ops", tests, NULL, NULL);
+    for (int i = 0; i < count; i++)
+        *test++ = (struct CMUnitTest){cases[i].name, test_case, NULL, NULL, &cases[i]};
+    int failed = cmocka_run_group_tests_name("gradients of ops", tests, NULL, NULL);
+    mem_free(cases);
+    return failed;
 }

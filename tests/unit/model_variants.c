@@ -84,7 +84,7 @@ void variant_sizes(ModelOptions *options) {
     options->embedding = options->hidden = 4;
     options->embedding_scale = 0.7;
     options->max_positions = 4; /* fewer than the longest sentence has */
-    options->relative_reach = 2;
+    options->max_relative_position = 2;
 }
 
 static void configure(Config *config, const ModelVariant *variant, const char *more) {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "layers/cell.h"
-#include "layers/posenc.h"
+#include "layers/positions.h"
+#include "layers/recurrent.h"
 #include "layers/transformer.h"
 
 /* ---- recurrence ---- */
@@ -113,9 +113,9 @@ static Vector heads(const char *name, const ModelOptions *o, Vector x, const Vec
             Vector key = plain_part(plain_affine(plain_name(name, "key"), memory->row[t]), h * d, d);
             values.row[t] = plain_part(plain_affine(plain_name(name, "value"), memory->row[t]), h * d, d);
             if (o->positions == POSITIONS_RELATIVE && place >= 0) {
-                int reach = o->relative_reach, distance = t - place;
-                distance = distance < -reach ? -reach : distance > reach ? reach : distance;
-                key = plain_sum(key, plain_row(plain_param("%s.relative", name), distance + reach));
+                int most = o->max_relative_position, distance = t - place;
+                distance = distance < -most ? -most : distance > most ? most : distance;
+                key = plain_sum(key, plain_row(plain_param("%s.relative", name), distance + most));
             }
             scores[t] = plain_dot(q, key) / sqrt(d);
         }

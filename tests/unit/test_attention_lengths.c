@@ -14,7 +14,7 @@
 #include "num/kern.h"
 
 /* Two sentences of four and three keys, two queries each. */
-enum { ROWS = 4, KEYS = 7, QUERY = 3, VALUE = 5, INNER = 4, POSITIONS = 3 };
+enum { ROWS = 4, KEYS = 7, QUERY = 3, VALUE = 5, HIDDEN = 4, POSITIONS = 3 };
 static const int FIRST[ROWS] = {0, 0, 4, 4};
 static const int BY_SENTENCE[][ROWS] = {{4, 4, 3, 3}, {3, 3, 0, 0}, {0, 0, 1, 1}, {0, 0, 0, 0}};
 static const int BY_QUERY[][ROWS] = {{1, 4, 0, 2}, {0, 3, 3, 1}, {2, 0, 0, 0}};
@@ -42,9 +42,10 @@ static Bench attend(const ParamSet *params, const Attention *attention, const in
         for (int i = 0; i < length[r]; i++) b.seen[FIRST[r] + i] = true;
     for (int k = 0; k < KEYS && spoil; k++)
         for (int c = 0; c < VALUE && !b.seen[k]; c++) tensor_row(b.values, k)[c] = (real)NAN;
-    AttentionMemory memory = attention_remember(b.tape, attention, b.values);
-    b.context = attention_context(b.tape, attention, b.query, &memory, spans_new(b.tape, FIRST, length, ROWS),
-                                  (AttentionDropout){.p = 0}, &b.weights);
+    KeysValues kv = attention_project_keys(b.tape, attention, b.values);
+    Spans *spans = spans_new(b.tape, FIRST, length, ROWS);
+    b.weights = attention_weights(b.tape, attention, b.query, &kv, spans);
+    b.context = attention_context(b.tape, b.weights, &kv, spans, (AttentionDropout){.p = 0});
     return b;
 }
 
@@ -95,7 +96,7 @@ static void check_gradients(const Bench *b, const ParamSet *params, const int *l
 static void check(int score, const int *length) {
     ParamSet *params = params_new();
     Attention attention =
-        attention_new(params, "attention", (AttentionForm){score, QUERY, VALUE, INNER, POSITIONS});
+        attention_new(params, "attention", score, (AttentionSizes){QUERY, VALUE, HIDDEN, POSITIONS});
     params_initialize(params, 5);
     Bench b = attend(params, &attention, length, false), spoiled = attend(params, &attention, length, true);
     check_weights(&b, length);

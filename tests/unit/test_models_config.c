@@ -143,7 +143,7 @@ static void test_ranges(void **state) {
         {"model.norm", "both"},
         {"model.positions", "absolute"},
         {"model.max_positions", "0"},
-        {"model.relative_reach", "0"},
+        {"model.max_relative_position", "0"},
         {"model.dropout_attention", "0.96"},
         {"model.encoder", "rnn"},
         {"model.encoder.leyers", "2"},

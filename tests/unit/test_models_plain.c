@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "layers/attention.h"
-#include "layers/cell.h"
+#include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "num/kern.h"
 #include "unit/plain_layers.h"
@@ -115,7 +115,7 @@ static Vector attend(const Sentence *s, Vector query) {
 }
 
 /* Layers above the first; returns the output of the last. */
-static Vector climb(Sentence *s) {
+static Vector upper_layers(Sentence *s) {
     Vector x = s->state[0].h;
     for (int l = 1; l < options->decoder_layers; l++) {
         s->state[l] = transition(cell_at(l), x, s->state[l]);
@@ -137,16 +137,16 @@ static Vector step(Sentence *s, Vector embedded) {
         s->state[0] = plain_cell(cell_at(0), options, input, s->state[0]);
         context = attend(s, s->state[0].h);
         s->state[0] = transition("decoder.second", context, s->state[0]);
-        output = climb(s);
+        output = upper_layers(s);
     } else if (options->decoder_style == DECODER_BAHDANAU) {
         context = attend(s, s->state[options->decoder_layers - 1].h);
         input = plain_sum(input, plain_affine("decoder.context", context));
         s->state[0] = plain_cell(cell_at(0), options, input, s->state[0]);
-        output = climb(s);
+        output = upper_layers(s);
     } else {
         if (options->input_feeding) input = plain_sum(input, plain_affine("decoder.feed", s->vector));
         s->state[0] = plain_cell(cell_at(0), options, input, s->state[0]);
-        output = climb(s);
+        output = upper_layers(s);
         return s->vector = read_out(output, attend(s, output), NULL);
     }
     return options->readout == READOUT_LINEAR ? output : read_out(output, context, &embedded);

@@ -228,12 +228,12 @@ static void test_parts(void **state) {
             assert_int_equal(parts->B, count);
             for (int b = 0; b <= count; b++) assert_int_equal(parts->start[b], whole->start[b]);
             for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
-                assert_same_tensor(v->name, parts->memory[l].values, whole->memory[l].values);
-                assert_same_tensor(v->name, parts->memory[l].keys, whole->memory[l].keys);
-                assert_same_tensor(v->name, parts->memory[l].bias, whole->memory[l].bias);
+                assert_same_tensor(v->name, parts->source[l].values, whole->source[l].values);
+                assert_same_tensor(v->name, parts->source[l].keys, whole->source[l].keys);
+                assert_same_tensor(v->name, parts->source[l].bias, whole->source[l].bias);
             }
-            for (int i = 0; i < CONTEXT_READERS; i++)
-                assert_same_tensor(v->name, parts->read[i], whole->read[i]);
+            for (int i = 0; i < CONTEXT_MAPS; i++)
+                assert_same_tensor(v->name, parts->mapped[i], whole->mapped[i]);
             for (int i = 0; i < whole->initial.parts; i++)
                 assert_same_tensor(v->name, parts->initial.part[i], whole->initial.part[i]);
             for (int t = 0; t < 3; t++) tape_free(tapes[t]);

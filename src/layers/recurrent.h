@@ -1,17 +1,18 @@
-/* cell.h - the recurrent cells: gated recurrent unit and long short-term memory.
+/* recurrent.h - the recurrent cells, gated recurrent unit and long short-term memory, and layers of them.
  * GRU   Cho et al. 2014; the reset gate acts on the projected state, as in cuDNN and PyTorch:
  *         r, z = sigmoid(W x + b + U h + c);  n = tanh(W x + b + r (U h + c));  h' = (1 - z) n + z h
  * LSTM  Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000:
  *         i, f, o = sigmoid(W x + b + U h + c);  g = tanh(W x + b + U h + c);  c' = f c + i g;  h' = o tanh(c')
- * With layer normalisation, W x + b and U h + c are each normalised, over all their gates together.
+ * Dive into Deep Learning, eq. 10.2.1-10.2.3 (GRU; there the reset gate acts on h before its projection) and
+ * 10.1.1-10.1.4 (LSTM). With layer normalization, W x + b and U h + c are each normalized, over all their gates together.
  *
  * Shapes  x [n, inputs], projections [n, gates H] with gates r, z, n or i, f, g, o; state parts [n, H]
  */
-#ifndef LAYERS_CELL_H
-#define LAYERS_CELL_H
+#ifndef LAYERS_RECURRENT_H
+#define LAYERS_RECURRENT_H
 
 #include "layers/linear.h"
-#include "layers/norm.h"
+#include "layers/sequences.h"
 
 typedef enum { CELL_GRU, CELL_LSTM } CellKind;
 #define CELL_CHOICES "gru|lstm" /* in the order of CellKind */
@@ -33,12 +34,16 @@ int cell_gates(CellKind kind);
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
 /* W x + b: does not depend on the state, so call it once for a whole sequence. */
 Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x);
-/* The same, normalised: what cell_step wants. Split so that further inputs can be added in between. */
+/* The same, normalized: what cell_step wants. Split so that further inputs can be added in between. */
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection);
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before);
 
 /* The same view of every part of a state, and rows picked from every part (as op_gather). */
 CellState cell_rows(Tape *tape, CellState state, int first, int rows);
 CellState cell_gather(Tape *tape, CellState state, const int *index, int rows);
+
+/* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; `h` of them is the layer's output.
+ * Each sentence starts from a zero state: at its first step, or at its last one if `reverse`. */
+CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse);
 
 #endif

@@ -1,0 +1,179 @@
+/* attention_scores.c - every score function: its formula, then the three functions of its row in the table at the end.
+ *
+ *   declare       which parameters there are; their names begin with that of the attention, the sizes are in it
+ *   project_keys  what depends on the keys alone, computed once per sentence
+ *   scores        one number a(q, k) for each query and each key of its span, of ops, which know their derivatives
+ *
+ * Keys k are the encoder's annotations, which are also the values. A score that needs arithmetic of its own is an op first:
+ * num/op_score.c.
+ */
+#include <math.h>
+#include "layers/attention.h"
+
+/* ---- what scores share ---- */
+
+/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the bounds of Glorot
+ * and Bengio 2010: scores that grow with the size of their vectors must begin smaller, or the softmax starts where its
+ * gradient vanishes. */
+static Linear map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,
+                  double shrink) {
+    const char *name = param_name(param_name(a->name, side), "weight");
+    double limit = shrink * sqrt(6.0 / (inputs + outputs));
+    return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
+}
+
+/* For scores of q and k that must have one size: a map that makes keys of the query's size, where the annotations have another. */
+static void declare_equal_sizes(ParamSet *params, Attention *a, double shrink) {
+    if (a->size.query != a->size.value) a->key = map(params, a, "key", a->size.value, a->size.query, shrink);
+}
+
+/* The mapped annotations, or the annotations themselves where no map is declared. */
+static void project_keys(Tape *tape, const Attention *a, KeysValues *kv) {
+    kv->keys = a->key.weight ? linear_apply(tape, &a->key, kv->values) : kv->values;
+}
+
+/* ---- additive: v . tanh(W q + U k) ----
+ * Bahdanau et al. 2015, A.1.2; Dive into Deep Learning, eq. 11.3.7 */
+
+static void declare_v(ParamSet *params, Attention *a) {
+    a->v = params_add(params, param_name(a->name, "v"), 1, a->size.hidden, INIT_GLOROT, 0, PACK_NONE);
+}
+
+static void declare_additive(ParamSet *params, Attention *a) {
+    a->query = linear_new(params, param_name(a->name, "query"), a->size.query, a->size.hidden, false);
+    a->key = linear_new(params, param_name(a->name, "key"), a->size.value, a->size.hidden, false);
+    declare_v(params, a);
+}
+
+static Tensor *scores_additive(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                               const Spans *spans) {
+    return op_score_additive(tape, linear_apply(tape, &a->query, query), kv->keys, a->v, spans);
+}
+
+/* ---- dot: q . k ----
+ * Luong et al. 2015, section 3.1 */
+
+static void declare_dot(ParamSet *params, Attention *a) {
+    declare_equal_sizes(params, a, 1 / sqrt((double)a->size.query));
+}
+
+static Tensor *scores_dot(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                          const Spans *spans) {
+    (void)a;
+    return op_score_dot(tape, query, kv->keys, &(DotScore){.heads = 1, .scale = 1}, spans);
+}
+
+/* ---- scaled_dot: q . k / sqrt(d), so that the variance of the scores does not grow with the size d ----
+ * Vaswani et al. 2017, section 3.2.1; Dive into Deep Learning, eq. 11.3.2 and, for all queries at once, 11.3.6 */
+
+static void declare_scaled_dot(ParamSet *params, Attention *a) { declare_equal_sizes(params, a, 1); }
+
+static Tensor *scores_scaled_dot(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                                 const Spans *spans) {
+    (void)a;
+    DotScore form = {.heads = 1, .scale = (real)(1 / sqrt((double)query->columns))};
+    return op_score_dot(tape, query, kv->keys, &form, spans);
+}
+
+/* ---- general: q . W k, for queries and keys of any sizes ----
+ * Luong et al. 2015, section 3.1; the matrix M of Dive into Deep Learning, section 11.3.3 */
+
+static void declare_general(ParamSet *params, Attention *a) {
+    a->key = map(params, a, "key", a->size.value, a->size.query, 1 / sqrt((double)a->size.query));
+}
+
+/* ---- cosine: b q . k / (|q| |k|), addressing by content with a learned sharpness b ----
+ * Graves, Wayne and Danihelka 2014, eq. 5-6. A cosine lies between -1 and 1, too little to tell keys apart: the sharpness
+ * starts at 8 and is learned. */
+
+enum { FIRST_SHARPNESS = 8 };
+
+static void declare_cosine(ParamSet *params, Attention *a) {
+    declare_equal_sizes(params, a, 1);
+    a->sharpness =
+        params_add(params, param_name(a->name, "sharpness"), 1, 1, INIT_CONSTANT, FIRST_SHARPNESS, PACK_NONE);
+}
+
+static void project_keys_cosine(Tape *tape, const Attention *a, KeysValues *kv) {
+    project_keys(tape, a, kv);
+    kv->keys = op_unit_rows(tape, kv->keys);
+}
+
+static Tensor *scores_cosine(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                             const Spans *spans) {
+    DotScore form = {.heads = 1, .scale = 1, .sharpness = a->sharpness};
+    return op_score_dot(tape, op_unit_rows(tape, query), kv->keys, &form, spans);
+}
+
+/* ---- distance: -|q - k|^2 / 2, the logarithm of a Gaussian kernel ----
+ * Dive into Deep Learning, eq. 11.3.1. Computed as q . k - |k|^2 / 2 - |q|^2 / 2, as there: the squared lengths of the keys
+ * are made once per sentence. */
+
+/* Half the usual square root: the scores are squares of the keys. */
+static void declare_distance(ParamSet *params, Attention *a) {
+    declare_equal_sizes(params, a, 1 / pow(a->size.query, 0.25));
+}
+
+static void project_keys_distance(Tape *tape, const Attention *a, KeysValues *kv) {
+    project_keys(tape, a, kv);
+    kv->bias = op_half_square(tape, kv->keys);
+}
+
+static Tensor *scores_distance(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                               const Spans *spans) {
+    (void)a;
+    DotScore form = {.heads = 1, .scale = 1, .query_bias = op_half_square(tape, query), .key_bias = kv->bias};
+    return op_score_dot(tape, query, kv->keys, &form, spans);
+}
+
+/* ---- location: (W q)[position of k], the query alone says where to look ----
+ * Luong et al. 2015, section 3.1. Positions beyond the table share its last column. */
+
+static void declare_location(ParamSet *params, Attention *a) {
+    a->query = linear_new(params, param_name(a->name, "query"), a->size.query, a->size.positions, false);
+}
+
+static void project_keys_location(Tape *tape, const Attention *a, KeysValues *kv) {
+    (void)tape, (void)a, (void)kv; /* the keys do not count */
+}
+
+static Tensor *scores_location(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                               const Spans *spans) {
+    (void)kv;
+    return op_score_position(tape, linear_apply(tape, &a->query, query), 1, NULL, spans);
+}
+
+/* ---- concat: v . tanh(W [q; k]) ----
+ * Luong et al. 2015, section 3.1. The product with the joined vector is the sum of two products: W is kept as the two
+ * halves, drawn as the one matrix [Q + K, A] that they make up. Beyond that it is the additive score. */
+
+static Linear half(ParamSet *params, const Attention *a, const char *side, int inputs) {
+    double whole = a->size.query + a->size.value + a->size.hidden; /* rows and columns of W */
+    return map(params, a, side, inputs, a->size.hidden, sqrt((inputs + a->size.hidden) / whole));
+}
+
+static void declare_concat(ParamSet *params, Attention *a) {
+    a->query = half(params, a, "query", a->size.query);
+    a->key = half(params, a, "key", a->size.value);
+    declare_v(params, a);
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+#define SCORE_TABLE(ROW)                                                                                      \
+    ROW(additive,   "v . tanh(W q + U k)",   declare_additive,   project_keys,          scores_additive)      \
+    ROW(dot,        "q . k",                 declare_dot,        project_keys,          scores_dot)           \
+    ROW(scaled_dot, "q . k / sqrt(d)",       declare_scaled_dot, project_keys,          scores_scaled_dot)    \
+    ROW(general,    "q . W k",               declare_general,    project_keys,          scores_dot)           \
+    ROW(cosine,     "b q . k / (|q| |k|)",   declare_cosine,     project_keys_cosine,   scores_cosine)        \
+    ROW(distance,   "-|q - k|^2 / 2",        declare_distance,   project_keys_distance, scores_distance)      \
+    ROW(location,   "(W q)[position of k]",  declare_location,   project_keys_location, scores_location)      \
+    ROW(concat,     "v . tanh(W [q; k])",    declare_concat,     project_keys,          scores_additive)
+/* clang-format on */
+
+#define SCORE_ROW(name, ...)  {#name, __VA_ARGS__},
+#define SCORE_NAME(name, ...) "|" #name
+const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
+const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
+const char ATTENTION_SCORE_NAMES[] = SCORE_TABLE(SCORE_NAME);

@@ -1,0 +1,27 @@
+/* transformer_stack.c - positions, then block after block. */
+#include "models/transformer_stack.h"
+
+TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *o, int layers,
+                                       int source_size) {
+    TransformerStack s = {.options = o, .layers = layers};
+    TransformerForm form = {.size = o->hidden,
+                            .feed_forward = model_feed_forward(o),
+                            .heads = o->heads,
+                            .max_relative_position =
+                                o->positions == POSITIONS_RELATIVE ? o->max_relative_position : 0,
+                            .source_size = source_size,
+                            .norm = (NormPlace)o->norm};
+    s.positions =
+        positions_new(params, name, (PositionKind)o->positions, o->max_positions, o->embedding, o->hidden);
+    for (int l = 0; l < layers; l++) s.block[l] = transformer_new(params, param_layer(name, l), &form);
+    s.norm = norm_new(params, param_name(name, "norm"), o->hidden, o->norm == NORM_PRE);
+    return s;
+}
+
+Tensor *transformer_stack_run(Tape *tape, const TransformerStack *s, Tensor *embedded, TransformerRun run) {
+    run.dropout = s->options->dropout_layers;
+    run.attention_dropout = s->options->dropout_attention;
+    Tensor *x = positions_add(tape, &s->positions, embedded, run.position);
+    for (int l = 0; l < s->layers; l++) x = transformer_run(tape, &s->block[l], x, &run, l);
+    return norm_apply(tape, &s->norm, x);
+}
