@@ -3,11 +3,11 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "bleu/tokenizers.h"
 #include "layers/attention.h"
 #include "layers/cell.h"
 #include "layers/posenc.h"
 #include "layers/transformer.h"
-#include "metrics/tok13a.h"
 #include "text/bpe.h"
 #include "text/normalize.h"
 
