@@ -1,239 +1,370 @@
-/* cmd_bleu.c - attn-mt bleu: score translations. Reading, counting, testing and printing are in the bleu_*.c files. */
-#include <stdio.h>
+/* cmd_bleu.c - attn-mt bleu: score translations. The scores themselves are the work of src/bleu. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/unicode.h"
-#include "base/version.h"
-#include "cli/bleu_input.h"
-#include "cli/bleu_metric.h"
-#include "cli/bleu_options.h"
-#include "cli/bleu_report.h"
-#include "cli/bleu_seed.h"
-#include "cli/bleu_table.h"
+#include "bleu/bleu.h"
+#include "bleu/input.h"
+#include "bleu/report.h"
+#include "bleu/scoring.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/translate_lines.h"
+
+#define METRIC_ONE(name_, metric_) +1
+enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
 
 /* Everything one run knows. */
 typedef struct {
-    BleuCommand command;
-    LineSet references, systems;
-    ScoreMetric metrics[2];
-    int metric_count;
-    ReportStyle style;
-    BleuSeed seed;
+    StrList references; /* --reference first, then positional */
+    StrList inputs;
+    int num_refs;
+    StrList models;
+    char *source;
+    int threads, beam_size;
+
+    StrList metrics;
+    bool sentence_level;
+
+    bool confidence, paired_ar, paired_bs;
+    int confidence_n, paired_ar_n, paired_bs_n, paired_jobs;
+
+    bool quiet, short_signature, score_only, no_color;
+    int width, format;
+
+    void *metric_options[METRIC_COUNT]; /* in the order of METRICS */
+    OptionTable tables[METRIC_COUNT + 3];
+    LineSet reference_lines, systems;
 } Run;
 
-static bool is_paired(const Run *run) { return run->command.paired_bs || run->command.paired_ar; }
+#define FIELD(member_) OPT_FIELD(Run, member_)
 
-static Status read_input(Run *run) {
-    const BleuCommand *command = &run->command;
-    TRY(bleu_input_references(&run->references, &command->references, command->num_refs));
-    if (command->models.count > 0)
-        TRY(bleu_input_translated(&run->systems, &command->models, command->source, command->threads,
-                                  command->beam_size));
-    else if (command->inputs.count > 0)
-        TRY(bleu_input_files(&run->systems, &command->inputs, is_paired(run)));
-    else
-        TRY(bleu_input_stdin(&run->systems, is_paired(run)));
+/* One row, two lines: what it is, and its help. The options of each metric stand between the two tables. */
+/* clang-format off */
+static const Option INPUT_ROWS[] = {
+    {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...", .group = "Input",
+     .help = "hypotheses, one file per system; without it they are read from standard input, tab-separated"},
+    {.flag = "reference", .alias = "references", .type = OPT_LIST, FIELD(references), .arg = "FILE",
+     .help = "a reference, as an argument without an option is"},
+    {.flag = "num-refs", .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1", .min = 1, .max = 1000, .arg = "N",
+     .help = "split each line of the one reference file at tabs into N references"},
+    {.flag = "model", .alias = "models", .type = OPT_LIST, FIELD(models), .arg = "FILE",
+     .help = "translate --source with this model and score the result; several models form an ensemble"},
+    {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
+     .help = "what --model translates"},
+    {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000, .arg = "N",
+     .help = "hypotheses kept per sentence by --model; 1 = greedy"},
+    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .min = 0, .max = 1024, .arg = "N",
+     .help = "threads of --model; 0 = one per core"},
+
+    {.flag = "metrics", .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu", .choices = METRIC_CHOICES,
+     .arg = "NAME...", .group = "Score", .help = "what to compute"},
+    {.flag = "sentence-level", .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
+     .help = "a score for each line, with effective order"},
+    {0},
+};
+
+static const Option OUTPUT_ROWS[] = {
+    {.flag = "confidence", .alias = "ci", .type = OPT_BOOL, FIELD(confidence), .group = "Significance",
+     .help = "95 % confidence interval by bootstrap resampling"},
+    {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000", .min = 1, .max = 1e8, .arg = "N",
+     .help = "resamples of --confidence"},
+    {.flag = "paired-bs", .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
+     .help = "compare the systems with the first one by paired bootstrap resampling"},
+    {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000", .min = 1, .max = 1e8, .arg = "N",
+     .help = "resamples of --paired-bs"},
+    {.flag = "paired-ar", .alias = "par", .type = OPT_BOOL, FIELD(paired_ar),
+     .help = "the same by approximate randomization"},
+    {.flag = "paired-ar-n", .alias = "parn", .type = OPT_INT, FIELD(paired_ar_n), .fallback = "10000", .min = 1, .max = 1e8, .arg = "N",
+     .help = "trials of --paired-ar"},
+    {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .fallback = "1", .min = 0, .max = 1024, .arg = "N",
+     .help = "accepted, without effect: the tests run in one thread"},
+
+    {.flag = "score-only", .letter = 'b', .type = OPT_BOOL, FIELD(score_only), .group = "Output",
+     .help = "print the number only"},
+    {.flag = "width", .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1", .min = -1, .max = 100, .arg = "N",
+     .help = "digits after the decimal point; -1 = as the metric has it: 1, with --d2l 3"},
+    {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json", .choices = REPORT_FORMAT_CHOICES,
+     .arg = "NAME", .help = "output format"},
+    {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
+     .help = "short signature"},
+    {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
+     .help = "no colours on a terminal"},
+    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
+     .help = "say less"},
+    {0},
+};
+/* clang-format on */
+
+static const char USAGE[] =
+    "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf] [OPTION...] [< HYPOTHESES]\n"
+    "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
+    "\n"
+    "Score translations against references with BLEU and chrF, in numbers and output like sacreBLEU " //
+    SACREBLEU_VERSION ".\n"
+    "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
+
+static const char NOTES[] =
+    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs -pbsn -par -parn -sh "
+    "-nc.\n"
+    "\nEnvironment:\n"
+    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = different every time\n"
+    "  SACREBLEU_FORMAT output format: json, text, latex; it overrides --format\n"
+    "  NO_COLOR         if not empty, no colours\n";
+
+/* Options of sacreBLEU that are about the test sets it downloads. */
+static const char *const ABOUT_TEST_SETS[] = {
+    "-t",         "--test-set", "-l",     "--language-pair", "-ol",    "--origlang", "--subset",
+    "--download", "--echo",     "--list", "--citation",      "--cite", "-d",         "--detail"};
+
+/* argv with every value in one word with its option. */
+typedef struct {
+    char **items;
+    size_t count, capacity;
+} Words;
+
+static void add_word(Words *words, char *word) {
+    MEM_GROW(words->items, words->capacity, words->count + 1);
+    words->items[words->count++] = word;
+}
+
+/* "--name=value" with commas protected: a comma in a list option separates items. */
+static char *joined(const char *name, const char *value) {
+    StrBuf word = {0};
+    strbuf_format(&word, "--%s=", name);
+    for (; *value; value++) {
+        if (*value == ',') strbuf_add_char(&word, '\\');
+        strbuf_add_char(&word, *value);
+    }
+    char *copy = mem_strdup(strbuf_text(&word));
+    strbuf_free(&word);
+    return copy;
+}
+
+static bool is_option(const char *word) { return word[0] == '-' && word[1] != '\0'; }
+
+static Status refuse_test_sets(const char *word) {
+    for (size_t i = 0; i < sizeof ABOUT_TEST_SETS / sizeof *ABOUT_TEST_SETS; i++) {
+        if (strcmp(word, ABOUT_TEST_SETS[i]) != 0) continue;
+        Status status =
+            status_fail(STATUS_USAGE, "option '%s': sacreBLEU's test sets are not built in", word);
+        return status_hint(status, "give the files of the references as arguments");
+    }
+    return STATUS_OK;
+}
+
+/* "-i a b" becomes "--input=a --input=b": it takes every argument up to the next option. */
+static Status spread_inputs(int argc, char **argv, Words *words) {
+    int i = 0;
+    if (argc > 0) add_word(words, mem_strdup(argv[i++]));
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool joint = strncmp(argv[i], "--input=", 8) == 0 && argv[i][8];
+        TRY(refuse_test_sets(argv[i]));
+        if (strcmp(argv[i], "-i") != 0 && strcmp(argv[i], "--input") != 0) {
+            add_word(words, joint ? joined("input", argv[i] + 8) : mem_strdup(argv[i]));
+            continue;
+        }
+        int last = i;
+        while (last + 1 < argc && argv[last + 1][0] && !is_option(argv[last + 1]))
+            add_word(words, joined("input", argv[++last]));
+        if (last == i) return status_fail(STATUS_USAGE, "option '%s' needs a value", argv[i]);
+        i = last;
+    }
+    for (; i < argc; i++) add_word(words, mem_strdup(argv[i]));
+    return STATUS_OK;
+}
+
+static void words_release(Words *words) {
+    for (size_t i = 0; i < words->count; i++) mem_free(words->items[i]);
+    mem_free(words->items);
+}
+
+static Test test_of(const Run *run) {
+    if (run->paired_bs) return TEST_PAIRED_BOOTSTRAP;
+    if (run->paired_ar) return TEST_PAIRED_RANDOMIZATION;
+    return run->confidence && run->confidence_n > 1 ? TEST_CONFIDENCE : TEST_NONE;
+}
+
+static bool is_paired(const Run *run) { return run->paired_bs || run->paired_ar; }
+
+static const BleuOptions *bleu_options(const Run *run) {
+    for (size_t m = 0; METRICS[m]; m++)
+        if (METRICS[m] == &METRIC_BLEU) return run->metric_options[m];
+    return NULL;
+}
+
+/* What one option says about another. */
+static Status check(const Run *run) {
+    if (run->paired_ar && run->paired_bs)
+        return status_fail(STATUS_USAGE, "option '--paired-ar' does not go with '--paired-bs'");
+    if (run->references.count == 0) {
+        Status status = status_fail(STATUS_USAGE, "no reference given");
+        return status_hint(status, "name the references before -i: attn-mt bleu REFERENCE... -i HYPOTHESES");
+    }
+    if (run->num_refs != 1 && run->references.count > 1) {
+        Status status =
+            status_fail(STATUS_USAGE, "option '--num-refs' does not go with several reference files");
+        return status_hint(status, "give one file with tab-separated references, or leave --num-refs out");
+    }
+    if ((run->models.count > 0) != (run->source != NULL))
+        return status_fail(STATUS_USAGE, "options '--model' and '--source' go together");
+    if (run->models.count > 0 && run->inputs.count > 0)
+        return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
+    if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
+    if (run->sentence_level && (run->confidence || is_paired(run)))
+        return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
+    return STATUS_OK;
+}
+
+/* What one option says about the number of systems. */
+static Status check_systems(const Run *run) {
     size_t systems = run->systems.count;
-    if (systems > 1 && (command->sentence_level || command->d2l))
-        return status_fail(STATUS_USAGE, "option '%s' scores one system, but there are %zu",
-                           command->d2l ? "--d2l" : "--sentence-level", systems);
+    if (systems > 1 && run->sentence_level)
+        return status_fail(STATUS_USAGE, "option '--sentence-level' scores one system, but there are %zu",
+                           systems);
     if (is_paired(run) && systems == 1) {
         Status status = status_fail(STATUS_USAGE, "paired tests compare several systems, but there is one");
         return status_hint(status, "name the baseline and the others: -i BASELINE OTHER...");
     }
-    if (systems > 1 && command->confidence) {
+    if (systems > 1 && run->confidence) {
         Status status =
             status_fail(STATUS_USAGE, "option '--confidence' is for one system, but there are %zu", systems);
         return status_hint(status, "use --paired-bs or --paired-ar");
     }
-    return bleu_input_check(&run->systems, &run->references);
+    return STATUS_OK;
 }
 
-/* The textbook's score of one line: that of the reference it fits best. */
-static double best_d2l(const Run *run, size_t line) {
-    double best = 0;
-    StrBuf lowered = {0};
-    for (size_t r = 0; r < run->references.count; r++) {
-        StrView texts[2] = {run->systems.lists[0].lines[line], run->references.lists[r].lines[line]};
-        if (run->command.lowercase) {
-            strbuf_clear(&lowered);
-            unicode_lower(texts[0], &lowered);
-            size_t cut = lowered.length;
-            unicode_lower(texts[1], &lowered);
-            texts[0] = (StrView){strbuf_text(&lowered), cut};
-            texts[1] = (StrView){strbuf_text(&lowered) + cut, lowered.length - cut};
-        }
-        double score = bleu_d2l(texts[0], texts[1], run->command.d2l);
-        if (score > best) best = score;
+static void make_tables(Run *run) {
+    OptionTable *table = run->tables;
+    *table++ = (OptionTable){INPUT_ROWS, run};
+    for (size_t m = 0; METRICS[m]; m++) {
+        run->metric_options[m] = mem_alloc(1, METRICS[m]->options_size);
+        *table++ = (OptionTable){METRICS[m]->rows, run->metric_options[m]};
     }
-    strbuf_free(&lowered);
-    return best;
+    *table = (OptionTable){OUTPUT_ROWS, run};
 }
 
-static Signature d2l_signature(const Run *run) {
-    Signature signature = {.count = 5};
-    SignaturePair *pairs = signature.pairs;
-    pairs[0] = (SignaturePair){.key = "nrefs", .abbreviation = "#"};
-    snprintf(pairs[0].value, sizeof pairs[0].value, "%zu", run->references.count);
-    pairs[1] = (SignaturePair){.key = "case", .abbreviation = "c"};
-    snprintf(pairs[1].value, sizeof pairs[1].value, "%s", run->command.lowercase ? "lc" : "mixed");
-    pairs[2] = (SignaturePair){.key = "tok", .abbreviation = "tok", .value = "spaces"};
-    pairs[3] = (SignaturePair){.key = "k", .abbreviation = "k"};
-    snprintf(pairs[3].value, sizeof pairs[3].value, "%d", run->command.d2l);
-    pairs[4] = (SignaturePair){.key = "version", .abbreviation = "v", .value = "attn-mt-" ATTN_MT_VERSION};
-    return signature;
+static void add_references(StrList *references, const StrList *positional) {
+    references->items =
+        mem_realloc(references->items, references->count + positional->count + 1, sizeof(char *));
+    for (size_t i = 0; i < positional->count; i++)
+        references->items[references->count++] = mem_strdup(positional->items[i]);
 }
 
-static void score_d2l(Run *run, StrBuf *out) {
-    size_t count = run->systems.lists[0].count;
-    ScoreReport report = {.name = "BLEU-d2l", .details = "", .signature = d2l_signature(run)};
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        report.score = best_d2l(run, i);
-        sum += report.score;
-        if (!run->command.sentence_level) continue;
-        bleu_report_write(&report, &run->style, out);
-        strbuf_add_char(out, '\n');
+static Status parse(Run *run, int argc, char **argv, bool *help) {
+    options_defaults(run->tables);
+    Words words = {0};
+    StrList positional = {0};
+    Status status = spread_inputs(argc, argv, &words);
+    if (status == STATUS_OK)
+        status = options_parse(run->tables, (int)words.count, words.items, false, &positional, help);
+    if (status == STATUS_OK && !*help) {
+        add_references(&run->references, &positional);
+        status = check(run);
     }
-    if (run->command.sentence_level) return;
-    report.score = sum / (double)count;
-    bleu_report_write_all(&report, 1, &run->style, out);
+    mem_free(positional.items);
+    words_release(&words);
+    return status;
 }
 
-static void score_sentences(Run *run, StrBuf *out) {
-    const ScoreMetric *metric = &run->metrics[0];
-    MetricRows rows = bleu_metric_count(metric, &run->systems.lists[0], &run->references);
-    ScoreReport report = {.name = metric->name};
-    report.signature = bleu_metric_signature(metric, run->references.count, RESAMPLING_NONE, 0, "");
-    for (size_t i = 0; i < rows.count; i++) {
-        MetricRows one = rows;
-        one.rows += i * (size_t)rows.width;
-        one.count = 1;
-        StrBuf details = {0};
-        bleu_metric_write_details(metric, &one, &details);
-        report.details = strbuf_text(&details);
-        report.score = metric_corpus_score(&one);
-        bleu_report_write(&report, &run->style, out);
-        strbuf_add_char(out, '\n');
-        strbuf_free(&details);
+/* The metrics asked for, each once: in order of name, but for paired tests in the order given. */
+static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
+    *count = 0;
+    if (bleu_options(run)->d2l) metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu_options(run)};
+    for (size_t m = 0; METRICS[m] && !bleu_options(run)->d2l; m++) {
+        bool wanted = false;
+        for (size_t i = 0; i < run->metrics.count; i++)
+            wanted = wanted || strcmp(run->metrics.items[i], METRICS[m]->name) == 0;
+        if (!wanted) continue;
+        metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
+        if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
     }
-    bleu_metric_release(&rows);
+    if (run->sentence_level && *count > 1)
+        return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
+    return STATUS_OK;
 }
 
-static void score_system(Run *run, StrBuf *out) {
-    int samples = run->command.confidence ? run->command.confidence_n : 1;
-    ScoreReport reports[2];
-    StrBuf details[2] = {{0}, {0}};
-    for (int m = 0; m < run->metric_count; m++) {
-        const ScoreMetric *metric = &run->metrics[m];
-        MetricRows rows = bleu_metric_count(metric, &run->systems.lists[0], &run->references);
-        bleu_metric_write_details(metric, &rows, &details[m]);
-        reports[m] = (ScoreReport){.name = metric->name,
-                                   .score = metric_corpus_score(&rows),
-                                   .has_interval = samples > 1,
-                                   .details = strbuf_text(&details[m])};
-        if (samples > 1)
-            reports[m].interval = bootstrap_interval(&rows, run->seed.generator, samples, MEAN_EXACT);
-        reports[m].signature = bleu_metric_signature(metric, run->references.count,
-                                                     samples > 1 ? RESAMPLING_BOOTSTRAP : RESAMPLING_NONE,
-                                                     samples, run->seed.given);
-        bleu_metric_release(&rows);
+static Status translate(Run *run) {
+    const StrList source = {&run->source, 1};
+    LineSet sources = {0};
+    char **outputs = NULL;
+    StrBuf text = {0};
+    Status status = input_files(&sources, &source, false);
+    size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
+    if (status == STATUS_OK)
+        status = translate_lines(&run->models, sources.lists[0].lines, count, run->threads, run->beam_size,
+                                 &outputs);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        strbuf_format(&text, "%s\n", outputs[i]);
+        mem_free(outputs[i]);
     }
-    bleu_report_write_all(reports, (size_t)run->metric_count, &run->style, out);
-    strbuf_free(&details[0]);
-    strbuf_free(&details[1]);
+    if (status == STATUS_OK) input_text(&run->systems, run->models.items[0], &text);
+    mem_free(outputs);
+    input_free(&sources);
+    return status;
 }
 
-/* Fill the column of one metric: `cells` is the first system's cell, the next one is `stride` further. */
-static void compare_systems(Run *run, const ScoreMetric *metric, TableCell *cells, size_t stride) {
-    const BleuCommand *command = &run->command;
-    MetricRows baseline = bleu_metric_count(metric, &run->systems.lists[0], &run->references);
-    cells[0].score = metric_corpus_score(&baseline);
-    cells[0].has_interval = command->paired_bs;
-    if (command->paired_bs)
-        cells[0].interval =
-            bootstrap_interval(&baseline, run->seed.generator, command->paired_bs_n, MEAN_NUMPY);
-    for (size_t s = 1; s < run->systems.count; s++) {
-        TableCell *cell = &cells[s * stride];
-        MetricRows rows = bleu_metric_count(metric, &run->systems.lists[s], &run->references);
-        cell->score = metric_corpus_score(&rows);
-        cell->has_p_value = is_paired(run);
-        cell->has_interval = command->paired_bs;
-        if (command->paired_bs)
-            cell->p_value = bootstrap_paired(&baseline, &rows, run->seed.generator, command->paired_bs_n,
-                                             &cell->interval);
-        else if (command->paired_ar)
-            cell->p_value = bootstrap_randomized(&baseline, &rows, run->seed.generator, command->paired_ar_n);
-        bleu_metric_release(&rows);
-    }
-    bleu_metric_release(&baseline);
+static Status read_input(Run *run) {
+    TRY(input_references(&run->reference_lines, &run->references, run->num_refs));
+    if (run->models.count > 0)
+        TRY(translate(run));
+    else if (run->inputs.count > 0)
+        TRY(input_files(&run->systems, &run->inputs, is_paired(run)));
+    else
+        TRY(input_stdin(&run->systems, is_paired(run)));
+    TRY(check_systems(run));
+    return input_check(&run->systems, &run->reference_lines);
 }
 
-static void score_systems(Run *run, StrBuf *out) {
-    const BleuCommand *command = &run->command;
-    size_t systems = run->systems.count, metrics = (size_t)run->metric_count;
-    Resampling test = command->paired_bs   ? RESAMPLING_BOOTSTRAP
-                      : command->paired_ar ? RESAMPLING_RANDOMIZATION
-                                           : RESAMPLING_NONE;
-    int trials = command->paired_bs ? command->paired_bs_n : command->paired_ar_n;
-    const char **names = mem_alloc(systems, sizeof *names);
-    const char *metric_names[2] = {NULL, NULL};
-    Signature signatures[2];
-    TableCell *cells = mem_alloc(systems * metrics, sizeof *cells);
-    log_info("%zu systems", systems);
-    for (size_t s = 0; s < systems; s++) names[s] = run->systems.lists[s].name;
-    for (size_t m = 0; m < metrics; m++) {
-        metric_names[m] = run->metrics[m].name;
-        signatures[m] =
-            bleu_metric_signature(&run->metrics[m], run->references.count, test, trials, run->seed.number);
-        compare_systems(run, &run->metrics[m], cells + m, metrics);
-    }
-    ScoreTable table = {names, systems, metric_names, signatures, metrics, cells, test, trials};
-    bleu_table_write(&table, &run->style, (BleuFormat)command->format, out);
-    mem_free(names);
-    mem_free(cells);
+/* The environment has the last word on the format. */
+static ReportFormat format_of(const Run *run) {
+    const char *wanted = getenv("SACREBLEU_FORMAT");
+    static const char *const NAMES[] = {"json", "text", "latex"};
+    for (int i = 0; wanted && i < 3; i++)
+        if (strcasecmp(wanted, NAMES[i]) == 0) return (ReportFormat)i;
+    return (ReportFormat)run->format;
 }
 
 static Status score(Run *run, StrBuf *out) {
-    const BleuCommand *command = &run->command;
-    if (command->quiet) log_set_level(LOG_WARN);
-    bool json = command->format == BLEU_FORMAT_JSON && !command->sentence_level;
-    run->style = (ReportStyle){.width = command->width, .score_only = command->score_only, .json = json};
-    run->style.abbreviated = command->short_signature;
-    run->style.colour = !json && !command->no_color && log_may_colour(STDOUT_FILENO);
-    run->metric_count = bleu_metric_list(command, run->metrics);
-    if (command->sentence_level && run->metric_count > 1)
-        return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
-    TRY(bleu_seed_read(&run->seed));
+    ChosenMetric metrics[METRIC_COUNT];
+    Seed seed;
+    Scoring scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
+    scoring.trials = run->paired_bs   ? run->paired_bs_n
+                     : run->paired_ar ? run->paired_ar_n
+                                      : run->confidence_n;
+    if (run->quiet) log_set_level(LOG_WARN);
+    TRY(choose_metrics(run, metrics, &scoring.metric_count));
+    TRY(seed_read(&seed, getenv("SACREBLEU_SEED")));
     TRY(read_input(run));
-    if (command->d2l)
-        score_d2l(run, out);
-    else if (command->sentence_level)
-        score_sentences(run, out);
-    else if (run->systems.count == 1)
-        score_system(run, out);
-    else
-        score_systems(run, out);
+    ReportStyle style = {.format = format_of(run), .width = run->width, .score_only = run->score_only};
+    if (style.width < 0) style.width = metrics[0].metric->digits;
+    style.abbreviated = run->short_signature;
+    style.colour = style.format != REPORT_JSON && !run->no_color && log_may_colour(STDOUT_FILENO);
+    if (run->systems.count > 1) log_info("%zu systems", run->systems.count);
+    ScoreTable table = run->sentence_level ? score_sentences(&scoring) : score_systems(&scoring);
+    (run->sentence_level ? report_write_sentences : report_write)(&table, &style, out);
+    score_table_free(&table);
     return STATUS_OK;
 }
 
 Status cmd_bleu(int argc, char **argv) {
-    Run run = {.metric_count = 0};
+    Run run = {.num_refs = 1};
     StrBuf out = {0};
     bool help = false;
-    Status status = bleu_options_parse(&run.command, argc, argv, &help);
+    make_tables(&run);
+    Status status = parse(&run, argc, argv, &help);
     if (status == STATUS_OK && help) {
-        status = bleu_options_print_help();
+        status = command_print_help(USAGE, run.tables, NOTES);
     } else if (status == STATUS_OK) {
         status = score(&run, &out);
         if (status == STATUS_OK) status = command_print(strbuf_view(&out));
     }
     strbuf_free(&out);
-    bleu_input_free(&run.references);
-    bleu_input_free(&run.systems);
-    bleu_options_free(&run.command);
+    input_free(&run.reference_lines);
+    input_free(&run.systems);
+    options_free(run.tables);
+    for (size_t m = 0; METRICS[m]; m++) mem_free(run.metric_options[m]);
     return status;
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "bleu/tokenizers.h"
 #include "layers/attention.h"
 #include "layers/positions.h"
 #include "layers/recurrent.h"
 #include "layers/transformer.h"
-#include "metrics/tok13a.h"
 #include "text/bpe.h"
 
 #define DATA(member)   OPT_FIELD(DataOptions, member)

@@ -2,8 +2,8 @@
 #include "train/validate.h"
 
 #include "base/mem.h"
+#include "bleu/bleu.h"
 #include "decode/translator.h"
-#include "metrics/bleu.h"
 #include "train/shards.h"
 
 static Status translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
@@ -49,7 +49,7 @@ Status validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *
         references[i] = sv(corpus->target_text.items[i]);
     }
     score->bleu = bleu_corpus_simple(hypotheses, references, (size_t)score->count,
-                                     (BleuTokenizer)config->train.bleu_tokenizer, config->text.lowercase);
+                                     config->train.bleu_tokenizer, config->text.lowercase);
     mem_free(hypotheses);
     mem_free(references);
     return STATUS_OK;

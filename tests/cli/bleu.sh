@@ -87,9 +87,9 @@ expect 0 100.0 "attn-mt: '$own/latin1': 1 ill-formed UTF-8 sequence read as U+FF
 expect 2 '' 'attn-mt: no reference given' -i sys_a.txt
 expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i
 expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i ''
-expect 2 '' "attn-mt: option '-m' needs a value" ref.txt -i sys_a.txt -m ''
+expect 2 '' "attn-mt: option '--metrics' needs a value" ref.txt -i sys_a.txt -m ''
 expect 2 '' "attn-mt: option '--metrics' needs a value" ref.txt -i sys_a.txt --metrics=
-expect 2 '' "attn-mt: option '--metrics': 'ter' is not one of bleu, chrf" ref.txt -i sys_a.txt -m bleu ter
+expect 2 '' "attn-mt: option '-m': 'rouge' is not bleu or chrf" ref.txt -i sys_a.txt -m rouge
 expect 2 '' "attn-mt: option '-t': sacreBLEU's test sets are not built in" -t wmt14 -l en-de
 expect 2 '' "attn-mt: option '--paired-ar' does not go with '--paired-bs'" ref.txt -i sys_a.txt --paired-ar --paired-bs
 expect 2 '' 'attn-mt: paired tests compare several systems, but there is one' ref.txt -i sys_a.txt --paired-ar

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/unicode.h"
@@ -58,6 +59,51 @@ size_t case_numbers(const Json *object, const char *key, double *numbers, size_t
     for (const Json *item = json_first(list); item; item = json_after(item))
         numbers[count++] = json_number(item);
     return count;
+}
+
+int case_choice(StrView text, const char *choices) {
+    StrView rest = sv(choices), name;
+    for (int i = 0; sv_next(&rest, '|', &name); i++)
+        if (sv_equal(name, text)) return i;
+    fail_msg("'%.*s' is not one of %s", SV_ARG(text), choices);
+    return -1;
+}
+
+void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
+                double *row) {
+    const StrView *columns[8];
+    assert_true(count <= 8);
+    for (size_t r = 0; r < count; r++) columns[r] = &references[r];
+    Statistics statistics = statistics_count(metric, &hypothesis, 1, columns, count);
+    memcpy(row, statistics.rows, (size_t)statistics.width * sizeof *row);
+    statistics_free(&statistics);
+}
+
+void case_counts_alike(ChosenMetric metric, const char *kind, size_t least) {
+    enum { REFERENCES = 4 };
+    const Json *list = bleu_cases(kind, least);
+    size_t count = json_count(list), i = 0;
+    StrView *hypotheses = mem_alloc(count, sizeof *hypotheses), *columns[REFERENCES];
+    for (int r = 0; r < REFERENCES; r++) columns[r] = mem_alloc(count, sizeof **columns);
+    for (const Json *c = json_first(list); c; c = json_after(c), i++) {
+        StrView references[REFERENCES] = {{NULL, 0}};
+        hypotheses[i] = case_text(c, "hypothesis");
+        case_texts(c, "references", references, REFERENCES);
+        for (int r = 0; r < REFERENCES; r++) columns[r][i] = references[r];
+    }
+    Statistics together =
+        statistics_count(metric, hypotheses, count, (const StrView *const *)columns, REFERENCES);
+    size_t width = (size_t)together.width;
+    for (i = 0; i < count; i++) {
+        StrView references[REFERENCES];
+        double row[METRIC_MAX_WIDTH];
+        for (int r = 0; r < REFERENCES; r++) references[r] = columns[r][i];
+        case_count(metric, hypotheses[i], references, REFERENCES, row);
+        assert_memory_equal(row, together.rows + i * width, width * sizeof *row);
+    }
+    statistics_free(&together);
+    mem_free(hypotheses);
+    for (int r = 0; r < REFERENCES; r++) mem_free(columns[r]);
 }
 
 bool case_agrees(double expected, double actual) { return fabs(expected - actual) <= 1e-9 * fabs(expected); }

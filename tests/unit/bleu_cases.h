@@ -1,9 +1,10 @@
-/* bleu_cases.h - tests/golden/bleu/cases.json for the tests of src/metrics: what the reference program says. */
+/* bleu_cases.h - tests/golden/bleu/cases.json for the tests of src/bleu: what the reference program says. */
 #ifndef UNIT_BLEU_CASES_H
 #define UNIT_BLEU_CASES_H
 
 #include "base/json.h"
 #include "base/strview.h"
+#include "bleu/metric.h"
 
 /* The list of cases of one kind. Fails the test if there are fewer than `least`. Released by bleu_cases_free. */
 const Json *bleu_cases(const char *kind, size_t least);
@@ -15,6 +16,15 @@ bool case_flag(const Json *object, const char *key);
 /* The texts or numbers of a list; fails the test if there are more than `most`. Returns how many. */
 size_t case_texts(const Json *object, const char *key, StrView *texts, size_t most);
 size_t case_numbers(const Json *object, const char *key, double *numbers, size_t most);
+
+/* Index of `text` in "a|b|c"; fails the test if it is not there. */
+int case_choice(StrView text, const char *choices);
+
+/* Statistics of one segment. */
+void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
+                double *row);
+/* Hypotheses and references of cases of one kind: do they give the same rows counted together and one by one? */
+void case_counts_alike(ChosenMetric metric, const char *kind, size_t least);
 
 /* Do two numbers agree to 1e-9, relatively? Not if one of them is no number. */
 bool case_agrees(double expected, double actual);

@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/options.h"
+#include "bleu/bleu.h"
+#include "bleu/tokenizers.h"
 #include "base/unicode.h"
-#include "metrics/bleu.h"
-#include "metrics/ngram.h"
-#include "metrics/words.h"
 #include "unit/bleu_cases.h"
 
 static void check_text(StrView input, const char *what, StrView expected, StrView actual) {
@@ -26,14 +24,11 @@ static void tokenizers_agree(void **state) {
     StrBuf out = {0};
     for (const Json *c = json_first(bleu_cases("tokenize", 250)); c; c = json_after(c)) {
         StrView text = case_text(c, "text");
-        static const BleuTokenizer TOKENIZERS[] = {BLEU_TOKENIZE_13A, BLEU_TOKENIZE_INTL, BLEU_TOKENIZE_CHAR};
-        for (int i = 0; i < 3; i++) {
-            const char *name = tok13a_name(TOKENIZERS[i]);
-            tok13a_tokenize(text, TOKENIZERS[i], &out);
-            check_text(text, name, case_text(c, name), strbuf_view(&out));
+        for (const Tokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++) {
+            bool none = strcmp(tokenizer->name, "none") == 0;
+            tokenizer->apply(text, &out);
+            check_text(text, tokenizer->name, none ? text : case_text(c, tokenizer->name), strbuf_view(&out));
         }
-        tok13a_tokenize(text, BLEU_TOKENIZE_NONE, &out);
-        check_text(text, "none", text, strbuf_view(&out));
     }
     strbuf_free(&out);
 }
@@ -76,31 +71,23 @@ static void broken_utf8_is_survived(void **state) {
         assert_true(unicode_trim_end(text).length > 0);
         assert_true(unicode_next_word(&rest, &word));
         StrBuf out = {0};
-        for (int tokenizer = 0; tokenizer < 4; tokenizer++)
-            tok13a_tokenize(text, (BleuTokenizer)tokenizer, &out);
+        for (const Tokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++)
+            tokenizer->apply(text, &out);
         unicode_lower(text, &out);
         strbuf_free(&out);
         mem_free(copy);
     }
 }
 
-/* Index of `text` in "a|b|c". */
-static int choice(StrView text, const char *choices) {
-    StrView rest = sv(choices), name;
-    for (int i = 0; sv_next(&rest, '|', &name); i++)
-        if (sv_equal(name, text)) return i;
-    fail_msg("'%.*s' is not one of %s", SV_ARG(text), choices);
-    return -1;
-}
+static int tokenizer_of(const char *name) { return case_choice(sv(name), BLEU_TOKENIZER_CHOICES); }
 
 static BleuOptions options_of(const Json *c) {
     BleuOptions options = {.lowercase = case_flag(c, "lowercase"),
                            .effective_order = case_flag(c, "effective_order")};
-    options.tokenizer = (BleuTokenizer)choice(case_text(c, "tokenizer"), BLEU_TOKENIZER_CHOICES);
-    options.smoothing = (BleuSmoothing)choice(case_text(c, "smoothing"), BLEU_SMOOTHING_CHOICES);
+    options.tokenizer = case_choice(case_text(c, "tokenizer"), BLEU_TOKENIZER_CHOICES);
+    options.smoothing = case_choice(case_text(c, "smoothing"), BLEU_SMOOTHING_CHOICES);
     const Json *value = json_get(c, "smooth_value");
-    options.smooth_value =
-        json_type(value) == JSON_NUMBER ? json_number(value) : bleu_default_smooth_value(options.smoothing);
+    options.smooth_value = json_type(value) == JSON_NUMBER ? json_number(value) : -1;
     return options;
 }
 
@@ -114,15 +101,10 @@ static void segments_agree(void **state) {
         double expected[BLEU_WIDTH], precisions[BLEU_ORDER], sums[BLEU_WIDTH];
         assert_int_equal(case_numbers(c, "row", expected, BLEU_WIDTH), BLEU_WIDTH);
         assert_int_equal(case_numbers(c, "precisions", precisions, BLEU_ORDER), BLEU_ORDER);
-        int row[BLEU_WIDTH];
-        Bleu *bleu = bleu_new(&options);
-        bleu_count(bleu, hypothesis, references, count, row);
-        bleu_free(bleu);
-        for (int i = 0; i < BLEU_WIDTH; i++) {
-            sums[i] = row[i];
+        case_count((ChosenMetric){&METRIC_BLEU, &options}, hypothesis, references, count, sums);
+        for (int i = 0; i < BLEU_WIDTH; i++)
             if (sums[i] != expected[i])
-                fail_msg("case %d, column %d: %d, not %g", number, i, row[i], expected[i]);
-        }
+                fail_msg("case %d, column %d: %g, not %g", number, i, sums[i], expected[i]);
         BleuScore score = bleu_score(&options, sums, METRIC_EXACT);
         if (!case_agrees(case_number(c, "score"), score.score))
             fail_msg("case %d: score %.17g", number, score.score);
@@ -134,32 +116,19 @@ static void segments_agree(void **state) {
     }
 }
 
-/* One Bleu for all segments gives what a new one for each gives: nothing is left over from the last. */
+/* Counting all segments at once gives what counting each by itself gives: nothing is left over from the last. */
 static void counting_keeps_no_memory(void **state) {
     (void)state;
     BleuOptions options = {.effective_order = true};
-    Bleu *kept = bleu_new(&options);
-    for (const Json *c = json_first(bleu_cases("bleu", 300)); c; c = json_after(c)) {
-        StrView references[4], hypothesis = case_text(c, "hypothesis");
-        size_t count = case_texts(c, "references", references, 4);
-        int once[BLEU_WIDTH], again[BLEU_WIDTH];
-        Bleu *fresh = bleu_new(&options);
-        bleu_count(fresh, hypothesis, references, count, once);
-        bleu_count(kept, hypothesis, references, count, again);
-        bleu_free(fresh);
-        assert_memory_equal(once, again, sizeof once);
-    }
-    bleu_free(kept);
+    case_counts_alike((ChosenMetric){&METRIC_BLEU, &options}, "bleu", 300);
 }
 
 static void absent_references_do_not_count(void **state) {
     (void)state;
-    BleuOptions options = {.tokenizer = BLEU_TOKENIZE_13A};
+    BleuOptions options = {.tokenizer = tokenizer_of("13a")};
     StrView references[3] = {{NULL, 0}, SV("a b c d e"), {NULL, 0}};
-    int row[BLEU_WIDTH], expected[BLEU_WIDTH] = {3, 5, 3, 2, 1, 0, 3, 2, 1, 0};
-    Bleu *bleu = bleu_new(&options);
-    bleu_count(bleu, SV("a b c"), references, 3, row);
-    bleu_free(bleu);
+    double row[BLEU_WIDTH], expected[BLEU_WIDTH] = {3, 5, 3, 2, 1, 0, 3, 2, 1, 0};
+    case_count((ChosenMetric){&METRIC_BLEU, &options}, SV("a b c"), references, 3, row);
     assert_memory_equal(row, expected, sizeof row);
 }
 
@@ -172,11 +141,11 @@ static void corpus_score_agrees(void **state) {
     assert_int_equal(count, 150);
     assert_int_equal(reference_count, 150);
     double expected = case_number(json_first(bleu_cases("resampling", 4)), "score");
-    double score = bleu_corpus_simple(hypotheses, references, count, BLEU_TOKENIZE_13A, false);
+    double score = bleu_corpus_simple(hypotheses, references, count, tokenizer_of("13a"), false);
     if (!case_agrees(expected, score)) fail_msg("%.17g, not %.17g", score, expected);
-    assert_true(bleu_corpus_simple(hypotheses, references, count, BLEU_TOKENIZE_13A, true) > score);
-    assert_true(bleu_corpus_simple(references, references, count, BLEU_TOKENIZE_NONE, false) > 99.999);
-    assert_true(bleu_corpus_simple(references, references, 0, BLEU_TOKENIZE_NONE, false) == 0);
+    assert_true(bleu_corpus_simple(hypotheses, references, count, tokenizer_of("13a"), true) > score);
+    assert_true(bleu_corpus_simple(references, references, count, tokenizer_of("none"), false) > 99.999);
+    assert_true(bleu_corpus_simple(references, references, 0, tokenizer_of("none"), false) == 0);
     mem_free(hypotheses);
     mem_free(references);
     strbuf_free(&texts[0]);
@@ -222,8 +191,8 @@ static void ngrams_match_the_slow_count(void **state) {
         }
         for (int order = 1; order <= 6; order++) {
             ngram_begin(table, order);
-            ngram_add_reference(table, b, b_count);
-            assert_int_equal(ngram_match(table, a, a_count),
+            ngram_add_reference(table, (Symbols){b, b_count});
+            assert_int_equal(ngram_match(table, (Symbols){a, a_count}),
                              slow_matches(a, a_count, b, b_count, (size_t)order));
         }
     }

@@ -3,8 +3,8 @@
  *
  * Resampling tests are reproducible across programs only with the same generator. Training uses base/rng.h instead.
  */
-#ifndef METRICS_PCG64_H
-#define METRICS_PCG64_H
+#ifndef BLEU_PCG64_H
+#define BLEU_PCG64_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
-/* bleu_input.c - files, tab-separated columns and translations as lists of lines. */
-#include "cli/bleu_input.h"
+/* input.c - files, tab-separated columns and texts as lists of lines. */
+#include "bleu/input.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "cli/translate_lines.h"
 
 static void add_line(LineList *list, StrView line) {
     MEM_GROW(list->lines, list->capacity, list->count + 1);
@@ -53,11 +53,23 @@ static bool next_line(StrView *rest, StrView *line) {
     return true;
 }
 
-static Status read_file(LineSet *set, const char *path, const char *name) {
-    StrView rest, line;
-    TRY(read_text(set, path, &rest));
+static void add_lines(LineSet *set, const char *name, StrView text) {
+    StrView line;
     LineList *list = add_list(set, name);
-    while (next_line(&rest, &line)) add_line(list, line);
+    while (next_line(&text, &line)) add_line(list, line);
+}
+
+void input_text(LineSet *set, const char *name, StrBuf *text) {
+    StrBuf *kept = add_text(set);
+    *kept = *text;
+    *text = (StrBuf){0};
+    add_lines(set, name, strbuf_view(kept));
+}
+
+static Status read_file(LineSet *set, const char *path) {
+    StrView text;
+    TRY(read_text(set, path, &text));
+    add_lines(set, path, text);
     return STATUS_OK;
 }
 
@@ -77,9 +89,9 @@ static Status read_reference_columns(LineSet *set, const char *path, int columns
     return STATUS_OK;
 }
 
-Status bleu_input_references(LineSet *set, const StrList *paths, int columns) {
+Status input_references(LineSet *set, const StrList *paths, int columns) {
     if (columns > 1) return read_reference_columns(set, paths->items[0], columns);
-    for (size_t i = 0; i < paths->count; i++) TRY(read_file(set, paths->items[i], paths->items[i]));
+    for (size_t i = 0; i < paths->count; i++) TRY(read_file(set, paths->items[i]));
     return STATUS_OK;
 }
 
@@ -91,7 +103,7 @@ static void name_baseline(LineSet *set) {
     strbuf_free(&name);
 }
 
-Status bleu_input_files(LineSet *set, const StrList *paths, bool paired) {
+Status input_files(LineSet *set, const StrList *paths, bool paired) {
     for (size_t i = 0; i < paths->count; i++) {
         const char *path = paths->items[i];
         bool known = false;
@@ -104,13 +116,13 @@ Status bleu_input_files(LineSet *set, const StrList *paths, bool paired) {
             Status status = status_fail(STATUS_USAGE, "'%s' is given twice as input", path);
             return status_hint(status, "give each system under a different name");
         }
-        TRY(read_file(set, path, path));
+        TRY(read_file(set, path));
     }
     if (paired) name_baseline(set);
     return STATUS_OK;
 }
 
-Status bleu_input_stdin(LineSet *set, bool paired) {
+Status input_stdin(LineSet *set, bool paired) {
     StrView rest, line = {"", 0}, field;
     TRY(read_text(set, "-", &rest));
     if (!rest.data) rest = line;
@@ -134,31 +146,7 @@ Status bleu_input_stdin(LineSet *set, bool paired) {
     return STATUS_OK;
 }
 
-Status bleu_input_translated(LineSet *set, const StrList *models, const char *source, int threads,
-                             int beam_size) {
-    LineSet sources = {0};
-    Status status = read_file(&sources, source, source);
-    char **outputs = NULL;
-    size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
-    if (status == STATUS_OK)
-        status = translate_lines(models, sources.lists[0].lines, count, threads, beam_size, &outputs);
-    if (status == STATUS_OK) {
-        LineList *list = add_list(set, models->items[0]);
-        set->texts = mem_realloc(set->texts, set->text_count + count + 1, sizeof *set->texts);
-        for (size_t i = 0; i < count; i++) {
-            StrBuf *text = add_text(set);
-            strbuf_add(text, sv(outputs[i]));
-            StrView line = text->data ? strbuf_view(text) : SV("");
-            add_line(list, unicode_trim_end(line));
-            mem_free(outputs[i]);
-        }
-        mem_free(outputs);
-    }
-    bleu_input_free(&sources);
-    return status;
-}
-
-Status bleu_input_check(const LineSet *hypotheses, const LineSet *references) {
+Status input_check(const LineSet *hypotheses, const LineSet *references) {
     for (size_t i = 0; i < hypotheses->count; i++) {
         const LineList *system = &hypotheses->lists[i];
         if (system->count == 0) return status_fail(STATUS_DATA, "'%s' has no line to score", system->name);
@@ -174,7 +162,7 @@ Status bleu_input_check(const LineSet *hypotheses, const LineSet *references) {
     return STATUS_OK;
 }
 
-void bleu_input_free(LineSet *set) {
+void input_free(LineSet *set) {
     for (size_t i = 0; i < set->count; i++) {
         mem_free(set->lists[i].name);
         mem_free(set->lists[i].lines);

@@ -1,8 +1,7 @@
-/* bleu_seed.c - a decimal number of any size as 32-bit words. */
-#include "cli/bleu_seed.h"
+/* seed.c - a decimal number of any size as 32-bit words. */
+#include "bleu/seed.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,7 +19,7 @@ static size_t append_digit(uint32_t *words, size_t count, unsigned digit) {
     return count;
 }
 
-static Status seed_from_system(BleuSeed *seed) {
+static Status seed_from_system(Seed *seed) {
     uint32_t words[4];
     FILE *source = fopen("/dev/urandom", "rb");
     size_t got = source ? fread(words, sizeof *words, 4, source) : 0;
@@ -32,8 +31,7 @@ static Status seed_from_system(BleuSeed *seed) {
     return STATUS_OK;
 }
 
-Status bleu_seed_read(BleuSeed *seed) {
-    const char *text = getenv("SACREBLEU_SEED");
+Status seed_read(Seed *seed, const char *text) {
     if (!text) text = "12345";
     if (strcasecmp(text, "none") == 0) return seed_from_system(seed);
     size_t length = strlen(text);

@@ -1,5 +1,5 @@
 /* ngram.c - an open-addressing table of n-grams that is emptied by counting generations. */
-#include "metrics/ngram.h"
+#include "bleu/ngram.h"
 
 #include <assert.h>
 #include <string.h>
@@ -99,8 +99,9 @@ int ngram_total(size_t count, int order) {
     return count >= (size_t)order ? (int)(count - (size_t)order + 1) : 0;
 }
 
-void ngram_add_reference(NgramTable *table, const uint32_t *symbols, size_t count) {
-    size_t total = (size_t)ngram_total(count, (int)table->order);
+void ngram_add_reference(NgramTable *table, Symbols text) {
+    const uint32_t *symbols = text.items;
+    size_t total = (size_t)ngram_total(text.count, (int)table->order);
     int reference = ++table->references;
     if (total == 0) return;
     make_room(table, total);
@@ -118,8 +119,9 @@ void ngram_add_reference(NgramTable *table, const uint32_t *symbols, size_t coun
     }
 }
 
-int ngram_match(NgramTable *table, const uint32_t *symbols, size_t count) {
-    size_t total = (size_t)ngram_total(count, (int)table->order);
+int ngram_match(NgramTable *table, Symbols text) {
+    const uint32_t *symbols = text.items;
+    size_t total = (size_t)ngram_total(text.count, (int)table->order);
     if (total == 0 || table->used == 0) return 0;
     int matches = 0;
     Window window = window_first(symbols, table->order);

@@ -1,4 +1,4 @@
-/* test_bootstrap.c - numpy's random numbers and means; intervals and p-values against sacreBLEU. */
+/* test_resampling.c - numpy's random numbers and means; intervals and p-values against sacreBLEU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
-#include "metrics/bleu.h"
-#include "metrics/bootstrap.h"
-#include "metrics/chrf.h"
+#include "bleu/bleu.h"
+#include "bleu/chrf.h"
+#include "bleu/mean.h"
+#include "bleu/resampling.h"
+#include "bleu/tokenizers.h"
 #include "unit/bleu_cases.h"
 
 static Pcg64 seeded(const Json *c) {
@@ -52,17 +54,9 @@ static void means_are_numpys(void **state) {
         size_t count = case_numbers(c, "values", values, 1000);
         assert_int_equal(count, (size_t)case_number(c, "count"));
         for (size_t i = 0; i < count; i++) single[i] = (double)(float)values[i];
-        assert_true(bootstrap_numpy_mean(values, count, false) == case_number(c, "mean"));
-        assert_true(bootstrap_numpy_mean(single, count, true) == case_number(c, "mean_single"));
+        assert_true(mean_numpy(values, count, false) == case_number(c, "mean"));
+        assert_true(mean_numpy(single, count, true) == case_number(c, "mean_single"));
     }
-}
-
-static int choice(StrView text, const char *choices) {
-    StrView rest = sv(choices), name;
-    for (int i = 0; sv_next(&rest, '|', &name); i++)
-        if (sv_equal(name, text)) return i;
-    fail_msg("'%.*s' is not one of %s", SV_ARG(text), choices);
-    return -1;
 }
 
 /* Scores in the arithmetic of resampled sums are the same to the last bit, or nearly: the libm may differ. */
@@ -74,19 +68,18 @@ static void arithmetic_agrees(void **state) {
         size_t width = case_numbers(c, "sums", sums, METRIC_MAX_WIDTH);
         if (sv_equal(case_text(c, "metric"), SV("bleu"))) {
             BleuOptions options = {.effective_order = case_flag(c, "effective_order")};
-            options.smoothing = (BleuSmoothing)choice(case_text(c, "smoothing"), BLEU_SMOOTHING_CHOICES);
+            options.smoothing = case_choice(case_text(c, "smoothing"), BLEU_SMOOTHING_CHOICES);
             bool given = json_type(json_get(c, "smooth_value")) == JSON_NUMBER;
-            options.smooth_value =
-                given ? case_number(c, "smooth_value") : bleu_default_smooth_value(options.smoothing);
+            options.smooth_value = given ? case_number(c, "smooth_value") : -1;
             assert_int_equal(width, BLEU_WIDTH);
-            single = bleu_metric_score(&options, sums, METRIC_SINGLE).value;
-            whole = bleu_metric_score(&options, sums, METRIC_WHOLE).value;
+            single = METRIC_BLEU.score(&options, sums, METRIC_SINGLE).value;
+            whole = METRIC_BLEU.score(&options, sums, METRIC_WHOLE).value;
         } else {
             ChrfOptions options = {.char_order = 3, .beta = (int)case_number(c, "beta")};
             options.eps_smoothing = case_flag(c, "eps_smoothing");
-            assert_int_equal(width, chrf_width(&options));
-            single = chrf_metric_score(&options, sums, METRIC_SINGLE).value;
-            whole = chrf_metric_score(&options, sums, METRIC_WHOLE).value;
+            assert_int_equal(width, METRIC_CHRF.width(&options));
+            single = METRIC_CHRF.score(&options, sums, METRIC_SINGLE).value;
+            whole = METRIC_CHRF.score(&options, sums, METRIC_WHOLE).value;
         }
         if (!(fabs(single - case_number(c, "single")) <= 1e-12 * fabs(single)))
             fail_msg("case %d, single precision: %.17g", number, single);
@@ -96,32 +89,18 @@ static void arithmetic_agrees(void **state) {
 }
 
 /* Statistics of one system against ref.txt. */
-static void count_system(MetricRows *rows, const char *name, const BleuOptions *bleu,
-                         const ChrfOptions *chrf) {
+static Statistics count_system(const char *name, ChosenMetric metric) {
     StrBuf texts[2] = {{0}, {0}};
     size_t count, reference_count;
     StrView *hypotheses = case_lines(name, &count, &texts[0]);
-    StrView *references = case_lines("ref.txt", &reference_count, &texts[1]);
+    const StrView *references = case_lines("ref.txt", &reference_count, &texts[1]);
     assert_int_equal(count, reference_count);
-    *rows = (MetricRows){.count = count, .width = bleu ? BLEU_WIDTH : chrf_width(chrf)};
-    rows->score = bleu ? bleu_metric_score : chrf_metric_score;
-    rows->options = bleu ? (const void *)bleu : (const void *)chrf;
-    rows->rows = mem_alloc(count * (size_t)rows->width, sizeof *rows->rows);
-    Bleu *counter = bleu ? bleu_new(bleu) : NULL;
-    Chrf *other = chrf ? chrf_new(chrf) : NULL;
-    for (size_t i = 0; i < count; i++) {
-        int *row = rows->rows + i * (size_t)rows->width;
-        if (bleu)
-            bleu_count(counter, hypotheses[i], &references[i], 1, row);
-        else
-            chrf_count(other, hypotheses[i], &references[i], 1, row);
-    }
-    bleu_free(counter);
-    chrf_free(other);
+    Statistics statistics = statistics_count(metric, hypotheses, count, &references, 1);
     mem_free(hypotheses);
-    mem_free(references);
+    mem_free((StrView *)references);
     strbuf_free(&texts[0]);
     strbuf_free(&texts[1]);
+    return statistics;
 }
 
 static void check(const Json *object, const char *key, double actual) {
@@ -129,23 +108,23 @@ static void check(const Json *object, const char *key, double actual) {
         fail_msg("%s: %.17g, not %.17g", key, actual, case_number(object, key));
 }
 
-static void check_case(const Json *c, const MetricRows *first, const MetricRows *second) {
+static void check_case(const Json *c, const Statistics *first, const Statistics *second) {
     const uint32_t seed = 12345;
     Pcg64 generator = pcg64_seed(&seed, 1);
     int samples = (int)case_number(c, "samples");
-    Interval interval = bootstrap_interval(second, generator, samples, MEAN_EXACT);
-    check(c, "score", metric_corpus_score(second));
+    Interval interval = resampling_interval(second, generator, samples, mean_exact);
+    check(c, "score", statistics_score(second));
     check(c, "mean", interval.mean);
     check(c, "half_width", interval.half_width);
 
     const Json *paired = json_get(c, "bs"), *randomized = json_get(c, "ar");
-    check(paired, "p", bootstrap_paired(first, second, generator, samples, &interval));
+    check(paired, "p", resampling_paired_bootstrap(first, second, generator, samples, &interval));
     check(paired, "mean", interval.mean);
     check(paired, "half_width", interval.half_width);
-    interval = bootstrap_interval(first, generator, samples, MEAN_NUMPY);
+    interval = resampling_interval(first, generator, samples, mean_numpy);
     check(paired, "baseline_mean", interval.mean);
     check(paired, "baseline_half_width", interval.half_width);
-    check(randomized, "p", bootstrap_randomized(first, second, generator, (int)case_number(c, "trials")));
+    check(randomized, "p", resampling_randomized(first, second, generator, (int)case_number(c, "trials")));
 }
 
 static void tests_agree(void **state) {
@@ -153,7 +132,7 @@ static void tests_agree(void **state) {
     int bleu_cases_seen = 0, chrf_cases_seen = 0;
     for (const Json *c = json_first(bleu_cases("resampling", 4)); c; c = json_after(c)) {
         const Json *given = json_get(c, "options");
-        BleuOptions bleu = {.tokenizer = BLEU_TOKENIZE_13A};
+        BleuOptions bleu = {.tokenizer = case_choice(SV("13a"), BLEU_TOKENIZER_CHOICES)};
         ChrfOptions chrf = CHRF_DEFAULTS;
         bool is_bleu = sv_equal(case_text(c, "metric"), SV("bleu"));
         if (is_bleu && json_count(given) > 0) {
@@ -164,12 +143,12 @@ static void tests_agree(void **state) {
             chrf.word_order = (int)case_number(given, "word_order");
             chrf.eps_smoothing = case_flag(given, "eps_smoothing");
         }
-        MetricRows first, second;
-        count_system(&first, "sys_a.txt", is_bleu ? &bleu : NULL, is_bleu ? NULL : &chrf);
-        count_system(&second, "sys_b.txt", is_bleu ? &bleu : NULL, is_bleu ? NULL : &chrf);
+        ChosenMetric metric =
+            is_bleu ? (ChosenMetric){&METRIC_BLEU, &bleu} : (ChosenMetric){&METRIC_CHRF, &chrf};
+        Statistics first = count_system("sys_a.txt", metric), second = count_system("sys_b.txt", metric);
         check_case(c, &first, &second);
-        mem_free(first.rows);
-        mem_free(second.rows);
+        statistics_free(&first);
+        statistics_free(&second);
         is_bleu ? bleu_cases_seen++ : chrf_cases_seen++;
     }
     assert_true(bleu_cases_seen >= 2 && chrf_cases_seen >= 2);

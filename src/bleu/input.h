@@ -1,12 +1,13 @@
-/* bleu_input.h - references and hypotheses as lines, read the way sacreBLEU reads them.
+/* input.h - references and hypotheses as lines, read the way sacreBLEU reads them.
  *
- * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order mark stays.
+ * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order mark
+ * stays.
  * Ill-formed UTF-8, where sacreBLEU gives up, becomes U+FFFD with a warning.
  *
  * Owner   lines point into the texts that the LineSet keeps
  */
-#ifndef CLI_BLEU_INPUT_H
-#define CLI_BLEU_INPUT_H
+#ifndef BLEU_INPUT_H
+#define BLEU_INPUT_H
 
 #include "base/options.h"
 #include "base/status.h"
@@ -27,17 +28,16 @@ typedef struct {
 } LineSet;
 
 /* One list per file; or, if `columns` > 1, one list per tab-separated column of the only file. */
-Status bleu_input_references(LineSet *set, const StrList *paths, int columns);
+Status input_references(LineSet *set, const StrList *paths, int columns);
 /* One list per file, named after it. With `paired` the first is the baseline and may be named again. */
-Status bleu_input_files(LineSet *set, const StrList *paths, bool paired);
+Status input_files(LineSet *set, const StrList *paths, bool paired);
 /* One list per tab-separated column of standard input. */
-Status bleu_input_stdin(LineSet *set, bool paired);
-/* One list: translations of the lines of `source` by `models`. */
-Status bleu_input_translated(LineSet *set, const StrList *models, const char *source, int threads,
-                             int beam_size);
+Status input_stdin(LineSet *set, bool paired);
+/* One list: the lines of a text, which the set takes over. */
+void input_text(LineSet *set, const char *name, StrBuf *text);
 
 /* Every list has as many lines as every other. */
-Status bleu_input_check(const LineSet *hypotheses, const LineSet *references);
-void bleu_input_free(LineSet *set);
+Status input_check(const LineSet *hypotheses, const LineSet *references);
+void input_free(LineSet *set);
 
 #endif

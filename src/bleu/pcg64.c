@@ -1,5 +1,5 @@
 /* pcg64.c - seeding by a hashed pool of four words, 128-bit congruential steps, rotated output. */
-#include "metrics/pcg64.h"
+#include "bleu/pcg64.h"
 
 __extension__ typedef unsigned __int128 Wide;
 

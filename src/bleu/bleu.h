@@ -5,15 +5,13 @@
  * The corpus score is computed from their sums.
  *
  * Units   scores and precisions 0..100, the textbook's score 0..1
- * Owner   a Bleu owns only scratch memory; text is borrowed during a call
+ * Owner   text is borrowed during a call
  * Fails   never; text should be valid UTF-8
  */
-#ifndef METRICS_BLEU_H
-#define METRICS_BLEU_H
+#ifndef BLEU_BLEU_H
+#define BLEU_BLEU_H
 
-#include "base/strview.h"
-#include "metrics/metric.h"
-#include "metrics/tok13a.h"
+#include "bleu/metric.h"
 
 #define BLEU_ORDER 4
 
@@ -30,11 +28,13 @@ typedef enum { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_SMOOT
 #define BLEU_SMOOTHING_CHOICES "exp|floor|add-k|none"
 
 typedef struct {
-    BleuTokenizer tokenizer;
+    int tokenizer; /* index into TOKENIZERS */
     bool lowercase;
-    BleuSmoothing smoothing;
-    double smooth_value;  /* of floor and add-k; bleu_default_smooth_value gives the usual ones */
+    int smoothing;        /* BleuSmoothing */
+    double smooth_value;  /* of floor and add-k; below 0: the usual 0.1 and 1 */
     bool effective_order; /* stop at the highest order that the hypothesis has: for single sentences */
+    bool force;           /* no warning about input that looks tokenized */
+    int d2l;              /* k of the textbook's score; METRIC_BLEU_D2L only */
 } BleuOptions;
 
 typedef struct {
@@ -44,24 +44,15 @@ typedef struct {
     double length, reference_length;
 } BleuScore;
 
-double bleu_default_smooth_value(BleuSmoothing smoothing); /* floor 0.1, add-k 1 */
-
-typedef struct Bleu Bleu;
-Bleu *bleu_new(const BleuOptions *options);
-void bleu_free(Bleu *bleu);
-/* Statistics of one segment. A reference with NULL data is absent; at least one must be there. */
-void bleu_count(Bleu *bleu, StrView hypothesis, const StrView *references, size_t reference_count,
-                int row[BLEU_WIDTH]);
-
 BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], MetricArithmetic arithmetic);
-/* The same as a MetricScore; `options` is a BleuOptions. */
-MetricValue bleu_metric_score(const void *options, const double *sums, MetricArithmetic arithmetic);
 
 /* Corpus BLEU with one reference per line and exponential smoothing: what a training log shows. */
-double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count,
-                          BleuTokenizer tokenizer, bool lowercase);
+double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, int tokenizer,
+                          bool lowercase);
 
 /* The textbook's bleu(prediction, label, k) on tokens between single spaces: Dive into Deep Learning, 10.7.6. */
 double bleu_d2l(StrView prediction, StrView label, int k);
+/* Its mean over lines, each with the reference that it fits best. Its options are BleuOptions. */
+extern const Metric METRIC_BLEU_D2L;
 
 #endif

@@ -1,10 +1,10 @@
-/* tok13a.c - the 13a rules on bytes, which is the same as on characters since all their operands are ASCII. */
-#include "metrics/tok13a.h"
+/* tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same as on
+ * characters since all their operands are ASCII. */
+#include "bleu/tokenizers.h"
 
 #include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "metrics/tok_intl.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_stop(char c) { return c == '.' || c == ','; }
@@ -102,69 +102,115 @@ static void split_characters(StrView text, StrBuf *out) {
     }
 }
 
-/* Apply rules one after the other; `out` receives the result of the last. */
-static void apply(const Rule *rules, size_t count, StrView text, StrBuf *out) {
+/* A character with its kind and its bytes. */
+typedef struct {
+    UnicodeKind kind;
+    StrView bytes;
+} Character;
+
+static Character next_character(StrView text, size_t *position) {
+    size_t start = *position;
+    int code_point = utf8_next(text, position);
+    return (Character){unicode_kind(code_point), {text.data + start, *position - start}};
+}
+
+/* (not a number)(punctuation) -> \1 \2 with spaces around the second. A pair that matches is used up. */
+static void split_after_non_number(StrView text, StrBuf *out) {
+    size_t position = 0;
+    while (position < text.length) {
+        Character first = next_character(text, &position);
+        strbuf_add(out, first.bytes);
+        if (first.kind == UNICODE_NUMBER || position >= text.length) continue;
+        size_t after = position;
+        Character second = next_character(text, &after);
+        if (second.kind != UNICODE_PUNCTUATION) continue;
+        strbuf_add_char(out, ' ');
+        strbuf_add(out, second.bytes);
+        strbuf_add_char(out, ' ');
+        position = after;
+    }
+}
+
+/* (punctuation)(not a number) -> spaces around the first. */
+static void split_before_non_number(StrView text, StrBuf *out) {
+    size_t position = 0;
+    while (position < text.length) {
+        Character first = next_character(text, &position);
+        size_t after = position;
+        if (first.kind == UNICODE_PUNCTUATION && position < text.length) {
+            Character second = next_character(text, &after);
+            if (second.kind != UNICODE_NUMBER) {
+                strbuf_add_char(out, ' ');
+                strbuf_add(out, first.bytes);
+                strbuf_add_char(out, ' ');
+                strbuf_add(out, second.bytes);
+                position = after;
+                continue;
+            }
+        }
+        strbuf_add(out, first.bytes);
+    }
+}
+
+static void split_symbols(StrView text, StrBuf *out) {
+    size_t position = 0;
+    while (position < text.length) {
+        Character c = next_character(text, &position);
+        if (c.kind == UNICODE_SYMBOL) strbuf_add_char(out, ' ');
+        strbuf_add(out, c.bytes);
+        if (c.kind == UNICODE_SYMBOL) strbuf_add_char(out, ' ');
+    }
+}
+
+/* Apply rules to `text`, one after the other. */
+static void apply(const Rule *rules, size_t count, StrBuf *text) {
     StrBuf other = {0};
-    strbuf_clear(out);
-    strbuf_add(out, text);
     for (size_t i = 0; i < count; i++) {
         strbuf_clear(&other);
-        rules[i](strbuf_view(out), &other);
-        StrBuf swap = *out;
-        *out = other;
+        rules[i](strbuf_view(text), &other);
+        StrBuf swap = *text;
+        *text = other;
         other = swap;
     }
     strbuf_free(&other);
 }
 
-#define APPLY(rules_, text_, out_) apply((rules_), sizeof(rules_) / sizeof *(rules_), (text_), (out_))
-
-static const Rule CLEAN[] = {drop_skipped, join_hyphenated, join_lines};
-static const Rule DECODE[] = {decode_quote, decode_ampersand, decode_less, decode_greater};
-static const Rule SPLIT[] = {pad,
-                             split_punctuation,
-                             split_stop_after_non_digit,
-                             split_stop_before_non_digit,
-                             split_hyphen_after_digit,
-                             join_words};
-static const Rule INTL[] = {tok_intl_apply, join_words};
-static const Rule CHARACTERS[] = {split_characters};
+#define APPLY(rules_, text_) apply((rules_), sizeof(rules_) / sizeof *(rules_), (text_))
 
 static bool contains(StrView text, char c) { return text.length > 0 && memchr(text.data, c, text.length); }
 
 static void tokenize_13a(StrView line, StrBuf *out) {
-    StrBuf text = {0};
-    strbuf_add(&text, line);
-    if (contains(line, '<') || contains(line, '\n')) APPLY(CLEAN, line, &text);
-    StrBuf decoded = {0};
-    if (contains(strbuf_view(&text), '&'))
-        APPLY(DECODE, strbuf_view(&text), &decoded);
-    else
-        strbuf_add(&decoded, strbuf_view(&text));
-    APPLY(SPLIT, strbuf_view(&decoded), out);
-    strbuf_free(&text);
-    strbuf_free(&decoded);
+    static const Rule CLEAN[] = {drop_skipped, join_hyphenated, join_lines};
+    static const Rule DECODE[] = {decode_quote, decode_ampersand, decode_less, decode_greater};
+    static const Rule SPLIT[] = {pad,
+                                 split_punctuation,
+                                 split_stop_after_non_digit,
+                                 split_stop_before_non_digit,
+                                 split_hyphen_after_digit,
+                                 join_words};
+    strbuf_clear(out);
+    strbuf_add(out, line);
+    if (contains(line, '<') || contains(line, '\n')) APPLY(CLEAN, out);
+    if (contains(line, '&')) APPLY(DECODE, out);
+    APPLY(SPLIT, out);
 }
 
-void tok13a_tokenize(StrView line, BleuTokenizer tokenizer, StrBuf *out) {
-    switch (tokenizer) {
-    case BLEU_TOKENIZE_13A:
-        tokenize_13a(line, out);
-        break;
-    case BLEU_TOKENIZE_INTL:
-        APPLY(INTL, line, out);
-        break;
-    case BLEU_TOKENIZE_CHAR:
-        APPLY(CHARACTERS, line, out);
-        break;
-    case BLEU_TOKENIZE_NONE:
-        strbuf_clear(out);
-        strbuf_add(out, line);
-        break;
-    }
+static void tokenize_intl(StrView line, StrBuf *out) {
+    static const Rule INTL[] = {split_after_non_number, split_before_non_number, split_symbols, join_words};
+    strbuf_clear(out);
+    strbuf_add(out, line);
+    APPLY(INTL, out);
 }
 
-const char *tok13a_name(BleuTokenizer tokenizer) {
-    static const char *const NAMES[] = {"13a", "intl", "char", "none"};
-    return NAMES[tokenizer];
+static void tokenize_char(StrView line, StrBuf *out) {
+    strbuf_clear(out);
+    split_characters(line, out);
 }
+
+static void tokenize_none(StrView line, StrBuf *out) {
+    strbuf_clear(out);
+    strbuf_add(out, line);
+}
+
+#define TOKENIZER_ROW(name_, function_) {name_, function_},
+const Tokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};

@@ -1,5 +1,5 @@
-/* bleu_table.c - a grid of box-drawing characters, a LaTeX table, or JSON. */
-#include "cli/bleu_table.h"
+/* report_table.c - several systems side by side: a grid of box-drawing characters or a LaTeX table. */
+#include "bleu/report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,45 +33,47 @@ static size_t text_width(StrView text) {
     return width;
 }
 
-static void fill_score(Cell *cell, const TableCell *known, int width, bool two_lines) {
+static void fill_score(Cell *cell, const Result *result, int width, bool two_lines) {
     cell->count = 1;
-    strbuf_format(&cell->lines[0], "%.*f", width, known->score);
-    if (known->has_interval)
-        strbuf_format(&cell->lines[0], " (%.*f ± %.*f)", width, known->interval.mean, width,
-                      known->interval.half_width);
-    if (!known->has_p_value) return;
+    strbuf_format(&cell->lines[0], "%.*f", width, result->score);
+    if (result->has_interval)
+        strbuf_format(&cell->lines[0], " (%.*f ± %.*f)", width, result->interval.mean, width,
+                      result->interval.half_width);
+    if (!result->has_p_value) return;
     StrBuf *line = &cell->lines[two_lines ? 1 : 0];
     if (two_lines) cell->count = 2;
-    bool by_chance = known->p_value > 0.05;
-    strbuf_format(line, "%s(p = %.4f)%s", two_lines ? "" : " ", known->p_value, by_chance ? "" : "*");
+    bool by_chance = result->p_value > 0.05;
+    strbuf_format(line, "%s(p = %.4f)%s", two_lines ? "" : " ", result->p_value, by_chance ? "" : "*");
     if (two_lines && by_chance) cell->colours[1] = COLOUR_RED;
 }
 
+static bool is_named_baseline(const ScoreTable *table) {
+    return sv_starts(sv(table->scoring.systems->lists[0].name), SV("Baseline:"));
+}
+
 static void fill_grid(Grid *grid, const ScoreTable *table, int width, bool two_lines) {
-    bool has_intervals = table->cells[0].has_interval;
-    bool named_baseline = sv_starts(sv(table->systems[0]), SV("Baseline:"));
     strbuf_add(&grid->cells[0].lines[0], SV("System"));
-    for (size_t m = 0; m < table->metric_count; m++)
-        strbuf_format(&grid->cells[m + 1].lines[0], "%s%s", table->metrics[m],
-                      has_intervals ? " (μ ± 95% CI)" : "");
+    for (size_t m = 0; m < table->scoring.metric_count; m++)
+        strbuf_format(&grid->cells[m + 1].lines[0], "%s%s", table->signatures[m].name,
+                      table->results[0].has_interval ? " (μ ± 95% CI)" : "");
     for (size_t c = 0; c < grid->columns; c++) {
         grid->cells[c].count = 1;
         grid->cells[c].colours[0] = COLOUR_CYAN;
     }
-    for (size_t s = 0; s < table->system_count; s++) {
-        Cell *name = grid_cell(grid, s + 1, 0);
+    const Result *result = table->results;
+    for (size_t r = 1; r < grid->rows; r++) {
+        Cell *name = grid_cell(grid, r, 0);
         name->count = 1;
-        strbuf_add(&name->lines[0], sv_trim(sv(table->systems[s])));
-        for (size_t m = 0; m < table->metric_count; m++)
-            fill_score(grid_cell(grid, s + 1, m + 1), &table->cells[s * table->metric_count + m], width,
-                       two_lines);
+        strbuf_add(&name->lines[0], sv_trim(sv(table->scoring.systems->lists[r - 1].name)));
+        for (size_t c = 1; c < grid->columns; c++)
+            fill_score(grid_cell(grid, r, c), result++, width, two_lines);
     }
-    for (size_t c = 0; c < grid->columns && named_baseline; c++)
+    for (size_t c = 0; c < grid->columns && is_named_baseline(table); c++)
         grid_cell(grid, 1, c)->colours[0] = COLOUR_YELLOW;
 }
 
 static Grid grid_new(const ScoreTable *table, int width, bool two_lines) {
-    Grid grid = {.rows = table->system_count + 1, .columns = table->metric_count + 1};
+    Grid grid = {.rows = table->scoring.systems->count + 1, .columns = table->scoring.metric_count + 1};
     grid.cells = mem_alloc(grid.rows * grid.columns, sizeof(Cell));
     grid.widths = mem_alloc(grid.columns, sizeof *grid.widths);
     fill_grid(&grid, table, width, two_lines);
@@ -138,31 +140,27 @@ static void write_boxes(const Grid *grid, bool colour, StrBuf *out) {
     add_rule(out, grid, BELOW);
 }
 
+/* Characters that mean something to LaTeX, and how to write them. */
 static void add_latex(StrBuf *out, StrView text) {
-    static const char SPECIAL[] = "&%$#_{}";
+    static const char SPECIAL[] = "&%$#_{}^~\\<>";
+    static const char *const WRITTEN[] = {"\\&",
+                                          "\\%",
+                                          "\\$",
+                                          "\\#",
+                                          "\\_",
+                                          "\\{",
+                                          "\\}",
+                                          "\\^{}",
+                                          "\\textasciitilde{}",
+                                          "\\textbackslash{}",
+                                          "\\ensuremath{<}",
+                                          "\\ensuremath{>}"};
     for (size_t i = 0; i < text.length; i++) {
-        char c = text.data[i];
-        switch (c) {
-        case '^':
-            strbuf_add(out, SV("\\^{}"));
-            continue;
-        case '~':
-            strbuf_add(out, SV("\\textasciitilde{}"));
-            continue;
-        case '\\':
-            strbuf_add(out, SV("\\textbackslash{}"));
-            continue;
-        case '<':
-            strbuf_add(out, SV("\\ensuremath{<}"));
-            continue;
-        case '>':
-            strbuf_add(out, SV("\\ensuremath{>}"));
-            continue;
-        default:
-            break;
-        }
-        if (c != '\0' && strchr(SPECIAL, c)) strbuf_add_char(out, '\\');
-        strbuf_add_char(out, c);
+        const char *special = text.data[i] ? strchr(SPECIAL, text.data[i]) : NULL;
+        if (special)
+            strbuf_add(out, sv(WRITTEN[special - SPECIAL]));
+        else
+            strbuf_add_char(out, text.data[i]);
     }
 }
 
@@ -184,82 +182,22 @@ static void write_latex(const Grid *grid, StrBuf *out) {
     strbuf_add(out, SV("\\bottomrule\n\\end{tabular}\n"));
 }
 
-/* A JSON string in ASCII: the rest as \uXXXX, in surrogate pairs where one is not enough. */
-static void add_ascii_string(StrBuf *out, StrView text) {
-    static const char NAMED[] = "\"\\\b\f\n\r\t", LETTERS[] = "\"\\bfnrt";
-    strbuf_add_char(out, '"');
-    for (size_t position = 0; position < text.length;) {
-        int c = utf8_next(text, &position);
-        const char *named = c > 0 && c < 0x80 ? strchr(NAMED, c) : NULL;
-        if (named)
-            strbuf_format(out, "\\%c", LETTERS[named - NAMED]);
-        else if (c >= 0x20 && c < 0x7F)
-            strbuf_add_char(out, (char)c);
-        else if (c < 0x10000)
-            strbuf_format(out, "\\u%04x", (unsigned)c);
-        else
-            strbuf_format(out, "\\u%04x\\u%04x", 0xD800u + (((unsigned)c - 0x10000) >> 10),
-                          0xDC00u + (((unsigned)c - 0x10000) & 0x3FF));
-    }
-    strbuf_add_char(out, '"');
-}
-
-static void add_member(StrBuf *out, const char *name, bool known, double value) {
-    strbuf_format(out, "            \"%s\": ", name);
-    if (known)
-        bleu_report_write_repr(value, out);
-    else
-        strbuf_add(out, SV("null"));
-}
-
-static void add_json_cell(StrBuf *out, const TableCell *cell, bool compared, int width) {
-    if (!compared) {
-        strbuf_format(out, "\"%.*f\"", width, cell->score);
-        return;
-    }
-    strbuf_add(out, SV("{\n"));
-    add_member(out, "score", true, cell->score);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "p_value", cell->has_p_value, cell->p_value);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "mean", cell->has_interval, cell->interval.mean);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "ci", cell->has_interval, cell->interval.half_width);
-    strbuf_add(out, SV("\n        }"));
-}
-
-static void write_json(const ScoreTable *table, int width, StrBuf *out) {
-    strbuf_add(out, SV("[\n"));
-    for (size_t s = 0; s < table->system_count; s++) {
-        strbuf_add(out, SV("    {\n        \"system\": "));
-        add_ascii_string(out, sv(table->systems[s]));
-        for (size_t m = 0; m < table->metric_count; m++) {
-            strbuf_format(out, ",\n        \"%s\": ", table->metrics[m]);
-            add_json_cell(out, &table->cells[s * table->metric_count + m], table->test != RESAMPLING_NONE,
-                          width);
-        }
-        strbuf_add(out, s + 1 < table->system_count ? SV("\n    },\n") : SV("\n    }\n"));
-    }
-    strbuf_add(out, SV("]\n"));
-}
-
 static const char *shade(bool colour, const char *code) { return colour ? code : ""; }
 
 /* What the test was and how to read it, in sacreBLEU's words, which people's scripts and papers quote. */
 static void write_test(const ScoreTable *table, bool colour, StrBuf *out) {
-    bool bootstrap = table->test == RESAMPLING_BOOTSTRAP;
+    bool bootstrap = table->scoring.test == TEST_PAIRED_BOOTSTRAP;
     char title[160];
-    const char *name = table->systems[0];
     const char *yellow = shade(colour, COLOUR_YELLOW), *green = shade(colour, COLOUR_GREEN),
                *red = shade(colour, COLOUR_RED), *end = shade(colour, COLOUR_RESET);
     snprintf(title, sizeof title, "Paired %s test with %d %s",
-             bootstrap ? "bootstrap resampling" : "approximate randomization", table->trials,
+             bootstrap ? "bootstrap resampling" : "approximate randomization", table->scoring.trials,
              bootstrap ? "resampling trials" : "trials");
     add_repeated(out, "-", strlen(title));
     strbuf_format(out, "\n%s\n", title);
     add_repeated(out, "-", strlen(title));
     strbuf_format(out, "\n - Each system is pairwise compared to %s%s%s.\n", yellow,
-                  sv_starts(sv(name), SV("Baseline:")) ? name : "", end);
+                  is_named_baseline(table) ? table->scoring.systems->lists[0].name : "", end);
     strbuf_add(out,
                bootstrap
                    ? SV("   Actual system score / bootstrap estimated true mean / 95% CI are provided for "
@@ -288,28 +226,20 @@ static void write_test(const ScoreTable *table, bool colour, StrBuf *out) {
         yellow, end);
 }
 
-static void write_signatures(const ScoreTable *table, bool abbreviated, StrBuf *out) {
-    strbuf_add(out, SV("-----------------\nMetric signatures\n-----------------\n"));
-    for (size_t m = 0; m < table->metric_count; m++) {
-        strbuf_format(out, " - %-10s ", table->metrics[m]);
-        bleu_metric_write_signature(&table->signatures[m], abbreviated, out);
-        strbuf_add_char(out, '\n');
-    }
-}
-
-void bleu_table_write(const ScoreTable *table, const ReportStyle *style, BleuFormat format, StrBuf *out) {
-    if (format == BLEU_FORMAT_JSON) {
-        write_json(table, style->width, out);
-        return;
-    }
-    bool boxes = format == BLEU_FORMAT_TEXT;
+void report_write_table(const ScoreTable *table, const ReportStyle *style, StrBuf *out) {
+    bool boxes = style->format == REPORT_TEXT;
     Grid grid = grid_new(table, style->width, boxes);
     if (boxes)
         write_boxes(&grid, style->colour, out);
     else
         write_latex(&grid, out);
-    strbuf_add_char(out, '\n');
-    if (table->test != RESAMPLING_NONE) write_test(table, style->colour, out);
-    write_signatures(table, style->abbreviated, out);
     grid_free(&grid);
+    strbuf_add_char(out, '\n');
+    if (table->scoring.test != TEST_NONE) write_test(table, style->colour, out);
+    strbuf_add(out, SV("-----------------\nMetric signatures\n-----------------\n"));
+    for (size_t m = 0; m < table->scoring.metric_count; m++) {
+        strbuf_format(out, " - %-10s ", table->signatures[m].name);
+        report_write_signature(&table->signatures[m], style->abbreviated, out);
+        strbuf_add_char(out, '\n');
+    }
 }

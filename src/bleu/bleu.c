@@ -1,0 +1,202 @@
+/* bleu.c - counting matches of one segment, and the score of summed counts. */
+#include "bleu/bleu.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include "base/log.h"
+#include "bleu/tokenizers.h"
+#include "base/unicode.h"
+
+/* clang-format off */
+#define FIELD(member_) OPT_FIELD(BleuOptions, member_)
+static const Option ROWS[] = {
+    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "13a",
+     .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME", .group = "BLEU", .help = "tokenizer"},
+    {.flag = "lowercase", .alias = "lc", .type = OPT_BOOL, FIELD(lowercase),
+     .help = "ignore case"},
+    {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .fallback = "exp",
+     .choices = BLEU_SMOOTHING_CHOICES, .arg = "NAME", .help = "what to do about n-gram orders without a match"},
+    {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .fallback = "-1", .min = -1,
+     .max = 1e9, .arg = "X", .help = "value for floor and add-k; -1 = the usual 0.1 and 1"},
+    {.flag = "force", .type = OPT_BOOL, FIELD(force),
+     .help = "no warning about input that looks tokenized"},
+    {.flag = "d2l", .type = OPT_OPTIONAL_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
+     .help = "the textbook's bleu(k) on tokens between spaces, 0 to 1: mean over lines, or each with --sentence-level"},
+    {0},
+};
+/* clang-format on */
+
+static double smooth_value(const BleuOptions *options) {
+    if (options->smooth_value >= 0) return options->smooth_value;
+    return options->smoothing == BLEU_SMOOTH_FLOOR ? 0.1 : 1;
+}
+
+static Status prepare(void *options, bool sentence_level) {
+    ((BleuOptions *)options)->effective_order = sentence_level;
+    return STATUS_OK;
+}
+
+static int width(const void *options) {
+    (void)options;
+    return BLEU_WIDTH;
+}
+
+/* Translations are to be scored as people see them: "word ." shows that a tokenizer was not undone. */
+static void warn_if_tokenized(const void *options_, const StrView *hypotheses, size_t count) {
+    const BleuOptions *options = options_;
+    size_t suspicious = 0;
+    for (size_t i = 0; i < count; i++) suspicious += sv_ends(hypotheses[i], SV(" ."));
+    if (options->force || suspicious < 100) return;
+    log_warn("That's 100 lines that end in a tokenized period ('.')");
+    log_warn("It looks like you forgot to detokenize your test data, which may hurt your score.");
+    log_warn("If you insist your data is detokenized, or don't care, "
+             "you can suppress this message with --force.");
+}
+
+static void add_text(const BleuOptions *options, Scratch *scratch, StrView text) {
+    text = unicode_trim_end(scratch_lower(scratch, text, options->lowercase));
+    TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
+    texts_begin(scratch->words);
+    texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
+}
+
+/* Of two reference lengths that are equally near, the shorter one. */
+static size_t closest_length(const Texts *words, size_t references, size_t length) {
+    size_t best = 0, best_distance = SIZE_MAX;
+    for (size_t i = 0; i < references; i++) {
+        size_t other = texts_get(words, i).count;
+        size_t distance = other > length ? other - length : length - other;
+        if (distance < best_distance || (distance == best_distance && other < best)) {
+            best = other;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+static void count(const void *options, Scratch *scratch, StrView hypothesis, const StrView *references,
+                  size_t reference_count, double *row) {
+    texts_clear(scratch->words);
+    size_t present = 0;
+    for (size_t i = 0; i < reference_count; i++) {
+        if (!references[i].data) continue;
+        add_text(options, scratch, references[i]);
+        present++;
+    }
+    assert(present > 0);
+    add_text(options, scratch, hypothesis);
+    Symbols words = texts_get(scratch->words, present);
+    row[BLEU_LENGTH] = (double)words.count;
+    row[BLEU_REFERENCE_LENGTH] = (double)closest_length(scratch->words, present, words.count);
+    for (int order = 1; order <= BLEU_ORDER; order++) {
+        ngram_begin(scratch->ngrams, order);
+        for (size_t i = 0; i < present; i++)
+            ngram_add_reference(scratch->ngrams, texts_get(scratch->words, i));
+        row[BLEU_CORRECT + order - 1] = ngram_match(scratch->ngrams, words);
+        row[BLEU_TOTAL + order - 1] = ngram_total(words.count, order);
+    }
+}
+
+/* A sum plus what add-k smoothing adds to it. */
+static MetricValue add_k(MetricValue count, double k, MetricArithmetic arithmetic) {
+    MetricValue sum = metric_add(count, metric_exact(k));
+    if (arithmetic == METRIC_WHOLE) sum.value = trunc(sum.value);
+    return sum;
+}
+
+/* Precision in percent of an order without a match. *doubled counts such orders for exponential smoothing. */
+static MetricValue smoothed_precision(const BleuOptions *options, MetricValue total, double *doubled) {
+    switch (options->smoothing) {
+    case BLEU_SMOOTH_EXP:
+        *doubled *= 2;
+        return metric_divide(metric_exact(100), metric_multiply(metric_exact(*doubled), total));
+    case BLEU_SMOOTH_FLOOR:
+        return metric_divide(metric_exact(100. * smooth_value(options)), total);
+    default:
+        return metric_exact(0);
+    }
+}
+
+static double log_or_floor(double value) { return value == 0 ? -9999999999. : log(value); }
+
+BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], MetricArithmetic arithmetic) {
+    BleuScore result = {.brevity_penalty = 1, .length = trunc(sums[BLEU_LENGTH])};
+    result.reference_length = trunc(sums[BLEU_REFERENCE_LENGTH]);
+    if (result.length < result.reference_length)
+        result.brevity_penalty = result.length > 0 ? exp(1 - result.reference_length / result.length) : 0;
+    bool any = false;
+    for (int n = 0; n < BLEU_ORDER; n++) any = any || sums[BLEU_CORRECT + n] != 0;
+    if (!any) return result;
+
+    double doubled = 1;
+    int orders = BLEU_ORDER;
+    for (int n = 0; n < BLEU_ORDER; n++) {
+        MetricValue correct = {sums[BLEU_CORRECT + n], arithmetic == METRIC_SINGLE};
+        MetricValue total = {sums[BLEU_TOTAL + n], arithmetic == METRIC_SINGLE};
+        if (options->smoothing == BLEU_SMOOTH_ADD_K && n > 0) {
+            correct = add_k(correct, smooth_value(options), arithmetic);
+            total = add_k(total, smooth_value(options), arithmetic);
+        }
+        if (total.value == 0) break;
+        if (options->effective_order) orders = n + 1;
+        MetricValue precision = correct.value == 0
+                                    ? smoothed_precision(options, total, &doubled)
+                                    : metric_divide(metric_multiply(metric_exact(100), correct), total);
+        result.precisions[n] = precision.value;
+    }
+    double log_sum = 0;
+    for (int n = 0; n < orders; n++) log_sum += log_or_floor(result.precisions[n]);
+    result.score = result.brevity_penalty * exp(log_sum / orders);
+    return result;
+}
+
+static MetricValue score(const void *options, const double *sums, MetricArithmetic arithmetic) {
+    return metric_exact(bleu_score(options, sums, arithmetic).score);
+}
+
+static void sign(const void *options_, Signature *signature) {
+    const BleuOptions *options = options_;
+    static const char *const SMOOTHINGS[] = {"exp", "floor", "add-k", "none"};
+    const char *smoothing = SMOOTHINGS[options->smoothing];
+    bool has_value = options->smoothing == BLEU_SMOOTH_FLOOR || options->smoothing == BLEU_SMOOTH_ADD_K;
+    signature_name(signature, "BLEU");
+    signature_add(signature, "case", "c", "%s", options->lowercase ? "lc" : "mixed");
+    signature_add(signature, "eff", "e", "%s", options->effective_order ? "yes" : "no");
+    signature_add(signature, "tok", "tok", "%s", TOKENIZERS[options->tokenizer].name);
+    if (has_value)
+        signature_add(signature, "smooth", "s", "%s[%.2f]", smoothing, smooth_value(options));
+    else
+        signature_add(signature, "smooth", "s", "%s", smoothing);
+}
+
+static void describe(const void *options, const double *sums, StrBuf *out) {
+    BleuScore result = bleu_score(options, sums, METRIC_EXACT);
+    for (int n = 0; n < BLEU_ORDER; n++) strbuf_format(out, "%s%.1f", n ? "/" : "", result.precisions[n]);
+    double ratio = result.reference_length > 0 ? result.length / result.reference_length : 0;
+    strbuf_format(out, " (BP = %.3f ratio = %.3f hyp_len = %.0f ref_len = %.0f)", result.brevity_penalty,
+                  ratio, result.length, result.reference_length);
+}
+
+const Metric METRIC_BLEU = {.name = "bleu",
+                            .rows = ROWS,
+                            .options_size = sizeof(BleuOptions),
+                            .digits = 1,
+                            .prepare = prepare,
+                            .width = width,
+                            .count = count,
+                            .score = score,
+                            .sign = sign,
+                            .version = SACREBLEU_VERSION,
+                            .describe = describe,
+                            .inspect = warn_if_tokenized};
+
+double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count_, int tokenizer,
+                          bool lowercase) {
+    BleuOptions options = {.tokenizer = tokenizer, .lowercase = lowercase, .force = true};
+    Statistics statistics =
+        statistics_count((ChosenMetric){&METRIC_BLEU, &options}, hypotheses, count_, &references, 1);
+    double result = statistics_score(&statistics);
+    statistics_free(&statistics);
+    return result;
+}

@@ -1,0 +1,22 @@
+/* chrf.h - chrF, an F-score of character n-grams, and chrF++ with word n-grams, as sacreBLEU 2.x computes them.
+ * Popovic 2015, 2017
+ *
+ * A segment gives three whole numbers per order (n-grams of the hypothesis, of the reference, in both), characters
+ * first, then words. With several references the one with the best score of the segment counts.
+ */
+#ifndef BLEU_CHRF_H
+#define BLEU_CHRF_H
+
+#include "bleu/metric.h"
+
+typedef struct {
+    int char_order, word_order; /* 6 and 0; word order 2 makes it chrF++; together 1 to 80 */
+    int beta;                   /* weight of recall, 2 */
+    bool lowercase;
+    bool whitespace;    /* count white space among the characters */
+    bool eps_smoothing; /* average the F-scores of all orders, with 1e-16 for what is not there */
+} ChrfOptions;
+
+#define CHRF_DEFAULTS ((ChrfOptions){.char_order = 6, .beta = 2})
+
+#endif

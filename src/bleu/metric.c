@@ -1,0 +1,102 @@
+/* metric.c - the table of metrics, arithmetic with remembered precision, and sums over segments. */
+#include "bleu/metric.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/mem.h"
+#include "base/unicode.h"
+
+#define METRIC_POINTER(name_, metric_) &metric_,
+const Metric *const METRICS[] = {METRIC_TABLE(METRIC_POINTER, ) NULL};
+
+MetricValue metric_exact(double value) { return (MetricValue){value, false}; }
+
+static MetricValue rounded(double value, bool single) {
+    return (MetricValue){single ? (double)(float)value : value, single};
+}
+
+/* Single precision takes part as such: the other operand is rounded first. A double result of two floats rounds to
+ * the same float as the operation in single precision would give. */
+static double operand(MetricValue a, bool single) { return single ? (double)(float)a.value : a.value; }
+
+MetricValue metric_add(MetricValue a, MetricValue b) {
+    bool single = a.single || b.single;
+    return rounded(operand(a, single) + operand(b, single), single);
+}
+
+MetricValue metric_multiply(MetricValue a, MetricValue b) {
+    bool single = a.single || b.single;
+    return rounded(operand(a, single) * operand(b, single), single);
+}
+
+MetricValue metric_divide(MetricValue a, MetricValue b) {
+    bool single = a.single || b.single;
+    return rounded(operand(a, single) / operand(b, single), single);
+}
+
+void signature_name(Signature *signature, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(signature->name, sizeof signature->name, format, arguments);
+    va_end(arguments);
+}
+
+void signature_add(Signature *signature, const char *key, const char *abbreviation, const char *format, ...) {
+    SignaturePair *pair = &signature->pairs[signature->count++];
+    pair->key = key;
+    pair->abbreviation = abbreviation;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(pair->value, sizeof pair->value, format, arguments);
+    va_end(arguments);
+}
+
+StrView scratch_lower(Scratch *scratch, StrView text, bool wanted) {
+    if (!wanted) return text;
+    strbuf_clear(&scratch->lowered);
+    unicode_lower(text, &scratch->lowered);
+    return strbuf_view(&scratch->lowered);
+}
+
+Statistics statistics_count(ChosenMetric chosen, const StrView *hypotheses, size_t count,
+                            const StrView *const *references, size_t reference_count) {
+    const Metric *metric = chosen.metric;
+    Statistics statistics = {.chosen = chosen, .count = count, .width = metric->width(chosen.options)};
+    assert(statistics.width <= METRIC_MAX_WIDTH);
+    size_t width = (size_t)statistics.width;
+    statistics.rows = mem_alloc(count * width + 1, sizeof *statistics.rows);
+    StrView *segment = mem_alloc(reference_count, sizeof *segment);
+    Scratch scratch = {.words = texts_new(), .characters = texts_new(), .ngrams = ngram_new()};
+    if (metric->inspect) metric->inspect(chosen.options, hypotheses, count);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t r = 0; r < reference_count; r++) segment[r] = references[r][i];
+        metric->count(chosen.options, &scratch, hypotheses[i], segment, reference_count,
+                      statistics.rows + i * width);
+    }
+    texts_free(scratch.words);
+    texts_free(scratch.characters);
+    ngram_free(scratch.ngrams);
+    strbuf_free(&scratch.lowered);
+    strbuf_free(&scratch.tokens);
+    mem_free(segment);
+    return statistics;
+}
+
+void statistics_free(Statistics *statistics) {
+    mem_free(statistics->rows);
+    *statistics = (Statistics){0};
+}
+
+void statistics_sum(const Statistics *statistics, double *sums) {
+    size_t width = (size_t)statistics->width;
+    for (size_t j = 0; j < width; j++) sums[j] = 0;
+    for (size_t i = 0; i < statistics->count; i++)
+        for (size_t j = 0; j < width; j++) sums[j] += statistics->rows[i * width + j];
+}
+
+double statistics_score(const Statistics *statistics) {
+    double sums[METRIC_MAX_WIDTH];
+    statistics_sum(statistics, sums);
+    return statistics->chosen.metric->score(statistics->chosen.options, sums, METRIC_EXACT).value;
+}

@@ -1,0 +1,48 @@
+/* scoring.h - all scores of one run: every system under every metric, with intervals and p-values if asked for. */
+#ifndef BLEU_SCORING_H
+#define BLEU_SCORING_H
+
+#include "bleu/input.h"
+#include "bleu/metric.h"
+#include "bleu/resampling.h"
+#include "bleu/seed.h"
+
+typedef enum {
+    TEST_NONE,
+    TEST_CONFIDENCE,       /* an interval for each system */
+    TEST_PAIRED_BOOTSTRAP, /* the same, and each system compared with the first one */
+    TEST_PAIRED_RANDOMIZATION,
+} Test;
+
+/* One system under one metric. */
+typedef struct {
+    double score;
+    bool has_interval, has_p_value;
+    Interval interval;
+    double p_value;
+    StrBuf details; /* what stands behind the score; often empty */
+} Result;
+
+typedef struct {
+    const LineSet *systems, *references; /* with a paired test, the first system is the baseline */
+    const ChosenMetric *metrics;
+    size_t metric_count;
+    Test test;
+    int trials;
+    const Seed *seed;
+} Scoring;
+
+/* Owner: the Scores hold the signatures and results; what `scoring` points to must outlive them. */
+typedef struct {
+    Scoring scoring;
+    Signature *signatures; /* [metric] */
+    Result *results; /* [system][metric]; [segment] of the only system and metric if they are of sentences */
+    size_t result_count;
+} ScoreTable;
+
+/* Release with score_table_free. */
+ScoreTable score_systems(const Scoring *scoring);
+ScoreTable score_sentences(const Scoring *scoring); /* the first metric, the first system, no test */
+void score_table_free(ScoreTable *table);
+
+#endif

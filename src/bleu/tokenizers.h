@@ -1,0 +1,37 @@
+/* tokenizers.h - how a line is cut into words before BLEU counts them.
+ * mteval-v13a.pl and mteval-v14.pl (NIST), as sacreBLEU 2.x has them
+ *
+ * Fails   never; text should be valid UTF-8
+ */
+#ifndef BLEU_TOKENIZERS_H
+#define BLEU_TOKENIZERS_H
+
+#include "base/strview.h"
+
+typedef struct {
+    const char *name; /* as in options and signatures */
+    /* Replace the content of `out` by the line with white space between words. */
+    void (*apply)(StrView line, StrBuf *out);
+} Tokenizer;
+
+/* One row per tokenizer: its name and its function in tokenizers.c. The first one is the default.
+ *
+ *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
+ *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides; there is no
+ *         padding, so a full stop after a final number stays with it
+ *   char  every code point is a word
+ *   none  the line is tokenized already
+ */
+#define TOKENIZER_TABLE(ROW, BETWEEN)                                                                        \
+    ROW("13a", tokenize_13a)                                                                                 \
+    BETWEEN ROW("intl", tokenize_intl)                                                                       \
+    BETWEEN ROW("char", tokenize_char)                                                                       \
+    BETWEEN ROW("none", tokenize_none)
+
+#define TOKENIZER_NAME(name_, function_) name_
+#define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
+
+extern const Tokenizer
+    TOKENIZERS[]; /* in the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name */
+
+#endif
