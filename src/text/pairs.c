@@ -105,9 +105,18 @@ static char *fill_pattern(const char *pattern, const char *language) {
     return result;
 }
 
+/* Which of the corpora that scripts/get-data fetches the file would be part of, or NULL. */
+static const char *corpus_of(const char *path) {
+    if (sv_starts(sv(path), SV("data/multi30k/"))) return "multi30k";
+    if (sv_starts(sv(path), SV("data/tatoeba/"))) return "tatoeba";
+    return NULL;
+}
+
 static Status check_file(const char *path, const char *entry, const PairReader *reader) {
     if (file_exists(path)) return STATUS_OK;
     status_fail(STATUS_RUNTIME, "cannot find '%s'", path);
+    const char *corpus = corpus_of(path);
+    if (corpus) return status_hint(STATUS_RUNTIME, "run 'scripts/get-data %s'", corpus);
     if (!is_pattern(entry)) return status_hint(STATUS_RUNTIME, "paths are relative to the current folder");
     return status_hint(STATUS_RUNTIME, "{} in '%s' stands for '%s' and '%s': both files are needed", entry,
                        reader->source, reader->target);

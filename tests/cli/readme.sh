@@ -12,7 +12,8 @@ ln -s "$program" "$work/build/attn-mt"
 ln -s "$root/data" "$work/data"
 # The same recipes, over in seconds.
 for config in "$root"/configs/*.json; do
-    sed -e 's/"epochs": [0-9]*/"epochs": 2/' -e 's/"\(embedding\|hidden\)": [0-9]*/"\1": 32/' "$config" >"$work/configs/${config##*/}"
+    sed -e 's/"epochs": [0-9]*/"epochs": 2/' -e 's/"embedding": [0-9]*/"embedding": 32/' \
+        -e 's/"hidden": [0-9]*/"hidden": 32/' "$config" >"$work/configs/${config##*/}"
 done
 cd "$work"
 head -n 300 data/train.tsv >my.tsv

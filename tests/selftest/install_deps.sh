@@ -1,4 +1,5 @@
-# install-deps says and does the right thing with each package manager: played by scripts that note their arguments.
+# install-deps says and does the right thing with each package manager: played by scripts that note their
+# arguments.
 set -eu
 bin=$TMP/bin
 mkdir "$bin"
@@ -24,8 +25,11 @@ note='echo "$0 $*" | tr "\n" " " >>"$NOTES"'
 
 fake id 'echo 0'
 expect "no package manager" 1 "^hint: this system has none"
-for case in "apt-get|^env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends pkg-config gcc libc6-dev libopenblas-dev libutf8proc-dev libcjson-dev zlib1g-dev libcmocka-dev$" \
-    "dnf|^dnf install -y pkgconf-pkg-config gcc openblas-devel utf8proc-devel cjson-devel zlib-devel libcmocka-devel$" \
+apt_get="^env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends"
+for case in "apt-get|$apt_get pkg-config gcc libc6-dev libopenblas-dev libutf8proc-dev libcjson-dev \
+zlib1g-dev libcmocka-dev$" \
+    "dnf|^dnf install -y pkgconf-pkg-config gcc openblas-devel utf8proc-devel cjson-devel zlib-devel \
+libcmocka-devel$" \
     "pacman|^pacman -S --needed --noconfirm pkgconf gcc openblas libutf8proc cjson zlib cmocka$" \
     "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev cmocka-dev$" \
     "brew|^brew install pkgconf openblas utf8proc cjson zlib cmocka$"; do
@@ -51,7 +55,10 @@ fake id 'echo 0'
 fake apt-get 'echo "$1" >>"$NOTES"; echo "E: cannot reach the mirror"; exit 100'
 expect "installation fails" 1 "^hint: run 'apt-get update && env DEBIAN"
 grep -q "cannot reach the mirror" "$TMP/out" || { echo "the manager's words are lost"; exit 1; }
-[ "$(cat "$TMP/notes" | tr '\n' ' ')" = "install update " ] || { echo "wrong order: $(cat "$TMP/notes")"; exit 1; }
+[ "$(tr '\n' ' ' <"$TMP/notes")" = "install update " ] || {
+    echo "wrong order: $(cat "$TMP/notes")"
+    exit 1
+}
 expect "unknown option" 2 "^usage:" --bogus
 
 # Here everything is there: silence.

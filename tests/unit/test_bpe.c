@@ -465,10 +465,10 @@ static void digest(StrView text, char hex[65]) {
  * line ends removed. */
 static void test_multi30k(void **state) {
     (void)state;
-    static const char *const files[] = {"../shared/data/multi30k/tok/train.lc.norm.tok.en.gz",
-                                        "../shared/data/multi30k/tok/train.lc.norm.tok.fr.gz"};
+    static const char *const files[] = {"data/multi30k/tok/train.lc.norm.tok.en.gz",
+                                        "data/multi30k/tok/train.lc.norm.tok.fr.gz"};
     if (!file_exists(files[0]) || !file_exists(files[1])) {
-        print_message("skipped: %s is not there\n", files[0]);
+        print_message("skipped: %s is not there (scripts/get-data multi30k)\n", files[0]);
         skip();
     }
     StrBuf text = {0}, codes = {0};

@@ -301,6 +301,10 @@ static void test_cannot_open(void **state) {
     DataOptions options = english_french();
     check_fails_opening(&options, "/no/such/file.tsv", STATUS_RUNTIME, "cannot find '/no/such/file.tsv'",
                         "current folder");
+    check_fails_opening(&options, "data/multi30k/nothing.{}.gz", STATUS_RUNTIME, "nothing.en.gz'",
+                        "run 'scripts/get-data multi30k'");
+    check_fails_opening(&options, "data/tatoeba/nothing.tsv", STATUS_RUNTIME, "nothing.tsv'",
+                        "run 'scripts/get-data tatoeba'");
     WRITE("half.en", "a\n");
     check_fails_opening(&options, fixture_path("half.{}"), STATUS_RUNTIME, "half.fr'",
                         "both files are needed");
