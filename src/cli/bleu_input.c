@@ -1,6 +1,7 @@
 /* bleu_input.c - files, tab-separated columns and translations as lists of lines. */
 #include "cli/bleu_input.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
