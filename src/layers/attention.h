@@ -22,7 +22,7 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_apart. */
+    /* Multi-head attention only, instead of tensors: rows that lie anywhere, as in op_score_gathered. */
     const real *const *key_rows, *const *value_rows;
 } AttentionMemory;
 

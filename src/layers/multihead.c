@@ -41,13 +41,14 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const Attent
                          Tensor **weights) {
     Tensor *query =
         op_scale(tape, linear_apply(tape, &m->query, x), (real)(1 / sqrt(m->size / (double)m->heads)));
-    Tensor *scores = memory->key_rows ? op_score_apart(tape, query, memory->key_rows, m->heads, spans)
+    Tensor *scores = memory->key_rows ? op_score_gathered(tape, query, memory->key_rows, m->heads, spans)
                                       : op_score_dot(tape, query, memory->keys,
                                                      &(DotScore){.heads = m->heads, .scale = 1}, spans);
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
     Tensor *dropped = op_dropout_weights(tape, *weights, dropout.p, dropout.site, dropout.row_keys, spans);
-    Tensor *context = memory->value_rows ? op_context_apart(tape, dropped, memory->value_rows, m->size, spans)
-                                         : op_context(tape, dropped, memory->values, spans);
+    Tensor *context = memory->value_rows
+                          ? op_context_gathered(tape, dropped, memory->value_rows, m->size, spans)
+                          : op_context(tape, dropped, memory->values, spans);
     return linear_apply(tape, &m->output, context);
 }

@@ -107,9 +107,9 @@ typedef struct {
 
     /* dots (set, not added) and weighted_sum (likewise) of rows that lie anywhere: row s is the d numbers at rows[s] + offset.
      * The same numbers as theirs. */
-    void (*dots_apart)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
-    void (*weighted_sum_apart)(int S, int d, const real *w, const real *const *values, size_t offset,
-                               real *y);
+    void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
+    void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,
+                                  real *y);
 
     /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,

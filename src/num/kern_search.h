@@ -71,7 +71,8 @@ static real kern_log_sum_exp(size_t n, const real *x, real max) {
 
 /* ---- as kern_attention.h, but each row has an address of its own ---- */
 
-static void kern_dots_apart(int S, int d, const real *q, const real *const *keys, size_t offset, real *out) {
+static void kern_dots_gathered(int S, int d, const real *q, const real *const *keys, size_t offset,
+                               real *out) {
     size_t n = (size_t)d;
     for (; S > 0; S -= LANES, keys += LANES, out += LANES) {
         Vec sum[LANES];
@@ -83,8 +84,8 @@ static void kern_dots_apart(int S, int d, const real *q, const real *const *keys
     }
 }
 
-INLINE void weighted_columns_apart(int V, int C, size_t left, int S, const real *w, const real *const *values,
-                                   size_t offset, real *y) {
+INLINE void weighted_columns_gathered(int V, int C, size_t left, int S, const real *w,
+                                      const real *const *values, size_t offset, real *y) {
     Vec sum[8] = {{0}};
     for (int s = 0; s < S; s += C)
         for (int c = 0; c < C && s + c < S; c++)
@@ -100,15 +101,16 @@ INLINE void weighted_columns_apart(int V, int C, size_t left, int S, const real 
         else
             store_some(y, sum[v], left);
 }
-static void kern_weighted_sum_apart(int S, int d, const real *w, const real *const *values, size_t offset,
-                                    real *y) {
+static void kern_weighted_sum_gathered(int S, int d, const real *w, const real *const *values, size_t offset,
+                                       real *y) {
     size_t n = (size_t)d, i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES)
-        weighted_columns_apart(4, 2, LANES, S, w, values, offset + i, y + i);
+        weighted_columns_gathered(4, 2, LANES, S, w, values, offset + i, y + i);
     for (; i + 2 * LANES <= n; i += 2 * LANES)
-        weighted_columns_apart(2, 4, LANES, S, w, values, offset + i, y + i);
-    for (; i + LANES <= n; i += LANES) weighted_columns_apart(1, 8, LANES, S, w, values, offset + i, y + i);
-    if (i < n) weighted_columns_apart(1, 8, n - i, S, w, values, offset + i, y + i);
+        weighted_columns_gathered(2, 4, LANES, S, w, values, offset + i, y + i);
+    for (; i + LANES <= n; i += LANES)
+        weighted_columns_gathered(1, 8, LANES, S, w, values, offset + i, y + i);
+    if (i < n) weighted_columns_gathered(1, 8, n - i, S, w, values, offset + i, y + i);
 }
 
 #endif

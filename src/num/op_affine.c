@@ -2,7 +2,7 @@
 #include <assert.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 #include "num/product.h"
 
 typedef struct {
@@ -10,7 +10,7 @@ typedef struct {
     bool transposed, add; /* add: to what is in y already */
 } Affine;
 
-void affine_forward(Tape *tape, const Node *node) {
+void op_affine_forward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
     product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, x->columns, y->data, y->columns,
@@ -20,7 +20,7 @@ void affine_forward(Tape *tape, const Node *node) {
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
 }
 
-void affine_backward(Tape *tape, const Node *node) {
+void op_affine_backward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
     if (x->grad)
@@ -44,6 +44,6 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
     assert(!base || (base->rows == x->rows && base->columns == N));
     Affine *a = tape_alloc(tape, sizeof *a);
     *a = (Affine){weight, bias, transposed, base != NULL};
-    Tensor *y = base ? base : tape_tensor(tape, x->rows, N);
+    Tensor *y = base ? base : tape_step_tensor(tape, x->rows, N);
     return tape_run(tape, (Node){.op = OP_AFFINE, .in = {x}, .out = y, .data = a});
 }

@@ -13,55 +13,6 @@
 
 #include "num/tape.h"
 
-typedef enum {
-    OP_AFFINE,
-    OP_ADD,
-    OP_TANH,
-    OP_SIGMOID,
-    OP_RELU,
-    OP_SCALE,
-    OP_GLU,
-    OP_DROPOUT,
-    OP_DROPOUT_WEIGHTS,
-    OP_LAYER_NORM,
-    OP_UNIT_ROWS,
-    OP_HALF_SQUARE,
-    OP_CONCAT,
-    OP_GATHER,
-    OP_EMBEDDING,
-    OP_SEGMENT_MEAN,
-    OP_GRU,
-    OP_LSTM,
-    OP_SCORE_ADDITIVE,
-    OP_SCORE_DOT,
-    OP_SCORE_POSITION,
-    OP_MASKED_SOFTMAX,
-    OP_CONTEXT,
-    OP_CROSS_ENTROPY,
-    OP_COUNT
-} OpId;
-
-#define NODE_INPUTS 4
-
-struct Node {
-    Node *previous;
-    OpId op;
-    Phase phase; /* in which it ran */
-    Tensor *in[NODE_INPUTS], *out;
-    const void *data; /* the op's own record, in the arena */
-};
-
-typedef struct {
-    const char *name;
-    void (*forward)(Tape *tape, const Node *node);
-    void (*backward)(Tape *tape, const Node *node);
-} Op;
-
-extern const Op OPS[OP_COUNT];
-
-/* Run `node` and keep a copy of it if the tape records. Only for op functions. */
-Tensor *tape_run(Tape *tape, Node node);
-
 /* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The base becomes the result, and
  * its gradient that of the result: nothing else may read it afterwards, nor need what it was to go backwards. */
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
@@ -135,9 +86,9 @@ Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spa
 
 /* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i], wherever that is. Only for tapes
  * that do not record. */
-Tensor *op_score_apart(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
-Tensor *op_context_apart(Tape *tape, Tensor *weights, const real *const *values, int columns,
-                         const Spans *spans);
+Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
+Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
+                            const Spans *spans);
 
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */

@@ -5,8 +5,11 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/ops.h"
+#include "num/op_table.h"
 #include "num/product.h"
+
+#define OP_ROW(NAME, name) {#name, op_##name##_forward, op_##name##_backward},
+const Op OPS[OP_COUNT] = {OP_TABLE(OP_ROW)};
 
 enum { SEQUENCE_BUFFERS = 256 };
 
@@ -55,14 +58,12 @@ static Tensor *keep(Tape *tape, Tensor x) {
     return kept;
 }
 
-Tensor *tape_tensor_apart(Tape *tape, int rows, int columns) {
-    return keep(tape, fresh(tape, rows, columns));
-}
+Tensor *tape_tensor(Tape *tape, int rows, int columns) { return keep(tape, fresh(tape, rows, columns)); }
 
-Tensor *tape_tensor(Tape *tape, int rows, int columns) {
+Tensor *tape_step_tensor(Tape *tape, int rows, int columns) {
     TapeSequence *s = tape->sequence;
-    if (!s || !s->open || rows != s->rows) return tape_tensor_apart(tape, rows, columns);
-    assert(s->next < SEQUENCE_BUFFERS);
+    if (!s || !s->open) return tape_tensor(tape, rows, columns);
+    assert(rows == s->rows && s->next < SEQUENCE_BUFFERS);
     if (s->next == s->buffers) s->buffer[s->buffers++] = fresh(tape, s->total_rows, columns);
     const Tensor *buffer = &s->buffer[s->next++];
     assert(buffer->columns == columns && "every step must make the same tensors");
@@ -135,6 +136,11 @@ Tensor *tape_run(Tape *tape, Node node) {
         tape->last = kept;
     }
     return node.out;
+}
+
+Tensor *tape_run_same_shape(Tape *tape, OpId op, Tensor *x, const void *data) {
+    Tensor *y = tape_step_tensor(tape, x->rows, x->columns);
+    return tape_run(tape, (Node){.op = op, .in = {x}, .out = y, .data = data});
 }
 
 /* ---- weight gradients, all steps at once ---------------------------------------------------------------------------- */

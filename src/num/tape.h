@@ -5,8 +5,8 @@
  * record nothing is kept beyond the results.
  *
  * Sequences. A recurrent network calls the same ops once per time step. Between tape_step_begin and tape_step_end the
- * k-th tensor of each step is a slice of the k-th buffer of the whole sequence: tape_whole gives all steps of a step's
- * tensor as one matrix, so that what follows (output layer, weight gradients) is one large product.
+ * k-th tape_step_tensor of each step is a slice of the k-th buffer of the whole sequence: tape_whole gives all steps of a
+ * step's tensor as one matrix, so that what follows (output layer, weight gradients) is one large product.
  *
  * Weight gradients of affine maps are put off to the end of tape_backward, where those of all steps are one product.
  *
@@ -52,11 +52,12 @@ Tape *tape_new(const ParamSet *params, bool record);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape); /* forget all nodes and tensors */
 
-/* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. Inside a step, a tensor that has the
- * step's number of rows is a slice of the sequence's buffer. */
+/* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
-Tensor *tape_tensor_apart(Tape *tape, int rows, int columns); /* never a slice, whatever its rows */
+/* The same for a result that has a row for each row that the op is about. Inside a step these are the step's rows, and the
+ * result is a slice of the sequence's buffer; any other number of rows is a bug there. */
+Tensor *tape_step_tensor(Tape *tape, int rows, int columns);
 /* Rows first..first+rows-1 of x, sharing its memory. */
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
 /* The same numbers and gradients seen as another shape; rows * columns must agree. */
@@ -67,11 +68,12 @@ void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and
 void tape_sequence_begin(Tape *tape, int total_rows);
 void tape_step_begin(Tape *tape, int first_row, int rows);
 void tape_step_end(Tape *tape);
-/* All rows of the sequence for a tensor made inside a step. */
+/* All rows of the sequence for a tape_step_tensor made inside a step. */
 Tensor *tape_whole(Tape *tape, const Tensor *step);
 void tape_sequence_end(Tape *tape);
 
-/* From here on the work belongs to this phase of the profile, if there is one; returns the phase before, to go back to. */
+/* From here on the work belongs to this phase of the profile, if there is one; returns the phase before, to go back
+ * to. */
 static inline Phase tape_phase(const Tape *tape, Phase phase) {
     return tape->profile ? profile_enter(tape->profile, phase) : phase;
 }
