@@ -21,22 +21,13 @@ static void name_files(const Bench *bench, Files *f) {
     snprintf(f->messages, sizeof f->messages, "%s/messages.txt", bench->folder);
 }
 
-static Status save_text(const char *path, StrView text) {
-    OutFile *file;
-    TRY(file_create(&file, path));
-    Status status = file_write(file, text.data, text.length);
-    if (status == STATUS_OK) return file_commit(file);
-    file_discard(file);
-    return status;
-}
-
 static Status save_lines(const Bench *bench, const char *path, size_t count) {
     StrBuf text = {0};
     for (size_t i = 0; i < count && i < bench->input.count; i++) {
         strbuf_add(&text, sv(bench->input.items[i]));
         strbuf_add_char(&text, '\n');
     }
-    Status status = save_text(path, strbuf_view(&text));
+    Status status = file_put(path, strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }
@@ -47,7 +38,7 @@ static Status save_config(const Bench *bench, const char *path) {
     StrBuf text = {0};
     config_tables(&config, tables);
     options_write_json(tables, false, &text);
-    Status status = save_text(path, strbuf_view(&text));
+    Status status = file_put(path, strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }

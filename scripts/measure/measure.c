@@ -46,14 +46,7 @@ double measure_mass(const real *data, size_t count) {
 
 bool measure_sound(double mass) { return isfinite(mass) && mass > 0; }
 
-Status measure_print(StrView text) {
-    OutFile *file;
-    TRY(file_create(&file, "-"));
-    Status status = file_write(file, text.data, text.length);
-    if (status == STATUS_OK) return file_commit(file);
-    file_discard(file);
-    return status;
-}
+Status measure_print(StrView text) { return file_put("-", text); }
 
 void measure_add_number(StrBuf *out, double value) {
     double size = fabs(value);

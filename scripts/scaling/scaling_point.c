@@ -34,7 +34,7 @@ static Status next_word(void *context, StrView *line, bool *more) {
 
 static Status learn_words(int words, const TextOptions *options, Segmenter **segmenter) {
     WordSource source = {.words = words};
-    Status status = segmenter_learn(segmenter, options, next_word, NULL, &source);
+    Status status = segmenter_learn(segmenter, options, next_word, &source);
     strbuf_free(&source.line);
     return status;
 }

@@ -11,8 +11,8 @@
 #ifndef BASE_FILEIO_H
 #define BASE_FILEIO_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include "base/status.h"
 #include "base/strview.h"
 
@@ -38,13 +38,13 @@ void line_reader_close(LineReader *reader);
 typedef struct OutFile OutFile;
 Status file_create(OutFile **file, const char *path);
 Status file_write(OutFile *file, const void *data, size_t bytes);
-Status file_printf(OutFile *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-FILE *file_stream(OutFile *file); /* to print to; errors are found by file_commit */
 /* Hand what was written so far to the system: for readers that wait at the other end of a pipe. */
 Status file_flush(OutFile *file);
 /* Make it durable and put it in place; releases `file` in any case. */
 Status file_commit(OutFile *file);
 void file_discard(OutFile *file); /* forget it; NULL is allowed */
+/* All of it in one call: the file at `path` has this content, or is as it was. */
+Status file_put(const char *path, StrView content);
 /* Remove the temporary files that are still open: for exits in the middle of work. */
 void file_discard_all(void);
 

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -27,8 +27,7 @@ struct OutFile {
     char *path;      /* what the caller named, for messages */
     char *target;    /* what is replaced: `path` with symbolic links followed */
     char *temporary; /* NULL when written directly */
-    FILE *stream;
-    int error; /* errno of the first failed write */
+    int error;       /* errno of the first failed write */
     size_t held;
     char buffer[BUFFER_BYTES];
 };
@@ -170,7 +169,6 @@ static Status open_target(OutFile *file) {
 /* Close and forget; the temporary file, if still there, goes too. */
 static void release(OutFile *file) {
     list_remove(file);
-    if (file->stream) fclose(file->stream);
     if (file->fd >= 0 && !file->borrowed) close(file->fd);
     if (file->folder_fd >= 0) close(file->folder_fd);
     if (file->temporary) unlink(file->temporary);
@@ -212,7 +210,12 @@ static void flush_buffer(OutFile *file) {
     write_fully(file, file->buffer, bytes);
 }
 
-static void put(OutFile *file, const char *data, size_t bytes) {
+static Status fail_write(const OutFile *file, int error) {
+    const char *path = strcmp(file->path, "-") == 0 ? "standard output" : file->path;
+    return status_fail(STATUS_RUNTIME, "cannot write '%.700s': %s", path, strerror(error));
+}
+
+Status file_write(OutFile *file, const void *data, size_t bytes) {
     if (bytes > BUFFER_BYTES - file->held) flush_buffer(file);
     if (bytes >= BUFFER_BYTES) {
         write_fully(file, data, bytes);
@@ -220,68 +223,10 @@ static void put(OutFile *file, const char *data, size_t bytes) {
         memcpy(file->buffer + file->held, data, bytes);
         file->held += bytes;
     }
-}
-
-static Status fail_write(const OutFile *file, int error) {
-    const char *path = strcmp(file->path, "-") == 0 ? "standard output" : file->path;
-    return status_fail(STATUS_RUNTIME, "cannot write '%.700s': %s", path, strerror(error));
-}
-
-Status file_write(OutFile *file, const void *data, size_t bytes) {
-    if (file->stream) fflush(file->stream); /* keep the order of the two ways of writing */
-    put(file, data, bytes);
     return file->error ? fail_write(file, file->error) : STATUS_OK;
 }
 
-Status file_printf(OutFile *file, const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    char text[512];
-    Status status = STATUS_OK;
-    int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof text) {
-        char *longer = mem_alloc((size_t)length + 1, 1);
-        vsnprintf(longer, (size_t)length + 1, format, again);
-        status = file_write(file, longer, (size_t)length);
-        mem_free(longer);
-    } else if (length >= 0) {
-        status = file_write(file, text, (size_t)length);
-    }
-    va_end(again);
-    return status;
-}
-
-/* The stream hands its bytes to the same buffer, so that every write passes one place. */
-#if defined(__APPLE__) || defined(__FreeBSD__)
-static int stream_write(void *cookie, const char *data, int bytes) {
-    OutFile *file = cookie;
-    put(file, data, (size_t)bytes);
-    return file->error ? -1 : bytes;
-}
-
-static FILE *stream_open(OutFile *file) { return funopen(file, NULL, stream_write, NULL, NULL); }
-#else
-static ssize_t stream_write(void *cookie, const char *data, size_t bytes) {
-    OutFile *file = cookie;
-    put(file, data, bytes);
-    return file->error ? 0 : (ssize_t)bytes;
-}
-
-static FILE *stream_open(OutFile *file) {
-    return fopencookie(file, "w", (cookie_io_functions_t){.write = stream_write});
-}
-#endif
-
-FILE *file_stream(OutFile *file) {
-    if (!file->stream) file->stream = stream_open(file);
-    if (!file->stream) mem_alloc(SIZE_MAX, 1); /* no memory: ends the program */
-    return file->stream;
-}
-
 Status file_flush(OutFile *file) {
-    if (file->stream) fflush(file->stream);
     flush_buffer(file);
     return file->error ? fail_write(file, file->error) : STATUS_OK;
 }
@@ -296,8 +241,6 @@ static bool sync_fully(int fd) {
 
 /* Everything up to the rename; afterwards the temporary file is gone or to be removed. */
 static Status put_in_place(OutFile *file) {
-    if (file->stream && (fflush(file->stream) != 0 || ferror(file->stream)) && !file->error)
-        file->error = errno ? errno : EIO;
     flush_buffer(file);
     if (file->error) return fail_write(file, file->error);
     if (!file->temporary) return STATUS_OK;
@@ -330,9 +273,16 @@ Status file_commit(OutFile *file) {
 }
 
 void file_discard(OutFile *file) {
-    if (!file) return;
-    file->error = ECANCELED; /* closing the stream must not write any more */
-    release(file);
+    if (file) release(file);
+}
+
+Status file_put(const char *path, StrView content) {
+    OutFile *file;
+    TRY(file_create(&file, path));
+    Status status = file_write(file, content.data, content.length);
+    if (status == STATUS_OK) return file_commit(file);
+    file_discard(file);
+    return status;
 }
 
 /* The files stay allocated: their owners may still be at work in other threads. */

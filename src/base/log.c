@@ -59,8 +59,6 @@ void log_info(const char *format, ...) { LOG_AT(LOG_INFO, ""); }
 
 void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, "attn-mt: "); }
 
-void log_debug(const char *format, ...) { LOG_AT(LOG_DEBUG, "debug: "); }
-
 __attribute__((format(printf, 2, 3))) static void put_always(const char *prefix, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

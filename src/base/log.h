@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include "base/status.h"
 
-typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG } LogLevel;
+typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO } LogLevel;
 
 void log_set_level(LogLevel level); /* default LOG_INFO */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The recorded failure of this thread with its hint: shown at every level. */
 void log_failure(void);
 

@@ -119,14 +119,7 @@ static void draw(const Heatmap *map, Format format, const HeatmapOptions *option
 }
 
 static Status write_file(const char *path, StrView content, bool quiet) {
-    OutFile *file;
-    TRY(file_create(&file, path));
-    Status status = file_write(file, content.data, content.length);
-    if (status != STATUS_OK) {
-        file_discard(file);
-        return status;
-    }
-    TRY(file_commit(file));
+    TRY(file_put(path, content));
     if (!quiet) log_info("wrote %s", path);
     return STATUS_OK;
 }

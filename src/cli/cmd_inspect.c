@@ -62,16 +62,9 @@ static Status print_vocab(const Seq2Seq *model) {
 
 static Status write_codes(const Segmenter *segmenter, const char *path) {
     StrBuf codes = {0};
-    OutFile *file = NULL;
-    Status status = STATUS_OK;
     if (!segmenter_write_codes(segmenter, &codes))
-        status = status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is 'word'");
-    if (status == STATUS_OK) status = file_create(&file, path);
-    if (status == STATUS_OK) status = file_write(file, codes.data, codes.length);
-    if (status == STATUS_OK)
-        status = file_commit(file);
-    else
-        file_discard(file);
+        return status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is 'word'");
+    Status status = file_put(path, strbuf_view(&codes));
     strbuf_free(&codes);
     return status;
 }

@@ -7,16 +7,7 @@
 #include "base/mem.h"
 #include "models/modelfile.h"
 
-Status command_print(StrView text) {
-    OutFile *output;
-    TRY(file_create(&output, "-"));
-    Status status = file_write(output, text.data, text.length);
-    if (status != STATUS_OK) {
-        file_discard(output);
-        return status;
-    }
-    return file_commit(output);
-}
+Status command_print(StrView text) { return file_put("-", text); }
 
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples) {
     StrBuf rows = {0}, text = {0};

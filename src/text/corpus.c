@@ -155,15 +155,9 @@ static Status next_side(void *context, StrView *line, bool *more) {
     return STATUS_OK;
 }
 
-static Status rewind_sides(void *context) {
-    SideLines *sides = context;
-    sides->has_waiting = false;
-    return pair_reader_rewind(sides->reader);
-}
-
 static Status learn_side(Segmenter **segmenter, SideLines *sides, const TextOptions *text) {
-    TRY(rewind_sides(sides));
-    return segmenter_learn(segmenter, text, next_side, rewind_sides, sides);
+    pair_reader_rewind(sides->reader);
+    return segmenter_learn(segmenter, text, next_side, sides);
 }
 
 static Status learn_both(PairReader *reader, const DataOptions *data, const TextOptions *text,

@@ -208,12 +208,11 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     return status;
 }
 
-Status pair_reader_rewind(PairReader *reader) {
+void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
     reader->current = 0;
     reader->usable = 0;
     memset(reader->troubles, 0, sizeof reader->troubles);
-    return STATUS_OK;
 }
 
 void pair_reader_close(PairReader *reader) {

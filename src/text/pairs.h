@@ -33,7 +33,7 @@ typedef struct PairReader PairReader;
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
-Status pair_reader_rewind(PairReader *reader);    /* counts start again */
+void pair_reader_rewind(PairReader *reader);      /* counts start again */
 long pair_reader_count(const PairReader *reader); /* usable pairs so far */
 /* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);

@@ -48,9 +48,8 @@ typedef struct Segmenter Segmenter;
 /* Give lines one after the other: set *more to false at the end. */
 typedef Status (*LineSource)(void *context, StrView *line, bool *more);
 
-/* Learn merges and vocabulary. `lines` is read to its end, once at present; `rewind` (may be NULL) starts it again. */
-Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines,
-                       Status (*rewind)(void *context), void *context);
+/* Learn merges and vocabulary; `lines` is read to its end, once. */
+Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
 

@@ -208,9 +208,7 @@ static Status learn(Segmenter *segmenter, const TextOptions *options, LineSource
     return STATUS_OK;
 }
 
-Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines,
-                       Status (*rewind)(void *context), void *context) {
-    (void)rewind;
+Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context) {
     Segmenter *result = segmenter_new();
     result->tokenizer = (TokenizerKind)options->tokenizer;
     result->normalize = (NormalForm)options->normalize;

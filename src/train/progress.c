@@ -6,7 +6,7 @@
 #include "base/fileio.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "viz/curve.h"
+#include "viz/plot.h"
 
 void progress_free(Progress *progress) { mem_free(progress->records); }
 
@@ -84,13 +84,8 @@ Status progress_read(Progress *progress, const char *path, long last_update) {
 
 static Status save_text(const char *dir, const char *name, const StrBuf *text) {
     char path[4096];
-    OutFile *file;
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    TRY(file_create(&file, path));
-    Status status = file_write(file, text->data, text->length);
-    if (status == STATUS_OK) return file_commit(file);
-    file_discard(file);
-    return status;
+    return file_put(path, strbuf_view(text));
 }
 
 static void draw_curves(const Progress *progress, StrBuf *svg) {
@@ -103,10 +98,16 @@ static void draw_curves(const Progress *progress, StrBuf *svg) {
         valid[i] = r->valid_loss;
         bleu[i] = r->valid_bleu;
     }
-    CurveSeries series[] = {{"training loss", x, train, (int)n, false},
-                            {"validation loss", x, valid, (int)n, false},
-                            {"validation BLEU", x, bleu, (int)n, true}};
-    curve_write_svg("Training", "update", "loss per token", "BLEU", series, 3, svg);
+    PlotSeries series[] = {{"training loss", x, train, (int)n, false},
+                           {"validation loss", x, valid, (int)n, false},
+                           {"validation BLEU", x, bleu, (int)n, true}};
+    Plot plot = {.title = "Training",
+                 .x = {.title = "update", .whole = true},
+                 .left = {.title = "loss per token"},
+                 .right = {.title = "BLEU"},
+                 .series = series,
+                 .count = 3};
+    plot_write_svg(&plot, svg);
     mem_free(x);
 }
 

@@ -25,8 +25,17 @@ static void out_of_memory(size_t bytes) {
 static Status write_text(const char *path, const char *word) {
     OutFile *file;
     TRY(file_create(&file, path));
-    for (int i = 0; i < 20000; i++) fprintf(file_stream(file), "%d %s\n", i, word);
-    return file_commit(file);
+    StrBuf line = {0};
+    Status status = STATUS_OK;
+    for (int i = 0; i < 20000 && status == STATUS_OK; i++) {
+        strbuf_clear(&line);
+        strbuf_format(&line, "%d %s\n", i, word);
+        status = file_write(file, line.data, line.length);
+    }
+    strbuf_free(&line);
+    if (status == STATUS_OK) return file_commit(file);
+    file_discard(file);
+    return status;
 }
 
 static Status write_tensors(const char *path, const char *word) {

@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     StrBuf first = {0}, second = {0};
     long count = read_all(reader);
     pair_reader_report(reader, &first);
-    require(pair_reader_rewind(reader) == STATUS_OK);
+    pair_reader_rewind(reader);
     require(read_all(reader) == count);
     pair_reader_report(reader, &second);
     require(strcmp(strbuf_text(&first), strbuf_text(&second)) == 0);

@@ -73,7 +73,7 @@ static void learn_and_compare(StrView text, BpeMarker marker) {
                            .bpe_marker = (int)marker};
     Segmenter *segmenter;
     StrView rest = text;
-    if (segmenter_learn(&segmenter, &options, one_line, NULL, &rest) != STATUS_OK) return;
+    if (segmenter_learn(&segmenter, &options, one_line, &rest) != STATUS_OK) return;
     IdList ids = {0};
     StrBuf expected = {0}, back = {0};
     expect(text, marker, &expected);

@@ -93,7 +93,7 @@ static Seq2Seq *read_model(Reference *inputs) {
     assert_int_equal(config_check(&config), STATUS_OK);
     int next = 0;
     Segmenter *segmenter;
-    assert_int_equal(segmenter_learn(&segmenter, &config.text, next_word, NULL, &next), STATUS_OK);
+    assert_int_equal(segmenter_learn(&segmenter, &config.text, next_word, &next), STATUS_OK);
     assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB);
     Seq2Seq *model = seq2seq_new(&config, segmenter, segmenter);
     ParamSet *params = seq2seq_params(model);

@@ -64,7 +64,7 @@ static Status next_word(void *context, StrView *line, bool *more) {
 static Segmenter *learn(const char *language, const TextOptions *options) {
     Words words = {language, 0, ""};
     Segmenter *segmenter;
-    if (segmenter_learn(&segmenter, options, next_word, NULL, &words) != STATUS_OK) give_up("learning");
+    if (segmenter_learn(&segmenter, options, next_word, &words) != STATUS_OK) give_up("learning");
     if (vocab_size(segmenter_vocab(segmenter)) != VARIANT_WORDS + VOCAB_SPECIALS) give_up("vocabulary");
     return segmenter;
 }

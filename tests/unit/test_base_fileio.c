@@ -391,9 +391,8 @@ static void commit_replaces_and_discard_keeps(void **state) {
     assert_int_equal(file_create(&file, path), STATUS_OK);
     assert_int_equal(file_write(file, "new ", 4), STATUS_OK);
     assert_content(path, "old", 3);
-    assert_int_equal(file_printf(file, "%d ", 42), STATUS_OK);
-    fprintf(file_stream(file), "stream ");
-    assert_int_equal(file_write(file, "end", 3), STATUS_OK);
+    assert_int_equal(file_write(file, "42 ", 3), STATUS_OK);
+    assert_int_equal(file_write(file, "stream end", 10), STATUS_OK);
     assert_int_equal(entries_in_folder(), before + 1);
     assert_int_equal(file_commit(file), STATUS_OK);
     assert_content(path, "new 42 stream end", 17);
@@ -402,7 +401,7 @@ static void commit_replaces_and_discard_keeps(void **state) {
     assert_int_equal(about.st_mode & 0777, 0640);
     assert_int_equal(entries_in_folder(), before);
     assert_int_equal(file_create(&file, path), STATUS_OK);
-    fprintf(file_stream(file), "never seen");
+    assert_int_equal(file_write(file, "never seen", 10), STATUS_OK);
     file_discard(file);
     file_discard(NULL);
     assert_content(path, "new 42 stream end", 17);
@@ -422,7 +421,7 @@ static void writes_much_in_any_pieces(void **state) {
     }
     char *text = mem_alloc(5001, 1);
     memset(text, 't', 5000);
-    assert_int_equal(file_printf(file, "%s", text), STATUS_OK);
+    assert_int_equal(file_write(file, text, 5000), STATUS_OK);
     assert_int_equal(file_commit(file), STATUS_OK);
     StrBuf content = {0};
     assert_int_equal(file_read(path, 0, &content), STATUS_OK);
@@ -432,6 +431,22 @@ static void writes_much_in_any_pieces(void **state) {
     strbuf_free(&content);
     mem_free(text);
     mem_free(data);
+}
+
+static void puts_whole_files(void **state) {
+    (void)state;
+    const char *path = in_folder("put");
+    int before = entries_in_folder();
+    assert_int_equal(file_put(path, SV("first")), STATUS_OK);
+    assert_content(path, "first", 5);
+    assert_int_equal(file_put(path, (StrView){0}), STATUS_OK);
+    assert_content(path, "", 0);
+    assert_int_equal(entries_in_folder(), before + 1);
+    assert_message(file_put(in_folder("no/such"), SV("x")), STATUS_RUNTIME, "no/such': No such file");
+    if (access("/dev/full", W_OK) == 0)
+        assert_message(file_put("/dev/full", SV("x")), STATUS_RUNTIME,
+                       "cannot write '/dev/full': No space left");
+    assert_int_equal(unlink(path), 0);
 }
 
 static void refuses_impossible_targets(void **state) {
@@ -481,7 +496,7 @@ static void writes_to_what_is_no_file(void **state) {
     assert_int_equal(file_commit(file), STATUS_OK);
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(file_create(&file, "/dev/full"), STATUS_OK);
-        fprintf(file_stream(file), "x");
+        assert_int_equal(file_write(file, "x", 1), STATUS_OK);
         assert_message(file_commit(file), STATUS_RUNTIME, "cannot write '/dev/full': No space left");
     }
     const char *path = in_folder("fifo");
@@ -508,14 +523,8 @@ static void dash_is_standard_output(void **state) {
     int target = open(in_folder("stdout"), O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(target, STDOUT_FILENO);
     close(target);
-    Status status = STATUS_OK;
-    static const char *const NAMES[] = {"-", "/dev/stdout"};
-    for (int i = 0; i < 2 && status == STATUS_OK; i++) {
-        OutFile *file;
-        status = file_create(&file, NAMES[i]);
-        if (status == STATUS_OK) status = file_printf(file, "part %d\n", i);
-        if (status == STATUS_OK) status = file_commit(file);
-    }
+    Status status = file_put("-", SV("part 0\n"));
+    if (status == STATUS_OK) status = file_put("/dev/stdout", SV("part 1\n"));
     dup2(kept, STDOUT_FILENO);
     close(kept);
     assert_int_equal(status, STATUS_OK);
@@ -576,6 +585,7 @@ int main(void) {
         cmocka_unit_test(makes_folders),
         cmocka_unit_test(commit_replaces_and_discard_keeps),
         cmocka_unit_test(writes_much_in_any_pieces),
+        cmocka_unit_test(puts_whole_files),
         cmocka_unit_test(refuses_impossible_targets),
         cmocka_unit_test(follows_links),
         cmocka_unit_test(writes_to_what_is_no_file),

@@ -11,9 +11,21 @@
 
 #include "base/mem.h"
 #include "unit/picture_check.h"
-#include "viz/curve.h"
+#include "viz/plot.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A plot as training has it: linear scales over whole numbers of updates. */
+static void draw(const char *title, const char *x, const char *left, const char *right,
+                 const PlotSeries *series, int count, StrBuf *out) {
+    Plot plot = {.title = title,
+                 .x = {.title = x, .whole = true},
+                 .left = {.title = left},
+                 .right = {.title = right},
+                 .series = series,
+                 .count = count};
+    plot_write_svg(&plot, out);
+}
 
 /* How often a letter occurs in the paths of all lines. */
 static int path_count(const StrBuf *out, char letter) {
@@ -27,9 +39,9 @@ static void test_curve_axes(void **state) {
     (void)state;
     static const double x[] = {500, 1000, 12000, 15000}, loss[] = {7.1, 3.2, NAN, 1.9},
                         bleu[] = {NAN, 12, 48, 58.3};
-    const CurveSeries lines[] = {{"loss <a>", x, loss, 4, false}, {"BLEU & co", x, bleu, 4, true}};
+    const PlotSeries lines[] = {{"loss <a>", x, loss, 4, false}, {"BLEU & co", x, bleu, 4, true}};
     StrBuf out = {0};
-    curve_write_svg("a < b", "update", "loss", "BLEU", lines, 2, &out);
+    draw("a < b", "update", "loss", "BLEU", lines, 2, &out);
     assert_xml(&out);
     assert_text_has(&out, ">loss &lt;a&gt; (left)</text>");
     assert_text_has(&out, ">BLEU &amp; co (right)</text>");
@@ -48,9 +60,9 @@ static void test_curve_axes(void **state) {
 static void test_curve_places(void **state) {
     (void)state;
     static const double x[] = {0, 10}, y[] = {0, 6};
-    const CurveSeries line = {"y", x, y, 2, false};
+    const PlotSeries line = {"y", x, y, 2, false};
     StrBuf out = {0};
-    curve_write_svg(NULL, "x", "y", NULL, &line, 1, &out);
+    draw(NULL, "x", "y", NULL, &line, 1, &out);
     assert_xml(&out);
     /* From the lower left corner of the plot to the upper right one: up is smaller. */
     const char *path = strstr(strbuf_text(&out), "stroke-linejoin");
@@ -72,10 +84,10 @@ static void test_curve_odd_values(void **state) {
     for (size_t i = 0; i < COUNT(values); i++)
         for (size_t k = 0; k < COUNT(values); k++)
             for (int count = 0; count <= 3; count++) {
-                const CurveSeries lines[] = {{"a", values[i], values[k], count, false},
-                                             {"b", values[k], values[i], count, true}};
+                const PlotSeries lines[] = {{"a", values[i], values[k], count, false},
+                                            {"b", values[k], values[i], count, true}};
                 StrBuf out = {0};
-                curve_write_svg("odd", "x", "y", "z", lines, 2, &out);
+                draw("odd", "x", "y", "z", lines, 2, &out);
                 assert_xml(&out);
                 if (strstr(strbuf_text(&out), "nan") || strstr(strbuf_text(&out), "inf"))
                     fail_msg("not a number drawn: %s", strbuf_text(&out) + 1200);
@@ -83,7 +95,7 @@ static void test_curve_odd_values(void **state) {
                 strbuf_free(&out);
             }
     StrBuf out = {0};
-    curve_write_svg(NULL, "x", "y", NULL, NULL, 0, &out);
+    draw(NULL, "x", "y", NULL, NULL, 0, &out);
     assert_xml(&out);
     strbuf_free(&out);
 }
@@ -97,9 +109,9 @@ static void test_curve_many_points(void **state) {
         y[i] = i % 2;
     }
     y[N / 2 + 7] = 10;
-    const CurveSeries line = {"loss", x, y, N, false};
+    const PlotSeries line = {"loss", x, y, N, false};
     StrBuf out = {0};
-    curve_write_svg("long", "update", "loss", NULL, &line, 1, &out);
+    draw("long", "update", "loss", NULL, &line, 1, &out);
     assert_xml(&out);
     assert_true(out.length < 200000);
     assert_int_equal(text_count(&out, "<circle"), 0);

@@ -128,21 +128,21 @@ static void test_learning_fails(void **state) {
     static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         Segmenter *segmenter = NULL;
-        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, NULL, NULL), STATUS_DATA);
+        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, NULL), STATUS_DATA);
         assert_null(segmenter);
         assert_string_equal(status_message(), "no text to learn a vocabulary from");
         int fails;
-        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, NULL, &fails), STATUS_RUNTIME);
+        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, &fails), STATUS_RUNTIME);
         assert_string_equal(status_message(), "cannot read on");
     }
     TextOptions options = PREFIX;
     options.bpe_codes = "/no/such/codes";
     Segmenter *segmenter = NULL;
-    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL, NULL), STATUS_RUNTIME);
+    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL), STATUS_RUNTIME);
     char path[256];
     strcpy(path, fixture_write("bad.codes", "t h\n", 4));
     options.bpe_codes = path;
-    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL, NULL), STATUS_DATA);
+    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL), STATUS_DATA);
     assert_null(segmenter);
 }
 

@@ -21,7 +21,7 @@ static Status next_line(void *context, StrView *line, bool *more) {
 
 Segmenter *fixture_learn(const TextOptions *options, const char *const *lines) {
     Segmenter *segmenter;
-    Status status = segmenter_learn(&segmenter, options, next_line, NULL, &lines);
+    Status status = segmenter_learn(&segmenter, options, next_line, &lines);
     if (status != STATUS_OK) fail_msg("learning failed: %s", status_message());
     return segmenter;
 }

@@ -21,15 +21,10 @@ static Status next_word(void *context, StrView *line, bool *more) {
     return STATUS_OK;
 }
 
-static Status rewind_words(void *context) {
-    ((WordSource *)context)->next = 0;
-    return STATUS_OK;
-}
-
 static Segmenter *word_segmenter(const char *language, int words, TextOptions options) {
     WordSource source = {language, words, 0, {0}};
     Segmenter *segmenter = NULL;
-    Status status = segmenter_learn(&segmenter, &options, next_word, rewind_words, &source);
+    Status status = segmenter_learn(&segmenter, &options, next_word, &source);
     assert(status == STATUS_OK && vocab_size(segmenter_vocab(segmenter)) == words + VOCAB_SPECIALS);
     (void)status;
     strbuf_free(&source.line);
