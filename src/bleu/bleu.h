@@ -1,8 +1,8 @@
 /* bleu.h - BLEU, the agreement of n-grams between translations and references, as sacreBLEU 2.x computes it.
  * Papineni et al. 2002; Chen and Cherry 2014 (smoothing); Post 2018 (sacreBLEU)
  *
- * A segment gives ten whole numbers: length, closest reference length, matches of order 1-4, n-grams of order 1-4.
- * The corpus score is computed from their sums.
+ * A segment gives ten whole numbers: length, closest reference length, matches of order 1-4, n-grams of order
+ * 1-4. The corpus score is computed from their sums.
  *
  * Units   scores and precisions 0..100, the textbook's score 0..1
  * Owner   text is borrowed during a call
@@ -50,7 +50,7 @@ BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], 
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, int tokenizer,
                           bool lowercase);
 
-/* The textbook's bleu(prediction, label, k) on tokens between single spaces: Dive into Deep Learning, 10.7.6. */
+/* The textbook's bleu(prediction, label, k) on tokens between spaces: Dive into Deep Learning, 10.7.6. */
 double bleu_d2l(StrView prediction, StrView label, int k);
 /* Its mean over lines, each with the reference that it fits best. Its options are BleuOptions. */
 extern const Metric METRIC_BLEU_D2L;

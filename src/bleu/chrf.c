@@ -8,11 +8,14 @@
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(ChrfOptions, member_)
 static const Option ROWS[] = {
-    {.flag = "chrf-char-order", .alias = "cc", .type = OPT_INT, FIELD(char_order), .fallback = "6", .min = 0, .max = 40,
-     .arg = "N", .group = "chrF", .help = "longest n-grams of characters"},
-    {.flag = "chrf-word-order", .alias = "cw", .type = OPT_INT, FIELD(word_order), .fallback = "0", .min = 0, .max = 40,
-     .arg = "N", .help = "longest n-grams of words; 2 makes it chrF++"},
-    {.flag = "chrf-beta", .type = OPT_INT, FIELD(beta), .fallback = "2", .min = 0, .max = 1000, .arg = "N",
+    {.flag = "chrf-char-order", .alias = "cc", .type = OPT_INT, FIELD(char_order), .fallback = "6",
+     .min = 0, .max = 40, .arg = "N", .group = "chrF",
+     .help = "longest n-grams of characters"},
+    {.flag = "chrf-word-order", .alias = "cw", .type = OPT_INT, FIELD(word_order), .fallback = "0",
+     .min = 0, .max = 40, .arg = "N",
+     .help = "longest n-grams of words; 2 makes it chrF++"},
+    {.flag = "chrf-beta", .type = OPT_INT, FIELD(beta), .fallback = "2", .min = 0, .max = 1000,
+     .arg = "N",
      .help = "weight of recall against precision"},
     {.flag = "chrf-whitespace", .type = OPT_BOOL, FIELD(whitespace),
      .help = "count white space too"},

@@ -1,8 +1,8 @@
-/* chrf.h - chrF, an F-score of character n-grams, and chrF++ with word n-grams, as sacreBLEU 2.x computes them.
+/* chrf.h - chrF, an F-score of character n-grams, and chrF++ with word n-grams, as in sacreBLEU 2.x.
  * Popovic 2015, 2017
  *
- * A segment gives three whole numbers per order (n-grams of the hypothesis, of the reference, in both), characters
- * first, then words. With several references the one with the best score of the segment counts.
+ * A segment gives three whole numbers per order (n-grams of the hypothesis, of the reference, in both),
+ * characters first, then words. With several references the one with the best score of the segment counts.
  */
 #ifndef BLEU_CHRF_H
 #define BLEU_CHRF_H

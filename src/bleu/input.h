@@ -1,7 +1,7 @@
 /* input.h - references and hypotheses as lines, read the way sacreBLEU reads them.
  *
- * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order mark
- * stays.
+ * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order
+ * mark stays.
  * Ill-formed UTF-8, where sacreBLEU gives up, becomes U+FFFD with a warning.
  *
  * Owner   lines point into the texts that the LineSet keeps

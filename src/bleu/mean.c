@@ -33,7 +33,8 @@ double mean_numpy(const double *values, size_t count, bool single) {
     return round_if(numpy_sum(values, count, single) / (double)count, single);
 }
 
-/* The sum with what rounding lost in each addition carried along, so that the mean is right to the last bit or so. */
+/* The sum with what rounding lost in each addition carried along, so that the mean is right to the last bit
+ * or so. */
 double mean_exact(const double *values, size_t count, bool single) {
     double sum = 0, lost = 0;
     for (size_t i = 0; i < count; i++) {

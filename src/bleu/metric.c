@@ -16,8 +16,8 @@ static MetricValue rounded(double value, bool single) {
     return (MetricValue){single ? (double)(float)value : value, single};
 }
 
-/* Single precision takes part as such: the other operand is rounded first. A double result of two floats rounds to
- * the same float as the operation in single precision would give. */
+/* Single precision takes part as such: the other operand is rounded first. A double result of two floats
+ * rounds to the same float as the operation in single precision would give. */
 static double operand(MetricValue a, bool single) { return single ? (double)(float)a.value : a.value; }
 
 MetricValue metric_add(MetricValue a, MetricValue b) {

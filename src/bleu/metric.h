@@ -1,11 +1,11 @@
-/* metric.h - what every score of translations has in common: numbers per segment, summed, then one score of the sums.
+/* metric.h - what all scores have in common: numbers per segment, summed, then one score of the sums.
  *
- * A metric is a row of METRIC_TABLE and a file with its functions and options. Its row does the rest: command line,
- * counting, resampling, signatures and reports ask the row, never which metric it is.
+ * A metric is a row of METRIC_TABLE and a file with its functions and options. Its row does the rest: command
+ * line, counting, resampling, signatures and reports ask the row, never which metric it is.
  *
- * Resampling needs the score of other sums over the same rows, thousands of times. The reference program does that in
- * numpy, where the sums, and then the score, are single precision; p-values and intervals agree with it to the
- * last printed digit only if the same roundings are made. MetricArithmetic says which ones.
+ * Resampling needs the score of other sums over the same rows, thousands of times. The reference program does
+ * that in numpy, where the sums, and then the score, are single precision; p-values and intervals agree with
+ * it to the last printed digit only if the same roundings are made. MetricArithmetic says which ones.
  *
  * Units   scores 0..100, the textbook's 0..1
  */
@@ -29,7 +29,7 @@ typedef enum {
     METRIC_WHOLE,  /* sums stay whole numbers: what smoothing adds to them is cut off; double from there */
 } MetricArithmetic;
 
-/* A number that knows its precision: an operation with a single-precision operand has a single-precision result. */
+/* A number that knows its precision: what is computed with a single-precision operand is single precision. */
 typedef struct {
     double value;
     bool single;

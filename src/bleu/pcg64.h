@@ -1,7 +1,8 @@
 /* pcg64.h - the random numbers of numpy.random.default_rng(seed), bit for bit.
  * O'Neill 2014 (PCG-XSL-RR-128/64, and seed_seq); Lemire 2019 (bounded numbers without division)
  *
- * Resampling tests are reproducible across programs only with the same generator. Training uses base/rng.h instead.
+ * Resampling tests are reproducible across programs only with the same generator. Training uses base/rng.h
+ * instead.
  */
 #ifndef BLEU_PCG64_H
 #define BLEU_PCG64_H

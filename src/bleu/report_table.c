@@ -121,8 +121,8 @@ static void add_rule(StrBuf *out, const Grid *grid, const char *const marks[4]) 
 }
 
 static void write_boxes(const Grid *grid, bool colour, StrBuf *out) {
-    static const char *const ABOVE[] = {"╒", "═", "╤", "╕"}, *const BELOW_HEADER[] = {"╞", "═", "╪", "╡"},
-                             *const BETWEEN[] = {"├", "─", "┼", "┤"}, *const BELOW[] = {"╘", "═", "╧", "╛"};
+    static const char *const ABOVE[] = {"╒", "═", "╤", "╕"}, *const BELOW_HEADER[] = {"╞", "═", "╪", "╡"};
+    static const char *const BETWEEN[] = {"├", "─", "┼", "┤"}, *const BELOW[] = {"╘", "═", "╧", "╛"};
     for (size_t r = 0; r < grid->rows; r++) {
         add_rule(out, grid, r == 0 ? ABOVE : r == 1 ? BELOW_HEADER : BETWEEN);
         int lines = 1;
@@ -142,25 +142,17 @@ static void write_boxes(const Grid *grid, bool colour, StrBuf *out) {
 
 /* Characters that mean something to LaTeX, and how to write them. */
 static void add_latex(StrBuf *out, StrView text) {
-    static const char SPECIAL[] = "&%$#_{}^~\\<>";
-    static const char *const WRITTEN[] = {"\\&",
-                                          "\\%",
-                                          "\\$",
-                                          "\\#",
-                                          "\\_",
-                                          "\\{",
-                                          "\\}",
-                                          "\\^{}",
-                                          "\\textasciitilde{}",
-                                          "\\textbackslash{}",
-                                          "\\ensuremath{<}",
-                                          "\\ensuremath{>}"};
+    static const char SPECIAL[] = "^~\\<>&%$#_{}"; /* from & on, a backslash is enough */
+    static const char *const WRITTEN[] = {"\\^{}", "\\textasciitilde{}", "\\textbackslash{}",
+                                          "\\ensuremath{<}", "\\ensuremath{>}"};
     for (size_t i = 0; i < text.length; i++) {
         const char *special = text.data[i] ? strchr(SPECIAL, text.data[i]) : NULL;
-        if (special)
+        if (special && special < SPECIAL + 5) {
             strbuf_add(out, sv(WRITTEN[special - SPECIAL]));
-        else
-            strbuf_add_char(out, text.data[i]);
+            continue;
+        }
+        if (special) strbuf_add_char(out, '\\');
+        strbuf_add_char(out, text.data[i]);
     }
 }
 

@@ -1,5 +1,5 @@
-/* resampling.h - how far a score, or the difference of two, can be trusted: the same on other samples of the segments.
- * Koehn 2004 (bootstrap); Riezler and Maxwell 2005 (approximate randomization); as sacreBLEU 2.x with numpy 2
+/* resampling.h - how far a score, or the difference of two, can be trusted: scores of resampled segments.
+ * Koehn 2004 (bootstrap); Riezler and Maxwell 2005 (approximate randomization); sacreBLEU 2.x with numpy 2
  *
  * The same generator state gives the same samples for every metric and system: pass it by value.
  *

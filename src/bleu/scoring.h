@@ -1,4 +1,4 @@
-/* scoring.h - all scores of one run: every system under every metric, with intervals and p-values if asked for. */
+/* scoring.h - all scores of one run: every system under every metric, with intervals and p-values. */
 #ifndef BLEU_SCORING_H
 #define BLEU_SCORING_H
 

@@ -1,5 +1,5 @@
-/* tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same as on
- * characters since all their operands are ASCII. */
+/* tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same
+ * as on characters since all their operands are ASCII. */
 #include "bleu/tokenizers.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool is_set_apart(char c) {
            (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/* One rule: text in, text with the change made everywhere, from left to right, without looking at its own output. */
+/* One rule: text in, text with the change made everywhere, left to right, blind to its own output. */
 typedef void (*Rule)(StrView text, StrBuf *out);
 
 static void replace_all(StrView text, StrView from, StrView to, StrBuf *out) {

@@ -17,8 +17,8 @@ typedef struct {
 /* One row per tokenizer: its name and its function in tokenizers.c. The first one is the default.
  *
  *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
- *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides; there is no
- *         padding, so a full stop after a final number stays with it
+ *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;
+ *         there is no padding, so a full stop after a final number stays with it
  *   char  every code point is a word
  *   none  the line is tokenized already
  */

@@ -6,7 +6,7 @@
 #include "base/strview.h"
 #include "bleu/metric.h"
 
-/* The list of cases of one kind. Fails the test if there are fewer than `least`. Released by bleu_cases_free. */
+/* The list of cases of one kind. Fails the test if there are fewer than `least`. Owner: bleu_cases_free. */
 const Json *bleu_cases(const char *kind, size_t least);
 void bleu_cases_free(void);
 
@@ -23,7 +23,7 @@ int case_choice(StrView text, const char *choices);
 /* Statistics of one segment. */
 void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
                 double *row);
-/* Hypotheses and references of cases of one kind: do they give the same rows counted together and one by one? */
+/* Do the segments of cases of one kind give the same rows counted together and one by one? */
 void case_counts_alike(ChosenMetric metric, const char *kind, size_t least);
 
 /* Do two numbers agree to 1e-9, relatively? Not if one of them is no number. */

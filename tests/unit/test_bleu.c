@@ -116,7 +116,7 @@ static void segments_agree(void **state) {
     }
 }
 
-/* Counting all segments at once gives what counting each by itself gives: nothing is left over from the last. */
+/* Segments counted together give what each gives by itself: nothing is left over from the last. */
 static void counting_keeps_no_memory(void **state) {
     (void)state;
     BleuOptions options = {.effective_order = true};
