@@ -37,8 +37,8 @@ void bpe_add(Bpe *bpe, StrView left,
 bool bpe_mergeable(StrView left, StrView right);
 /* Bytes of the unit at `position`: one character, with </w> if it is the last of a BPE_SUFFIX word. */
 size_t bpe_unit(BpeMarker marker, StrView word, size_t position);
-/* Split one pre-token, its marker on it (tokenize.h), into pieces, one call each; they point into `word`. As in
- * subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
+/* Split one pre-token, its marker on it (tokenize.h), into pieces, one call each; they point into `word`. As
+ * in subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
 typedef void (*BpePiece)(void *context, StrView piece);
 void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context);
 /* Undo the merge that makes `piece`; false if no merge does. The parts point into `piece`. */

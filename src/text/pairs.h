@@ -2,7 +2,7 @@
  *
  * An entry of a file list is a TSV file, plain or gzip, whose columns are named by `columns` ("en,fr":
  * further ones are ignored), or a pattern with {} for the language ("train.{}": train.en and train.fr).
- *   dropped    pairs with an empty side (blank, base/unicode.h) or one over PAIR_MAX_BYTES, lines without a TAB
+ *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
  *   fatal      a missing file, two files with different line counts (both numbers named), no usable pair
  * Everything dropped or repaired, and every empty file, is counted, with the first few line numbers.
