@@ -89,6 +89,9 @@ TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
+FUZZ_SRC := $(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+REPLAY_BIN := $(FUZZ_BIN:$(BUILD)/fuzz/%=$(BUILD)/replay/%)
 
 .PHONY: all
 all: $(BIN) $(LIB) ## build the program and its library (the default)
@@ -201,7 +204,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -221,11 +224,14 @@ coverage: deps ## branch coverage of the code that reads files and other people'
 
 # libFuzzer programs: FUZZ_SECONDS each; what breaks one stays in build-fuzz.
 FUZZ_SECONDS ?= 60
-FUZZ_SRC := $(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	$(say) LINK $@
 	$(q)mkdir -p $(@D) && $(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+# The same targets with a main of their own, which runs them on files: what tests/selftest/fuzz.sh uses.
+$(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/fuzz_main.o $(LIB)
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
 
 fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' \

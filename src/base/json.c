@@ -245,8 +245,8 @@ static Status check_keys(const Json *object) {
 
 static Status read_value(Parser *parser, int depth, Json *node);
 
-/* An array or object, at its opening bracket. Every child hangs in the tree before it is read, so that the root
- * owns all there is when reading fails. */
+/* An array or object, at its opening bracket. Every child hangs in the tree before it is read, so that the
+ * root owns all there is when reading fails. */
 static Status read_container(Parser *parser, int depth, Json *node) {
     if (depth >= parser->rules.depth) return fail_here(parser, "arrays and objects are nested too deeply");
     bool object = *parser->next++ == '{';

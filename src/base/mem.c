@@ -48,8 +48,8 @@ void *mem_realloc(void *old, size_t count, size_t size) {
     return block;
 }
 
-/* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost far fewer
- * address translations. */
+/* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
+ * far fewer address translations. */
 static void *huge_block(size_t bytes) {
 #ifdef M_MMAP_THRESHOLD
     /* Left alone, glibc keeps more and more of what is freed; large blocks go back to the system. */

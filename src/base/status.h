@@ -5,7 +5,7 @@
  * thread: message in lower case, cause first, subject quoted; hint says what to do about it.
  *
  *     if (!file) return status_fail(STATUS_RUNTIME, "cannot open '%s': %s", path, strerror(errno));
- *     TRY(vocab_load(vocab, path));
+ *     TRY(file_read(path, 0, &content));
  *
  * Owner   the text belongs to the thread until its next status_fail
  */

@@ -17,8 +17,8 @@ void workers_free(Workers *workers);
 int workers_count(const Workers *workers);
 /* Run task 0..count-1, return when all are done. */
 void workers_run(Workers *workers, int count, WorkerTask task, void *context);
-/* Be told, on the thread itself, that it begins a task (busy) or has ended one; the caller of workers_run is busy again when all tasks
- * are done. For profiles; NULL: nobody is told. Not while tasks run. */
+/* Be told, on the thread itself, that it begins a task (busy) or has ended one; the caller of workers_run is
+ * busy again when all tasks are done. For profiles; NULL: nobody is told. Not while tasks run. */
 typedef void (*WorkersWatch)(void *context, int thread, bool busy);
 void workers_watch(Workers *workers, WorkersWatch watch, void *context);
 int workers_default_count(void); /* physical cores this process may use */

@@ -1,13 +1,13 @@
 /* bpe.h - byte-pair encoding of words with learned merges.
  * Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword units"
  *
- * A merge list is written and read in the format of subword-nmt (first line "#version: 0.2", then "left right").
+ * A merge list is written and read as subword-nmt has it (first line "#version: 0.2", then "left right").
  * Two ways of marking where words end are known, and told apart by the merges themselves:
- *   BPE_PREFIX  a word that follows a space starts with U+2581 (like SentencePiece), a unit of its own; pieces
- *               join without loss
+ *   BPE_PREFIX  a word that follows a space starts with U+2581 (like SentencePiece), a unit of its own;
+ *               pieces join without loss
  *   BPE_SUFFIX  the last piece of a word ends in </w> (subword-nmt); words are separated by single spaces
- * A merge that would spell </w> out of ordinary characters is kept in the list but never applied, so that </w> at
- * the end of a piece always means the end of a word.
+ * A merge that would spell </w> out of ordinary characters is kept in the list but never applied, so that
+ * </w> at the end of a piece always means the end of a word.
  *
  * Owner   the caller frees with bpe_free. Applying uses scratch memory: one thread at a time.
  * Fails   reading: STATUS_DATA with the line number
@@ -35,10 +35,10 @@ void bpe_add(Bpe *bpe, StrView left,
              StrView right); /* lowest rank first; a repeated pair keeps its first rank */
 /* May these two be merged at all (length, spelled-out markers)? */
 bool bpe_mergeable(StrView left, StrView right);
-/* Bytes of the unit that starts at `position`: one character, with </w> if it is the last of a BPE_SUFFIX word. */
+/* Bytes of the unit at `position`: one character, with </w> if it is the last of a BPE_SUFFIX word. */
 size_t bpe_unit(BpeMarker marker, StrView word, size_t position);
-/* Split one pre-token (with its marker already on it, see tokenize.h) into pieces, one call each; they point into
- * `word`. Merges are applied as subword-nmt does: the pair of lowest rank first, all its occurrences from left to right. */
+/* Split one pre-token, its marker on it (tokenize.h), into pieces, one call each; they point into `word`. As
+ * in subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
 typedef void (*BpePiece)(void *context, StrView piece);
 void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context);
 /* Undo the merge that makes `piece`; false if no merge does. The parts point into `piece`. */

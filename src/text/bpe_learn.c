@@ -1,8 +1,8 @@
 /* bpe_learn.c - see bpe_learn.h.
  *
- * Pair counts are kept up to date instead of being counted again after each merge: a pair knows the words it occurs
- * in, and a heap holds the pairs by count. Heap entries may be out of date on the high side only; they are put right
- * when they come to the top.
+ * Pair counts are kept up to date instead of being counted again after each merge: a pair knows the words it
+ * occurs in, and a heap holds the pairs by count. Heap entries may be out of date on the high side only; they
+ * are put right when they come to the top.
  */
 #include "text/bpe_learn.h"
 
@@ -46,7 +46,7 @@ static int compare_symbols(const Learner *learner, int a, int b) {
     return sv_compare(hashmap_key(learner->symbols, (size_t)a), hashmap_key(learner->symbols, (size_t)b));
 }
 
-/* Greatest count, then greatest left symbol, then greatest right symbol (as bytes, which is code point order). */
+/* Greatest count, then greatest left symbol, then greatest right symbol, by bytes: by code points. */
 static bool comes_before(const Learner *learner, Entry a, Entry b) {
     if (a.count != b.count) return a.count > b.count;
     const Pair *p = &learner->pairs[a.pair], *q = &learner->pairs[b.pair];

@@ -9,7 +9,7 @@
 
 enum { BPE_LEARN_LONGEST = 1000 }; /* longer words (bytes) take no part */
 
-/* `words`: pre-tokens with their markers and how often they occur. Stops early when no pair occurs `min_count` times. */
+/* `words`: pre-tokens with their markers and their counts. Stops when no pair occurs `min_count` times. */
 Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count);
 
 #endif

@@ -1,14 +1,14 @@
 /* pairs.h - sentence pairs from files, with a stated policy for everything that can be wrong with them.
  *
- * An entry of a file list is a TSV file whose columns are named by `columns` ("en,fr": further ones are ignored),
- * or a pattern with {} for the language ("train.{}.gz" -> train.en.gz and train.fr.gz). Plain or gzip.
- *   dropped    pairs with an empty side (white space only), lines without a TAB, pairs over PAIR_MAX_BYTES a side
+ * An entry of a file list is a TSV file, plain or gzip, whose columns are named by `columns` ("en,fr":
+ * further ones are ignored), or a pattern with {} for the language ("train.{}": train.en and train.fr).
+ *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
- *   fatal      a missing file, a pair of files with different line counts (both numbers named), no usable pair at all
- * Everything dropped or repaired is counted, with the first few line numbers. A file without any line is reported.
+ *   fatal      a missing file, two files with different line counts (both numbers named), no usable pair
+ * Everything dropped or repaired, and every empty file, is counted, with the first few line numbers.
  *
- * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be read,
- *         STATUS_DATA for what is in them
+ * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be
+ *         read, STATUS_DATA for what is in them
  */
 #ifndef TEXT_PAIRS_H
 #define TEXT_PAIRS_H

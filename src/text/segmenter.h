@@ -1,15 +1,16 @@
 /* segmenter.h - from a line of raw text to token ids, and back: one language's side of a model.
  *
  * encode: repair UTF-8 -> normal form, case -> tokenizer (tokenize.h) -> ids.  decode is its inverse.
- *   word  the textbook's: no-break spaces become spaces, lower case by option, a space before , . ! ? when none is
- *         there, split at spaces; words seen less than min_count times are <unk>; decode joins with spaces
- *   bpe   text is cut into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space carries the
- *         marker) or at spaces (BPE_SUFFIX); byte-pair merges cut these into pieces; decode gives the exact text
+ *   word  the textbook's: no-break spaces become spaces, lower case by option, a space before , . ! ? when
+ *         none is there, split at spaces; words seen less than min_count times are <unk>; decode joins them
+ *   bpe   text is cut into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
+ *         carries the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
  *
- * Exact   bpe: decode(encode(x)) is x in its normal form, where white space counts as one space between words (none at
- *         the ends), no-break spaces are kept, U+2581 becomes "_" (BPE_PREFIX), and characters that were not seen
- *         often enough in learning are <unk>. A piece that is not in the vocabulary is taken apart again, so nothing
- *         but single characters can be <unk>. Text that spells "<unk>", "</s>" ... never gets the id of that token
+ * Exact   bpe: decode(encode(x)) is x in its normal form, where white space counts as one space between words
+ *         (none at the ends), no-break spaces are kept, U+2581 becomes "_" (BPE_PREFIX), and characters that
+ *         were not seen often enough in learning are <unk>. A piece that is not in the vocabulary is taken
+ *         apart again, so nothing but single characters can be <unk>. Text that spells "<unk>", "</s>" ...
+ *         never gets the id of that token
  * Owner   with a joint vocabulary both sides are the same object: use segmenter_retain / segmenter_free
  * Threads encoding uses a cache: one thread at a time per segmenter; decoding is read-only
  */
@@ -57,8 +58,8 @@ const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
-/* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs to, from
- * 0; returns the number of words. </s> is a word of its own. */
+/* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
+ * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
 /* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);

@@ -3,8 +3,8 @@
  *     {"tokenizer": "bpe", "normalize": "nfc", "lowercase": false, "marker": "prefix",
  *      "merges": ["t h", "th e", ...], "vocab": ["the", ...]}
  *
- * "marker" and "merges" are there for bpe only. Any other key, type or value is refused: the object may come from a
- * file that nobody checked.
+ * "marker" and "merges" are there for bpe only. Any other key, type or value is refused: the object may come
+ * from a file that nobody checked.
  */
 #include <string.h>
 #include "text/segmenter_parts.h"

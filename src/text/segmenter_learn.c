@@ -1,8 +1,8 @@
 /* segmenter_learn.c - merges and vocabulary from text.
  *
  * The text is read once: after that everything needed is in the counts of its distinct pre-tokens.
- * The vocabulary of a bpe segmenter has all characters seen min_count times, and the pieces that the training text is
- * really cut into. A piece seen less than min_count times is dissolved into the two it was merged from.
+ * The vocabulary of a bpe segmenter has all characters seen min_count times, and the pieces that the training
+ * text is really cut into. A piece seen less often is dissolved into the two it was merged from.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  *
  *   words   the textbook's tokenizer (Zhang et al., "Dive into Deep Learning", 10.5): spaces of every kind
  *           separate words, and , . ! ? get a space before them where none is
- *   runs    for BPE_PREFIX: letters with their marks; digits; other characters. A run after a space, and the first
- *           one, starts with U+2581. An apostrophe between letters ends the run on its left ("l'" "homme",
- *           "don'" "t"). U+2581 in the text itself becomes "_", so that the marker is never ambiguous
+ *   runs    for BPE_PREFIX: letters with their marks; digits; other characters. A run after a space, and the
+ *           first one, starts with U+2581. An apostrophe between letters ends the run on its left ("l'"
+ *           "homme", "don'" "t"). U+2581 in the text itself becomes "_": the marker is never ambiguous
  *   spaced  for BPE_SUFFIX: words between spaces, each with </w> at its end
  * Marks and joiners (accents, variation selectors, U+200D) stay with the run they follow.
  *

@@ -1,8 +1,8 @@
 /* colours.c - one map for all pictures. Ottosson 2020 (the OKLab colour space)
  *
- * The knots were computed in OKLab's polar form for t = 0, 1/16, ... 1: lightness 0.985 - 0.715 t, so that equal
- * steps of weight look like equal steps of darkness, in grey print as well; hue 190 + 85 t degrees, from a hint
- * of blue-green to indigo; chroma 0.006 + 0.105 sin(0.86 pi t^0.9), which stays inside sRGB.
+ * The knots were computed in OKLab's polar form for t = 0, 1/16, ... 1: lightness 0.985 - 0.715 t, so that
+ * equal steps of weight look like equal steps of darkness, in grey print as well; hue 190 + 85 t degrees,
+ * from a hint of blue-green to indigo; chroma 0.006 + 0.105 sin(0.86 pi t^0.9), which stays inside sRGB.
  */
 #include "viz/colours.h"
 

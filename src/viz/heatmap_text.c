@@ -1,4 +1,4 @@
-/* heatmap_text.c - the weights in a terminal: rows of coloured or shaded cells, in blocks of columns that fit.
+/* heatmap_text.c - weights in a terminal: rows of coloured or shaded cells, in blocks of columns that fit.
  *
  * Column labels stand on end above their column. Where one is too long for that, columns are numbered and the
  * words follow below.

@@ -1,8 +1,8 @@
 /* plot.h - lines over a common horizontal axis, as SVG, on linear or logarithmic scales.
  *
  * Owner   the caller owns names and arrays; the writer appends to a StrBuf
- * Fails   never: what its axis cannot draw (axis.h) is a gap in the line, a series may be empty, and there may
- *         be no series
+ * Fails   never: what its axis cannot draw (axis.h) is a gap in the line, a series may be empty, and there
+ *         may be no series
  */
 #ifndef VIZ_PLOT_H
 #define VIZ_PLOT_H

@@ -119,7 +119,7 @@ static void add_step(StrBuf *out, bool pen_down, double x, double y) {
     strbuf_format(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
 }
 
-/* Points that share a column of pixels are drawn as their span, so that a million of them stay a small file. */
+/* Points that share a column of pixels are drawn as their span, so that a million stay a small file. */
 static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out) {
     const Axis *axis = axis_of(figure, line);
     bool pen_down = false, dense = line->count > 2 * WIDTH;

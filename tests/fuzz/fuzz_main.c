@@ -1,7 +1,7 @@
 /* fuzz_main.c - runs a fuzz target on files, where there is no libFuzzer.
  *
  *     fuzz_json FILE...              each file once
- *     fuzz_json -mutate=N FILE...    and N random changes of each: seeded by number, so a crash can be repeated
+ *     fuzz_json -mutate=N FILE...    and N random changes of each, the same ones every time
  *
  * Prints the number of inputs; a failing input aborts after its name was printed.
  */

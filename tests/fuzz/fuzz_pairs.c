@@ -1,6 +1,6 @@
 /* fuzz_pairs.c - sentence pairs from files with anything in them.
  *
- * Input: the first byte chooses TSV or two files and the columns; the rest is the content (two files: halves).
+ * Input: the first byte chooses TSV or two files and the columns; the rest is the content, halved for two.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* fuzz_segmenter.c - a segmenter from hostile JSON, and any text through it.
  *
- * Input: JSON up to the first NUL byte, then text. Without a readable segmenter the text goes through one that is learned
- * from it, where decoding must give the normal form back.
+ * Input: JSON up to the first NUL byte, then text. Without a readable segmenter the text goes through one
+ * that is learned from it, where decoding must give the normal form back.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -31,8 +31,8 @@ static void test_cases(void **state) {
     fixture_cases("tests/cases/normalize.case", check_case);
 }
 
-/* NFC has a short cut for text of characters that nothing composes with, and a long way for the rest. A Han character
- * forces the long way; both must agree, wherever the short cut applies. */
+/* NFC has a short cut for text of characters that nothing composes with, and a long way for the rest. A Han
+ * character forces the long way; both must agree, wherever the short cut applies. */
 static void check_short_cut(int first, int second, StrBuf *text, StrBuf *brief, StrBuf *full) {
     strbuf_clear(text), strbuf_clear(brief), strbuf_clear(full);
     utf8_add(text, first);

@@ -1,7 +1,7 @@
 /* test_bpe.c - learning, applying, reading and writing merges.
  *
- * Three independent judges: files made by subword-nmt (tests/golden/bpe), a learner and an applier here that count
- * everything again at every step, and, where the Multi30k corpus is at hand, checksums of what subword-nmt makes of it.
+ * Three independent judges: files made by subword-nmt (tests/golden/bpe), a learner and an applier here that
+ * count everything again at every step, and, where Multi30k is at hand, checksums of subword-nmt's results.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -461,8 +461,8 @@ static void digest(StrView text, char hex[65]) {
     sha256_end(&hash, hex);
 }
 
-/* Expected: subword-nmt 0.3.8, learn-bpe -s 8000 and apply-bpe, on the English file followed by the French one, blanks at
- * line ends removed. */
+/* Expected: subword-nmt 0.3.8, learn-bpe -s 8000 and apply-bpe, on the English file followed by the French
+ * one, blanks at line ends removed. */
 static void test_multi30k(void **state) {
     (void)state;
     static const char *const files[] = {"data/multi30k/tok/train.lc.norm.tok.en.gz",

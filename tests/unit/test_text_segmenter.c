@@ -165,8 +165,8 @@ static size_t characters_of(StrView token, BpeMarker marker) {
     return utf8_count(token);
 }
 
-/* Encoding the training text again must give each token as often as the order of the vocabulary says, pieces at least
- * min_count times, and <unk> only for characters that are too rare. */
+/* Encoding the training text again must give each token as often as the order of the vocabulary says, pieces
+ * at least min_count times, and <unk> only for characters that are too rare. */
 static void check_vocabulary(TextOptions options, int min_count) {
     StrBuf content = {0};
     const char **lines = read_lines(GOLDEN_TEXT, &content);
@@ -365,7 +365,7 @@ static void test_unknown_characters(void **state) {
     }
 }
 
-/* Far more different words than the cache holds, long and short, twice: the same ids from it and without it. */
+/* Far more words than the cache holds, long and short, twice: the same ids from it and without it. */
 static void test_cache_is_bounded(void **state) {
     (void)state;
     Segmenter *segmenter = fixture_learn(&PREFIX, SMALL);

@@ -1,4 +1,4 @@
-/* text_fixture.h - lines in memory, cases from files, and files in a scratch folder, for tests of text code. */
+/* text_fixture.h - lines in memory, cases from files, and files in a scratch folder, for tests of text. */
 #ifndef TEXT_FIXTURE_H
 #define TEXT_FIXTURE_H
 
@@ -14,8 +14,9 @@ void fixture_round_trip(Segmenter *segmenter, StrView line, StrBuf *back);
 const char *fixture_path(const char *name);
 const char *fixture_write(const char *name, const void *data, size_t bytes);
 
-/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte, \u{NNNN} a
- * code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if there is none. */
+/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte,
+ * \u{NNNN} a code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if
+ * there is none. */
 typedef struct {
     StrView line[8]; /* with escapes resolved */
     int count;
