@@ -22,8 +22,9 @@ typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
     FORMAT_BF16,    /* 16 bits: about three significant digits */
     FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
-    FORMAT_BF16X3, /* floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the
-                     * memory; without such units the same as FORMAT_FLOAT32 */
+    /* Floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the memory.
+     * Without such units the same as FORMAT_FLOAT32. */
+    FORMAT_BF16X3,
     WEIGHT_FORMATS
 } WeightFormat;
 

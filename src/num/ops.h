@@ -27,7 +27,8 @@ Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
 /* Zero each number with probability p and scale the rest by 1 / (1 - p) when the tape is training; else x
- * itself. The mask is a function of the tape's key, `stream` (which dropout of the model) and row_keys[row]. */
+ * itself. The mask is a function of the tape's key, `stream` (which of the model's dropouts), row_keys[row].
+ * */
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
@@ -64,7 +65,8 @@ Spans *spans_prefix(Tape *tape, const Spans *spans, int rows);
 /* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
 
-/* Scores that are a product: query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1; S [N, total]:
+/* Scores that are a product; query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1 -> [N,
+ * total]:
  *
  *     S[h, start[r] + i] = scale * sharpness * (q_h . k_h) + query_bias[r] + key_bias[first[r] + i]
  */
