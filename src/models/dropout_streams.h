@@ -1,4 +1,4 @@
-/* dropout_streams.h - the numbers of the streams that the model's dropouts draw from, so that no two share a mask. */
+/* dropout_streams.h - the streams that dropouts of the model draw from, by number: no two share a mask. */
 #ifndef MODELS_DROPOUT_STREAMS_H
 #define MODELS_DROPOUT_STREAMS_H
 

@@ -6,11 +6,12 @@
  * Sums    Two entries of __metadata__ are added when writing and checked when reading: "payload_sha256", the
  *         digest of all tensor bytes, and "header_sha256", the digest of the N bytes of JSON with its own 64
  *         digits replaced by '0'. A file of another program has neither; one alone is an error.
- * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes; rank at
- *         most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is had only
- *         after all sizes are proven against the size of the file.
+ * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes;
+ *         rank at most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is
+ *         had only after all sizes are proven against the size of the file.
  * Owner   a SafeFile owns everything that it hands out
- * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the path
+ * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the
+ *         path
  */
 #ifndef MODELS_SAFETENSORS_H
 #define MODELS_SAFETENSORS_H
@@ -36,9 +37,9 @@ Status safetensors_write(const char *path, const SafeTensor *tensors, size_t cou
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
-/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their digest,
- * which takes most of the time, and may run on another thread while the file is looked at. Nothing is to be trusted
- * before. */
+/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their
+ * digest, which takes most of the time, and may run on another thread while the file is looked at. Nothing is
+ * to be trusted before. */
 Status safetensors_open_unchecked(SafeFile **file, const char *path);
 Status safetensors_check_digest(const SafeFile *file);
 void safetensors_close(SafeFile *file);

@@ -327,7 +327,8 @@ void safetensors_metadata_at(const SafeFile *file, size_t index, const char **ke
     *value = json_string(pair);
 }
 
-/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector code. */
+/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector
+ * code. */
 static bool all_finite_single(const uint32_t *bits, size_t count) {
     uint32_t bad = 0;
 #pragma omp simd reduction(| : bad)

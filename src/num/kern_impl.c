@@ -1,4 +1,4 @@
-/* kern_impl.c - the inner loops of kern.h, written once with compiler vectors of whatever width the flags allow. */
+/* kern_impl.c - the inner loops of kern.h, written once with vectors of whatever width the flags allow. */
 #include <math.h>
 #include <string.h>
 #include "num/kern.h"
@@ -52,7 +52,6 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
 #endif
         },
     .scratch = KERN_SCRATCH,
-    .panel = PANEL,
 #ifdef __AMX_BF16__
     .outer = kern_outer,
 #endif

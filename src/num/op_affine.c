@@ -1,6 +1,5 @@
 /* op_affine.c - x W + b: the op that does most of the arithmetic. */
 #include <assert.h>
-#include "base/mem.h"
 #include "num/kern.h"
 #include "num/op_table.h"
 #include "num/product.h"
@@ -26,15 +25,14 @@ void op_affine_backward(Tape *tape, const Node *node) {
     if (x->grad)
         product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, y->columns, x->grad,
                             x->columns, true);
-    MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
-    tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
-                                                            .bias = a->bias,
-                                                            .transposed = a->transposed,
-                                                            .x = x->data,
-                                                            .dy = y->grad,
-                                                            .rows = x->rows,
-                                                            .inputs = x->columns,
-                                                            .outputs = y->columns};
+    product_defer_gradient(tape, (WeightGradient){.weight = a->weight,
+                                                  .bias = a->bias,
+                                                  .transposed = a->transposed,
+                                                  .x = x->data,
+                                                  .dy = y->grad,
+                                                  .rows = x->rows,
+                                                  .inputs = x->columns,
+                                                  .outputs = y->columns});
 }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,

@@ -1,4 +1,4 @@
-/* op_attention.c - spans of keys, and what becomes of their scores: weights by a masked softmax, context by a weighted sum. */
+/* op_attention.c - spans of keys; scores to weights by a masked softmax, weights to context by a sum. */
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
@@ -31,8 +31,8 @@ Spans *spans_prefix(Tape *tape, const Spans *spans, int rows) {
     return s;
 }
 
-/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the products that follow with
- * denormal numbers, on which processors are many times slower. */
+/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the
+ * products that follow with denormal numbers, on which processors are many times slower. */
 static void drop_traces(size_t n, real *weights) {
     const real trace = (real)1e-20;
     for (size_t i = 0; i < n; i++) weights[i] = weights[i] < trace ? 0 : weights[i];

@@ -13,26 +13,30 @@ typedef struct {
     const uint32_t *row_keys;
 } Dropout;
 
-void op_dropout_forward(Tape *tape, const Node *node) {
-    const Dropout *d = node->data;
-    const Tensor *x = node->in[0], *y = node->out;
+/* to = mask from, or to += mask from. */
+static void mask_row(size_t n, uint64_t key, uint32_t row_key, double p, real *mask, const real *from,
+                     real *to, bool accumulate) {
+    kern->dropout_mask(n, key, row_key, p, mask);
+    if (accumulate)
+        kern->scale_mask_add(n, mask, from, to);
+    else
+        kern->scale_mask(n, mask, from, to);
+}
+
+static void mask_rows(Tape *tape, const Dropout *d, const Tensor *x, const real *from, real *to,
+                      bool accumulate) {
     size_t n = (size_t)x->columns;
     real *mask = tape_alloc(tape, n * sizeof *mask);
-    for (int r = 0; r < x->rows; r++) {
-        kern->dropout_mask(n, d->key, d->row_keys[r], d->p, mask);
-        kern->scale_mask(n, mask, tensor_row(x, r), tensor_row(y, r));
-    }
+    for (int r = 0; r < x->rows; r++, from += n, to += n)
+        mask_row(n, d->key, d->row_keys[r], d->p, mask, from, to, accumulate);
+}
+void op_dropout_forward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0], *y = node->out;
+    mask_rows(tape, node->data, x, x->data, y->data, false);
 }
 void op_dropout_backward(Tape *tape, const Node *node) {
-    const Dropout *d = node->data;
     const Tensor *x = node->in[0], *y = node->out;
-    if (!x->grad) return;
-    size_t n = (size_t)x->columns;
-    real *mask = tape_alloc(tape, n * sizeof *mask);
-    for (int r = 0; r < x->rows; r++) {
-        kern->dropout_mask(n, d->key, d->row_keys[r], d->p, mask);
-        kern->scale_mask_add(n, mask, tensor_grad_row(y, r), tensor_grad_row(x, r));
-    }
+    if (x->grad) mask_rows(tape, node->data, x, y->grad, x->grad, true);
 }
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys) {
     if (!tape->training || p <= 0) return x;
@@ -48,7 +52,6 @@ typedef struct {
     const Spans *spans;
 } DropoutWeights;
 
-/* to = mask from, or to += mask from. */
 static void mask_weights(Tape *tape, const DropoutWeights *d, int heads, const real *from, real *to,
                          bool accumulate) {
     const Spans *s = d->spans;
@@ -56,14 +59,9 @@ static void mask_weights(Tape *tape, const DropoutWeights *d, int heads, const r
     for (int r = 0; r < s->rows; r++) longest = s->length[r] > longest ? s->length[r] : longest;
     real *mask = tape_alloc(tape, (size_t)longest * sizeof *mask);
     for (int h = 0; h < heads; h++, from += s->total, to += s->total)
-        for (int r = 0; r < s->rows; r++) {
-            size_t n = (size_t)s->length[r];
-            kern->dropout_mask(n, d->head_keys[h], d->row_keys[r], d->p, mask);
-            if (accumulate)
-                kern->scale_mask_add(n, mask, from + s->start[r], to + s->start[r]);
-            else
-                kern->scale_mask(n, mask, from + s->start[r], to + s->start[r]);
-        }
+        for (int r = 0; r < s->rows; r++)
+            mask_row((size_t)s->length[r], d->head_keys[h], d->row_keys[r], d->p, mask, from + s->start[r],
+                     to + s->start[r], accumulate);
 }
 void op_dropout_weights_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;

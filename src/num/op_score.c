@@ -4,7 +4,7 @@
 #include "num/kern.h"
 #include "num/op_table.h"
 
-/* ---- additive ------------------------------------------------------------------------------------------------------- */
+/* ---- additive ---- */
 
 typedef struct {
     const Param *v;
@@ -40,7 +40,7 @@ Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *
                                  .data = a});
 }
 
-/* ---- products ------------------------------------------------------------------------------------------------------- */
+/* ---- products ---- */
 
 typedef struct {
     int heads;
@@ -130,7 +130,7 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
                                  .data = dot});
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 typedef struct {
     int heads;

@@ -1,7 +1,7 @@
 /* op_table.h - the table of ops, as the tape and op_*.c know it; ops.h is what models use.
  *
- * Adding an op: a row here; its functions op_<name>, op_<name>_forward and op_<name>_backward side by side in an op_*.c;
- * op_<name> in ops.h. The gradient checks then ask for a case of it.
+ * Adding an op: a row here; its functions op_<name>, op_<name>_forward and op_<name>_backward side by side in
+ * an op_*.c; op_<name> in ops.h. The gradient checks then ask for a case of it.
  */
 #ifndef NUM_OP_TABLE_H
 #define NUM_OP_TABLE_H

@@ -1,4 +1,4 @@
-/* test_num_attention.c - scores, weights and context over spans against plain sums, and that no row sees another. */
+/* test_num_attention.c - scores, weights and context over spans against plain sums; no row sees another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,8 @@ static void test_weights_and_context(void **state) {
         }
 }
 
-/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift` rows. */
+/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift`
+ * rows. */
 static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int rows, int shift) {
     static const uint32_t ROW_KEYS[ROWS] = {4, 4, 1, 9};
     int first[ROWS];

@@ -1,4 +1,4 @@
-/* test_num_kern_search.c - what a search asks of a row of scores, and attention to rows that lie anywhere, in every instruction set. */
+/* test_num_kern_search.c - searching scores, and attention to gathered rows, in every instruction set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_num_ops.c - what ops compute: selections, joins and means exactly; the loss in several blocks of rows. Gradient checks
- * see only that forward and backward belong together. */
+/* test_num_ops.c - what ops compute: selections, joins and means exactly; the loss in several blocks of rows.
+ * Gradient checks see only that forward and backward belong together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,8 @@ static void test_pointwise(void **state) {
         }
 }
 
-/* Unit rows and squares; a row of zeros stays one, and so does a row whose square is too small to be a number. */
+/* Unit rows and squares; a row of zeros stays one, and so does a row whose square is too small to be a
+ * number. */
 static void test_lengths(void **state) {
     (void)state;
     Tensor *x = numbers(4, WIDTH, 5);
@@ -150,7 +151,8 @@ static void test_shapes(void **state) {
     tape_free(recording);
 }
 
-/* Slices lie one after the other in the buffer of their sequence; other tensors never do, whatever their rows. */
+/* Slices lie one after the other in the buffer of their sequence; other tensors never do, whatever their
+ * rows. */
 static void test_steps(void **state) {
     (void)state;
     enum { STEPS = 3, ROWS = 2 };
