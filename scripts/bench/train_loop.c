@@ -47,10 +47,8 @@ Status train_loop_update(TrainLoop *loop) {
     if (!isfinite(loop->loss))
         return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", loop->updates + 1);
     loop->updates++;
-    OptimizerStep step = {
-        schedule_rate(o, loop->updates, 0, 0), o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay,
-        schedule_average(o, loop->updates)};
-    TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o->shards, &step, &norm));
+    TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o,
+                         schedule_rate(o, loop->updates, 0, 0), schedule_average(o, loop->updates), &norm));
     profiler_phase(loop->profiler, before);
     return STATUS_OK;
 }

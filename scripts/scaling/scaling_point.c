@@ -103,12 +103,11 @@ static Status set_up(Bench *b) {
 static Status update(Bench *b, int number) {
     const TrainOptions *o = &b->config.train;
     const ScalingSize *size = b->size;
-    OptimizerStep step = {1e-4, o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay, o->average};
     double tokens = (double)size->batch * (size->length + 1), norm = 0;
     BatchLoss loss =
         shards_run(b->shards, b->pairs + (size_t)(number % BATCHES) * (size_t)size->batch, size->batch,
                    rng_key(1, (uint64_t)number, 0, 1) | 1, o->label_smoothing, 1 / tokens);
-    TRY(optimizer_update(b->optimizer, shards_gradients(b->shards), o->shards, &step, &norm));
+    TRY(optimizer_update(b->optimizer, shards_gradients(b->shards), o, 1e-4, o->average, &norm));
     /* Nobody can guess random words better than with one chance among all. */
     double likelihood = loss.likelihood / tokens;
     if ((double)loss.tokens != tokens || !(norm > 0) || !(likelihood > 0.3 && likelihood < 100))

@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "train/trainer.h"
 
+typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
+
 typedef struct {
     char *run;
     bool resume, overwrite, profile, quiet;
@@ -14,26 +16,24 @@ typedef struct {
     int dump; /* DumpConfig */
 } TrainCommand;
 
-typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
-
-#define FIELD(member) OPT_FIELD(TrainCommand, member)
+#define FIELD(type_, member) .type = OPT_##type_, OPT_FIELD(TrainCommand, member)
 
 /* clang-format off */
 static const Option COMMAND_OPTIONS[] = {
-    {.flag = "run", .alias = "model-dir", .type = OPT_STRING, FIELD(run), .fallback = "run", .arg = "DIR",
+    {.flag = "run", .alias = "model-dir", FIELD(STRING, run), .fallback = "run", .arg = "DIR",
      .help = "where models, log and training state go", .group = "Run"},
-    {.flag = "resume", .type = OPT_BOOL, FIELD(resume),
+    {.flag = "resume", FIELD(BOOL, resume),
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
-    {.flag = "overwrite", .type = OPT_BOOL, FIELD(overwrite),
+    {.flag = "overwrite", FIELD(BOOL, overwrite),
      .help = "start again even if DIR already holds a model"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
-     .help = "threads; 0 = one per core; does not change the result"},
-    {.flag = "profile", .type = OPT_BOOL, FIELD(profile),
+    {.flag = "threads", .alias = "cpu-threads", FIELD(INT, threads), .fallback = "0", .max = 1024,
+     .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
+    {.flag = "profile", FIELD(BOOL, profile),
      .help = "print at the end where the time went: a table of phases; does not change the result"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
+    {.flag = "quiet", .letter = 'q', FIELD(BOOL, quiet),
      .help = "only warnings and errors"},
-    {.flag = "dump-config", .type = OPT_CHOICE, FIELD(dump), .fallback = "none", .choices = "none|full|minimal", .bare = "full", .arg = "KIND",
-     .help = "print the configuration as it would be used, and exit"},
+    {.flag = "dump-config", FIELD(CHOICE, dump), .fallback = "none", .choices = "none|full|minimal",
+     .bare = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
     {0}};
 /* clang-format on */
 
@@ -57,8 +57,9 @@ static void catch_signals(void) {
     signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
 }
 
-static Status dump_config(const OptionTable *tables, bool minimal) {
+static Status dump_config(const Config *config, const OptionTable *tables, bool minimal) {
     StrBuf text = {0};
+    TRY(config_check(config));
     options_write_json(tables, minimal, &text);
     Status status = command_print(strbuf_view(&text));
     strbuf_free(&text);
@@ -85,7 +86,7 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
     if (positional->count)
         return status_hint(status_fail(STATUS_USAGE, "unexpected argument '%s'", positional->items[0]),
                            "attn-mt train --config FILE; see attn-mt train --help");
-    if (command->dump != DUMP_NONE) return dump_config(tables, command->dump == DUMP_MINIMAL);
+    if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
     if (command->quiet) log_set_level(LOG_WARN);

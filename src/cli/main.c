@@ -121,8 +121,8 @@ static void on_exhausted(size_t bytes) {
     _exit(STATUS_RUNTIME);
 }
 
-/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing. Training replaces the
- * handlers of the signals that it wants to survive. */
+/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing.
+ * Training replaces the handlers of the signals that it wants to survive. */
 static void on_fatal_signal(int number) {
     file_discard_all();
     signal(number, SIG_DFL);
@@ -134,7 +134,8 @@ static void catch_signals(void) {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction action = {.sa_handler = on_fatal_signal}, old;
         sigemptyset(&action.sa_mask);
-        /* nohup and shells' background jobs ignore some on purpose; an ignored SIGPIPE is somebody's accident. */
+        /* nohup and shells' background jobs ignore some on purpose; an ignored SIGPIPE is somebody's
+         * accident. */
         if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN && fatal[i] != SIGPIPE)
             continue;
         sigaction(fatal[i], &action, NULL);

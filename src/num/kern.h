@@ -31,6 +31,16 @@ typedef enum {
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
 enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
 
+/* One update of Adam with decoupled weight decay:
+ * p -= rate m / (correction sqrt(v) + epsilon) + decay p, after m and v have taken in gradient_scale g. */
+typedef struct {
+    real gradient_scale, beta1, beta2, epsilon;
+    real rate;         /* learning rate / (1 - beta1^t) */
+    real correction;   /* 1 / sqrt(1 - beta2^t) */
+    real decay;        /* learning rate * weight decay */
+    real average_rate; /* average += average_rate (p - average) */
+} AdamStep;
+
 /* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
@@ -124,10 +134,8 @@ typedef struct {
                                 const real *dy, real *dx, real *dgain, real *dbias);
 
     double (*sum_squares)(size_t n, const real *x);
-    /* One step of Adam with decoupled weight decay; g is multiplied by g_scale first. `average` may be NULL:
-     * average += average_rate (p - average). */
-    void (*adam)(size_t n, real *p, const real *g, real *m, real *v, real *average, real g_scale, real beta1,
-                 real beta2, real epsilon, real step, real correction2, real decay, real average_rate);
+    /* `average` may be NULL. */
+    void (*adam)(size_t n, real *p, const real *g, real *m, real *v, real *average, AdamStep step);
     /* mask[i] = 0 with probability p, else 1 / (1 - p): a function of (key, row key, i) only. */
     void (*dropout_mask)(size_t n, uint64_t key, uint32_t row, double p, real *mask);
 } Kernels;

@@ -20,18 +20,17 @@ INLINE Vec vsqrt(Vec x) {
     return x;
 }
 
-static void kern_adam(size_t n, real *p, const real *g, real *m, real *v, real *average, real g_scale,
-                      real beta1, real beta2, real epsilon, real step, real correction2, real decay,
-                      real average_rate) {
+static void kern_adam(size_t n, real *p, const real *g, real *m, real *v, real *average, AdamStep s) {
     FOR_VECTORS(
-        n, Vec grad = LOAD(g) * splat(g_scale); Vec m1 = splat(beta1) * LOAD(m) + splat(1 - beta1) * grad;
-        Vec v1 = splat(beta2) * LOAD(v) + splat(1 - beta2) * grad * grad; STORE(m, m1); STORE(v, v1);
+        n, Vec grad = LOAD(g) * splat(s.gradient_scale);
+        Vec m1 = splat(s.beta1) * LOAD(m) + splat(1 - s.beta1) * grad;
+        Vec v1 = splat(s.beta2) * LOAD(v) + splat(1 - s.beta2) * grad * grad; STORE(m, m1); STORE(v, v1);
         Vec old = LOAD(p);
-        Vec now =
-            old - splat(step) * m1 / (vsqrt(v1) * splat(correction2) + splat(epsilon)) - splat(decay) * old;
+        Vec now = old - splat(s.rate) * m1 / (vsqrt(v1) * splat(s.correction) + splat(s.epsilon)) -
+                  splat(s.decay) * old;
         STORE(p, now); if (average) {
             Vec a = LOAD(average);
-            STORE(average, a + splat(average_rate) * (now - a));
+            STORE(average, a + splat(s.average_rate) * (now - a));
         });
 }
 

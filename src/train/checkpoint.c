@@ -3,15 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
-#include "base/mem.h"
+#include "base/options_value.h"
 #include "base/version.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
@@ -31,7 +29,7 @@ static Path path_in(const char *dir, const char *name) {
     return path;
 }
 
-/* ---- the directory -------------------------------------------------------------------------------------------------- */
+/* ---- the directory ------------------------------------------------------------------------------------- */
 
 Status checkpoint_lock(const char *dir) {
     TRY(file_make_dirs(dir));
@@ -78,14 +76,15 @@ Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter
     return STATUS_OK;
 }
 
-/* ---- saving --------------------------------------------------------------------------------------------------------- */
+/* ---- saving -------------------------------------------------------------------------------------------- */
 
 static void write_provenance(const Checkpoint *c, StrBuf *out) {
     const Progress *p = c->progress;
     const ProgressRecord *last = p->count ? &p->records[p->count - 1] : NULL;
-    strbuf_format(
-        out, "{\"program\": \"attn-mt " ATTN_MT_VERSION "\", \"update\": %ld, \"epoch\": %d, \"seed\": %lld",
-        p->update, p->epoch + (p->batch > 0), c->config->train.seed);
+    strbuf_format(out,
+                  "{\"program\": \"attn-mt " ATTN_MT_VERSION
+                  "\", \"update\": %lld, \"epoch\": %lld, \"seed\": %lld",
+                  p->update, p->epoch + (p->batch > 0), c->config->train.seed);
     if (last && last->update == p->update) {
         strbuf_add(out, SV(", \"valid_loss\": "));
         json_write_number(out, last->valid_loss);
@@ -109,95 +108,53 @@ Status checkpoint_save_model(const Checkpoint *c, const char *name) {
     return status;
 }
 
-/* The counters of a run under fixed positions of one tensor of 64-bit words; reals as their bits. */
-enum {
-    WORD_UPDATE,
-    WORD_EPOCH,
-    WORD_BATCH,
-    WORD_SECONDS,
-    WORD_BEST_BLEU,
-    WORD_BEST_LOSS,
-    WORD_STALLED,
-    WORD_CUTS,
-    WORD_STALLED_FOR_CUT,
-    WORD_LOSS_SUM,
-    WORD_TOKENS,
-    WORD_TOTAL_TOKENS,
-    WORD_TRAIN_SECONDS,
-    WORD_LAST_NORM,
-    WORD_OPTIMIZER_UPDATES,
-    WORD_COUNT
-};
+/* The numbers of a run in the order of the state file, where each has 64 bits. New ones go to the end: the
+ * file of an earlier version has fewer, of which the first ALWAYS are in each, and the others keep what
+ * they start with. */
+#define NUMBERS(COUNTER, REAL)                                                                               \
+    COUNTER(progress->update)                                                                                \
+    COUNTER(progress->epoch)                                                                                 \
+    COUNTER(progress->batch)                                                                                 \
+    REAL(progress->seconds)                                                                                  \
+    REAL(progress->best_bleu)                                                                                \
+    REAL(progress->best_loss)                                                                                \
+    COUNTER(progress->stalled)                                                                               \
+    COUNTER(progress->cuts)                                                                                  \
+    COUNTER(progress->stalled_for_cut)                                                                       \
+    REAL(progress->loss_sum)                                                                                 \
+    COUNTER(progress->tokens)                                                                                \
+    COUNTER(progress->total_tokens)                                                                          \
+    REAL(progress->train_seconds)                                                                            \
+    REAL(progress->last_norm)                                                                                \
+    COUNTER(optimizer->updates)                                                                              \
+    REAL(progress->last_rate)
+#define ONE(number) +1
+enum { ALWAYS = 15, WORDS = NUMBERS(ONE, ONE) };
+static const unsigned long long COUNTER_LIMIT = 1ull << 62;
 
-static uint64_t bits_of(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-static double real_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+static void pack_numbers(const Checkpoint *c, uint64_t word[WORDS]) {
+#define PACK(number) memcpy(word++, &c->number, sizeof c->number);
+    NUMBERS(PACK, PACK)
 }
 
-static void pack_words(const Checkpoint *c, uint64_t words[WORD_COUNT]) {
-    const Progress *p = c->progress;
-    words[WORD_UPDATE] = (uint64_t)p->update;
-    words[WORD_EPOCH] = (uint64_t)p->epoch;
-    words[WORD_BATCH] = (uint64_t)p->batch;
-    words[WORD_SECONDS] = bits_of(p->seconds);
-    words[WORD_BEST_BLEU] = bits_of(p->best_bleu);
-    words[WORD_BEST_LOSS] = bits_of(p->best_loss);
-    words[WORD_STALLED] = (uint64_t)p->stalled;
-    words[WORD_CUTS] = (uint64_t)p->cuts;
-    words[WORD_STALLED_FOR_CUT] = (uint64_t)p->stalled_for_cut;
-    words[WORD_LOSS_SUM] = bits_of(p->loss_sum);
-    words[WORD_TOKENS] = (uint64_t)p->tokens;
-    words[WORD_TOTAL_TOKENS] = (uint64_t)p->total_tokens;
-    words[WORD_TRAIN_SECONDS] = bits_of(p->train_seconds);
-    words[WORD_LAST_NORM] = bits_of(p->last_norm);
-    words[WORD_OPTIMIZER_UPDATES] = (uint64_t)c->optimizer->updates;
-}
-
-static Status unpack_words(Checkpoint *c, const uint64_t words[WORD_COUNT]) {
-    static const int SMALL[] = {WORD_UPDATE,  WORD_EPOCH,        WORD_BATCH,
-                                WORD_STALLED, WORD_CUTS,         WORD_STALLED_FOR_CUT,
-                                WORD_TOKENS,  WORD_TOTAL_TOKENS, WORD_OPTIMIZER_UPDATES};
-    for (size_t i = 0; i < sizeof SMALL / sizeof *SMALL; i++)
-        if (words[SMALL[i]] > 0x7FFFFFFF)
-            return status_fail(STATUS_DATA, "counter %d is out of range", SMALL[i]);
-    Progress *p = c->progress;
-    p->update = (long)words[WORD_UPDATE];
-    p->epoch = (int)words[WORD_EPOCH];
-    p->batch = (int)words[WORD_BATCH];
-    p->seconds = real_of(words[WORD_SECONDS]);
-    p->best_bleu = real_of(words[WORD_BEST_BLEU]);
-    p->best_loss = real_of(words[WORD_BEST_LOSS]);
-    p->stalled = (int)words[WORD_STALLED];
-    p->cuts = (int)words[WORD_CUTS];
-    p->stalled_for_cut = (int)words[WORD_STALLED_FOR_CUT];
-    p->loss_sum = real_of(words[WORD_LOSS_SUM]);
-    p->tokens = (long)words[WORD_TOKENS];
-    p->total_tokens = (long)words[WORD_TOTAL_TOKENS];
-    p->train_seconds = real_of(words[WORD_TRAIN_SECONDS]);
-    p->last_norm = real_of(words[WORD_LAST_NORM]);
-    c->optimizer->updates = (long)words[WORD_OPTIMIZER_UPDATES];
+static Status unpack_numbers(Checkpoint *c, const uint64_t *word, long long count) {
+    const uint64_t *end = word + count;
+#define REAL(number)                                                                                         \
+    if (word < end) memcpy(&c->number, word++, sizeof c->number);
+#define COUNTER(number)                                                                                      \
+    if (word < end && *word >= COUNTER_LIMIT)                                                                \
+        return status_fail(STATUS_DATA, "the counter '%s' is out of range", #number);                        \
+    REAL(number)
+    NUMBERS(COUNTER, REAL)
     return STATUS_OK;
 }
 
-/* What must be the same for a resumed run: everything but where the run ends, and what only people see. */
-static void write_comparable_config(const Config *config, StrBuf *out) {
+/* Without the names of the data, which need not be UTF-8 and may change: their digest is compared instead. */
+static void write_config(const Config *config, StrBuf *out) {
     Config copy = *config;
     OptionTable tables[6];
-    copy.train.epochs = copy.train.max_updates = copy.train.patience = copy.train.samples = 0;
-    copy.train.max_minutes = 0;
-    copy.train.save_minutes = 1;
-    copy.data.train = copy.data.valid = (StrList){0}; /* the digest of the data is compared instead */
+    copy.data.train = copy.data.valid = (StrList){0};
     config_tables(&copy, tables);
-    if (config->train.schedule == SCHEDULE_LINEAR) { /* here the end decides the learning rate */
-        copy.train.epochs = config->train.epochs;
-        copy.train.max_updates = config->train.max_updates;
-    }
     options_write_json(tables, false, out);
 }
 
@@ -216,13 +173,13 @@ static int list_blocks(const Checkpoint *c, real *blocks[BLOCKS]) {
 Status checkpoint_save_state(const Checkpoint *c) {
     real *blocks[BLOCKS];
     int count = list_blocks(c, blocks);
-    uint64_t words[WORD_COUNT];
-    pack_words(c, words);
+    uint64_t words[WORDS];
+    pack_numbers(c, words);
     long long size = (long long)seq2seq_params(c->model)->size;
     SafeTensor tensors[BLOCKS + 1] = {{.name = "counters",
                                        .dtype = "U64",
                                        .rank = 1,
-                                       .shape = {WORD_COUNT},
+                                       .shape = {WORDS},
                                        .data = words,
                                        .bytes = sizeof words}};
     for (int i = 0; i < count; i++)
@@ -233,7 +190,7 @@ Status checkpoint_save_state(const Checkpoint *c) {
                                       .data = blocks[i],
                                       .bytes = (size_t)size * sizeof(real)};
     StrBuf config = {0};
-    write_comparable_config(c->config, &config);
+    write_config(c->config, &config);
     const char *const metadata[][2] = {
         {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
         {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()}};
@@ -243,42 +200,57 @@ Status checkpoint_save_state(const Checkpoint *c) {
     return status;
 }
 
-/* ---- resuming ------------------------------------------------------------------------------------------------------- */
+/* ---- resuming ------------------------------------------------------------------------------------------ */
 
-/* The line `"name": value,` of a written configuration, taken apart. */
-static StrView line_name(StrView line) {
-    StrView name = {line.data + 1, 0};
-    while (name.length + 1 < line.length && name.data[name.length] != '"') name.length++;
-    return name;
-}
-static StrView line_value(StrView line) {
-    size_t skip = line_name(line).length + 4; /* "": */
-    if (sv_ends(line, SV(","))) line.length--;
-    return line.length < skip ? (StrView){line.data, 0} : (StrView){line.data + skip, line.length - skip};
+/* May this option change when a run goes on? Where the data lie, where the run ends and what only people
+ * see; but a linear schedule follows from the end. */
+static bool may_change(const char *key, bool linear) {
+    static const char *const FREE[] = {"data.train",     "data.valid",         "train.max_minutes",
+                                       "train.patience", "train.save_minutes", "train.samples"};
+    if (!strcmp(key, "train.epochs") || !strcmp(key, "train.max_updates")) return !linear;
+    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
+        if (!strcmp(key, FREE[i])) return true;
+    return false;
 }
 
-/* The first key whose values differ. */
-static Status config_difference(const char *saved, const char *now) {
-    StrView a = sv(saved), b = sv(now), line_a = {0}, line_b = {0};
-    StrBuf section = {0};
-    while (sv_next(&a, '\n', &line_a) && sv_next(&b, '\n', &line_b)) {
-        line_a = sv_trim(line_a);
-        line_b = sv_trim(line_b);
-        if (!sv_equal(line_a, line_b)) break;
-        if (sv_starts(line_a, SV("\"")) && sv_ends(line_a, SV("{")))
-            strbuf_format(&section, "%.*s.", SV_ARG(line_name(line_a)));
-        if (sv_starts(line_a, SV("}")) && section.length) {
-            size_t end = section.length - 1;
-            while (end && section.data[end - 1] != '.') end--;
-            strbuf_cut(&section, end);
-        }
+static Status check_option(const Option *row, const void *saved, const void *now) {
+    StrBuf a = {0}, b = {0};
+    option_to_json(row, saved, &a);
+    option_to_json(row, now, &b);
+    Status s = STATUS_OK;
+    if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
+        s = status_fail(STATUS_USAGE,
+                        "the configuration is not that of the saved run: %s was %s, now it is %s", row->key,
+                        strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "resume with the same configuration, or train anew with --run DIR");
     }
-    Status s = status_fail(STATUS_USAGE,
-                           "the configuration is not that of the saved run: %s%.*s was %.*s, now it is %.*s",
-                           strbuf_text(&section), SV_ARG(line_name(line_b)), SV_ARG(line_value(line_a)),
-                           SV_ARG(line_value(line_b)));
-    strbuf_free(&section);
-    return status_hint(s, "resume with the same configuration, or train anew with --run DIR");
+    strbuf_free(&a);
+    strbuf_free(&b);
+    return s;
+}
+
+static Status compare_configs(Config *saved, Config *now) {
+    bool linear = saved->train.schedule == SCHEDULE_LINEAR && now->train.schedule == SCHEDULE_LINEAR;
+    OptionTable a[6], b[6];
+    config_tables(saved, a);
+    config_tables(now, b);
+    for (int t = 0; a[t].rows; t++)
+        for (const Option *row = a[t].rows; !option_row_ends(row); row++)
+            if (!may_change(row->key, linear))
+                TRY(check_option(row, option_field(&a[t], row), option_field(&b[t], row)));
+    return STATUS_OK;
+}
+
+static Status check_config(const Config *config, const char *text) {
+    Config saved, now = *config;
+    config_init(&saved);
+    Status status = config_read_json(&saved, sv(text));
+    if (status == STATUS_OK)
+        status = compare_configs(&saved, &now);
+    else
+        status = status_context(STATUS_DATA, "its configuration");
+    config_free(&saved);
+    return status;
 }
 
 static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
@@ -287,12 +259,7 @@ static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
     const char *simd = safetensors_metadata(file, "simd"), *blas = safetensors_metadata(file, "blas_kernel");
     if (!config || !data || !simd || !blas)
         return status_fail(STATUS_DATA, "not a training state of attn-mt");
-    StrBuf now = {0};
-    write_comparable_config(c->config, &now);
-    Status status =
-        strcmp(config, strbuf_text(&now)) ? config_difference(config, strbuf_text(&now)) : STATUS_OK;
-    strbuf_free(&now);
-    TRY(status);
+    TRY(check_config(c->config, config));
     if (strcmp(data, c->data_sha256) != 0)
         return status_hint(status_fail(STATUS_USAGE, "the training data are not those of the saved run"),
                            "resume with the same files, or train anew with --run DIR");
@@ -307,11 +274,13 @@ static Status read_state(Checkpoint *c, const SafeFile *file) {
     TRY(check_same_run(c, file));
     real *blocks[BLOCKS];
     int count = list_blocks(c, blocks);
-    long long size = (long long)seq2seq_params(c->model)->size, words = WORD_COUNT;
-    const SafeTensor *tensor;
+    const SafeTensor *tensor = safetensors_find(file, "counters");
+    long long size = (long long)seq2seq_params(c->model)->size, words = WORDS;
+    if (tensor && tensor->rank == 1 && tensor->shape[0] >= ALWAYS && tensor->shape[0] < WORDS)
+        words = tensor->shape[0];
     TRY(safetensors_check_finite(file));
     TRY(safetensors_require(file, "counters", "U64", 1, &words, &tensor));
-    TRY(unpack_words(c, tensor->data));
+    TRY(unpack_numbers(c, tensor->data, words));
     for (int i = 0; i < count; i++) {
         TRY(safetensors_require(file, BLOCK_NAMES[i], sizeof(real) == 4 ? "F32" : "F64", 1, &size, &tensor));
         memcpy(blocks[i], tensor->data, tensor->bytes);
@@ -327,8 +296,8 @@ Status checkpoint_load_state(Checkpoint *c) {
     Status status = read_state(c, file);
     safetensors_close(file);
     if (status != STATUS_OK) return status_context(status, "cannot resume from '%s'", path.text);
-    /* Tokens are counted since the last validation: if there are any, one at this update is still to come, even if a
-     * process that was killed before it could save has logged it already. */
+    /* Tokens are counted since the last validation: if there are any, one at this update is still to come,
+     * even if a process that was killed before it could save has logged it already. */
     const Progress *p = c->progress;
     return progress_read(c->progress, path_in(c->dir, "train.jsonl").text,
                          p->tokens ? p->update - 1 : p->update);

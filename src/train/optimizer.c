@@ -12,9 +12,8 @@ typedef struct {
     Optimizer *optimizer;
     real *const *grads;
     int shards;
-    const OptimizerStep *step;
     double *partial; /* sum of squares of each chunk */
-    real scale, rate, correction;
+    AdamStep step;
 } Pass;
 
 static size_t chunk_count(const ParamSet *params) { return (params->size + CHUNK - 1) / CHUNK; }
@@ -33,13 +32,10 @@ static void reduce_chunk(void *context, int task, int thread) {
 static void update_chunk(void *context, int task, int thread) {
     Pass *pass = context;
     Optimizer *o = pass->optimizer;
-    const OptimizerStep *step = pass->step;
     size_t first = (size_t)task * CHUNK, n = chunk_size(o->params, first);
     (void)thread;
     kern->adam(n, o->params->data + first, pass->grads[0] + first, o->m + first, o->v + first,
-               o->average ? o->average + first : NULL, pass->scale, (real)step->beta1, (real)step->beta2,
-               (real)step->epsilon, pass->rate, pass->correction,
-               (real)(step->learning_rate * step->weight_decay), (real)step->average_rate);
+               o->average ? o->average + first : NULL, pass->step);
     for (int s = 0; s < pass->shards; s++) memset(pass->grads[s] + first, 0, n * sizeof(real));
 }
 
@@ -86,9 +82,9 @@ static const Param *find_not_finite(const ParamSet *params, const real *block) {
 static Status not_finite(const Optimizer *o, const real *grad) {
     const Param *p = find_not_finite(o->params, grad);
     if (p)
-        return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %ld", p->name,
+        return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %lld", p->name,
                            o->updates + 1);
-    return status_fail(STATUS_DIVERGED, "the norm of the gradient is not finite at update %ld",
+    return status_fail(STATUS_DIVERGED, "the norm of the gradient is not finite at update %lld",
                        o->updates + 1);
 }
 
@@ -96,14 +92,14 @@ Status optimizer_check(const Optimizer *o) {
     const Param *p = find_not_finite(o->params, o->params->data);
     if (!p && o->average) p = find_not_finite(o->params, o->average);
     if (!p) return STATUS_OK;
-    return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %ld", p->name,
+    return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %lld", p->name,
                        o->updates);
 }
 
-Status optimizer_update(Optimizer *o, real *const *grads, int shards, const OptimizerStep *step,
-                        double *norm) {
+Status optimizer_update(Optimizer *o, real *const *grads, const TrainOptions *options, double learning_rate,
+                        double average_rate, double *norm) {
     int chunks = (int)chunk_count(o->params);
-    Pass pass = {.optimizer = o, .grads = grads, .shards = shards, .step = step};
+    Pass pass = {.optimizer = o, .grads = grads, .shards = options->shards};
     pass.partial = mem_alloc((size_t)chunks, sizeof *pass.partial);
     Phase before = profiler_phase(o->profiler, PHASE_REDUCE);
     workers_run(o->workers, chunks, reduce_chunk, &pass);
@@ -114,9 +110,15 @@ Status optimizer_update(Optimizer *o, real *const *grads, int shards, const Opti
     if (!isfinite(*norm)) return not_finite(o, grads[0]);
 
     double t = (double)++o->updates;
-    pass.scale = (real)(step->clip > 0 && *norm > step->clip ? step->clip / (*norm + 1e-6) : 1);
-    pass.rate = (real)(step->learning_rate / (1 - pow(step->beta1, t)));
-    pass.correction = (real)(1 / sqrt(1 - pow(step->beta2, t)));
+    bool clipped = options->clip > 0 && *norm > options->clip;
+    pass.step = (AdamStep){.gradient_scale = (real)(clipped ? options->clip / (*norm + 1e-6) : 1),
+                           .beta1 = (real)options->beta1,
+                           .beta2 = (real)options->beta2,
+                           .epsilon = (real)options->epsilon,
+                           .rate = (real)(learning_rate / (1 - pow(options->beta1, t))),
+                           .correction = (real)(1 / sqrt(1 - pow(options->beta2, t))),
+                           .decay = (real)(learning_rate * options->weight_decay),
+                           .average_rate = (real)average_rate};
     profiler_phase(o->profiler, PHASE_UPDATE);
     workers_run(o->workers, chunks, update_chunk, &pass);
     profiler_phase(o->profiler, PHASE_PACK);

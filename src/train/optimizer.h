@@ -1,8 +1,8 @@
 /* optimizer.h - from the gradients of the shards to new weights: reduce, clip, Adam, moving average, repack.
  * Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; clipping: Pascanu et al. 2013
  *
- * All passes go over fixed chunks of the parameter block and sum in a fixed order, so the result does not depend on the
- * number of threads. Gradient blocks are zero again afterwards.
+ * All passes go over fixed chunks of the parameter block and sum in a fixed order, so the result does not
+ * depend on the number of threads. Gradient blocks are zero again afterwards.
  *
  * Owner   the optimizer owns its blocks; `params` must outlive it
  */
@@ -11,30 +11,27 @@
 
 #include "base/status.h"
 #include "base/workers.h"
+#include "models/config.h"
 #include "num/params.h"
 #include "train/profiler.h"
-
-typedef struct {
-    double learning_rate, beta1, beta2, epsilon, clip, weight_decay;
-    double average_rate; /* of this update; 0 = no moving average */
-} OptimizerStep;
 
 typedef struct {
     ParamSet *params;
     Workers *workers;
     real *m, *v;        /* Adam's moments */
     real *average;      /* moving average of the weights, or NULL */
-    long updates;       /* done so far */
+    long long updates;  /* done so far */
     Profiler *profiler; /* told what goes on; NULL after optimizer_new */
 } Optimizer;
 
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average);
 void optimizer_free(Optimizer *optimizer);
-/* Reduce grads[0..shards-1] and update. *norm receives the global norm before clipping. STATUS_DIVERGED, with the parameter's
- * name, if a gradient is not finite: nothing is changed then. */
-Status optimizer_update(Optimizer *optimizer, real *const *grads, int shards, const OptimizerStep *step,
-                        double *norm);
-/* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: to be asked before saving. */
+/* Reduce grads[0..options->shards-1] and update, with this learning rate and this rate of the moving average
+ * (schedule.h). *norm receives the global norm before clipping. STATUS_DIVERGED, with the parameter's name,
+ * if a gradient is not finite: nothing is changed then. */
+Status optimizer_update(Optimizer *optimizer, real *const *grads, const TrainOptions *options,
+                        double learning_rate, double average_rate, double *norm);
+/* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: for before saving. */
 Status optimizer_check(const Optimizer *optimizer);
 /* Exchange weights and average, and repack: for validating and saving the average. Call twice to undo. */
 void optimizer_swap_average(Optimizer *optimizer);

@@ -47,7 +47,7 @@ static double number_of(const Json *object, const char *key) {
     return value && json_type(value) == JSON_NUMBER ? json_number(value) : NAN;
 }
 
-static Status read_record(Progress *progress, StrView line, long last_update) {
+static Status read_record(Progress *progress, StrView line, long long last_update) {
     Json *object;
     TRY(json_parse(&object, line, false));
     ProgressRecord record = {0};
@@ -65,7 +65,7 @@ static Status read_record(Progress *progress, StrView line, long last_update) {
     return sound ? STATUS_OK : status_fail(STATUS_DATA, "not a line of a training log");
 }
 
-Status progress_read(Progress *progress, const char *path, long last_update) {
+Status progress_read(Progress *progress, const char *path, long long last_update) {
     if (!file_exists(path)) return STATUS_OK;
     LineReader *reader;
     TRY(line_reader_open(&reader, path));

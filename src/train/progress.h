@@ -7,29 +7,27 @@
 
 /* One validation: a line of train.jsonl. */
 typedef struct {
-    long update;
+    long long update;
     int epoch;                /* from 1 */
     double seconds;           /* of training and validation since the run began, earlier sessions included */
     double tokens_per_second; /* target tokens with </s> since the last validation, validation left out */
     double train_loss;        /* mean smoothed cross-entropy per target token since the last validation */
     double valid_loss, valid_perplexity; /* mean -log p per target token; its exponential */
     double valid_bleu;
-    double learning_rate, gradient_norm;
+    double learning_rate, gradient_norm; /* of this update */
     bool best;
 } ProgressRecord;
 
 typedef struct {
-    long update;
-    int epoch, batch; /* epoch from 0; next batch of it */
-    double seconds;
-    double best_bleu, best_loss;
-    int stalled, cuts; /* validations without improvement; learning-rate cuts */
-    int stalled_for_cut;
-    double loss_sum; /* since the last validation */
-    long tokens, total_tokens;
-    double train_seconds; /* since the last validation, validation left out */
-    double last_norm;
-    ProgressRecord *records; /* all validations so far */
+    long long update;
+    long long epoch, batch;                   /* epoch from 0; next batch of it */
+    double seconds;                           /* as in a record */
+    double best_bleu, best_loss;              /* -1 and INFINITY: none yet */
+    long long stalled, stalled_for_cut, cuts; /* validations without improvement; learning-rate cuts */
+    double loss_sum, train_seconds;           /* since the last validation, validation left out */
+    long long tokens, total_tokens;           /* target tokens with </s> since then, and of all epochs */
+    double last_norm, last_rate;              /* of the last update */
+    ProgressRecord *records;                  /* all validations so far */
     size_t count, capacity;
 } Progress;
 
@@ -37,7 +35,7 @@ void progress_free(Progress *progress);
 void progress_add(Progress *progress, const ProgressRecord *record);
 void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line with its newline */
 /* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. */
-Status progress_read(Progress *progress, const char *path, long last_update);
+Status progress_read(Progress *progress, const char *path, long long last_update);
 /* Replace train.jsonl and curve.svg in `dir`. */
 Status progress_save(const Progress *progress, const char *dir);
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-double schedule_rate(const TrainOptions *o, long update, double progress, int cuts) {
+double schedule_rate(const TrainOptions *o, long long update, double done, int cuts) {
     double rate = o->learning_rate, warmup = o->warmup;
     if (update < o->warmup) return rate * (double)update / warmup;
     switch ((Schedule)o->schedule) {
@@ -12,14 +12,14 @@ double schedule_rate(const TrainOptions *o, long update, double progress, int cu
     case SCHEDULE_PLATEAU:
         return rate * pow(o->decay_factor, cuts);
     case SCHEDULE_LINEAR:
-        return rate * (progress < 1 ? 1 - progress : 0);
+        return rate * (done < 1 ? 1 - done : 0);
     case SCHEDULE_CONSTANT:
         break;
     }
     return rate;
 }
 
-double schedule_average(const TrainOptions *o, long update) {
+double schedule_average(const TrainOptions *o, long long update) {
     if (o->average <= 0) return 0;
     double early = 9 / (10 + (double)update);
     return early > o->average ? early : o->average;

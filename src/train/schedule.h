@@ -4,9 +4,13 @@
 
 #include "models/config.h"
 
-/* `progress`: share of the whole training that is done, 0..1 (linear); `cuts`: how often a plateau was met. */
-double schedule_rate(const TrainOptions *options, long update, double progress, int cuts);
-/* The average starts as a plain mean of all weights so far and becomes exponential: min((1 + t) / (10 + t), 1 - rate) is kept. */
-double schedule_average(const TrainOptions *options, long update);
+/* After warmup updates, which rise linearly to the full rate: constant; rate sqrt(warmup / update) (Vaswani
+ * et al. 2017, section 5.3); rate decay_factor^cuts; or, for linear, rate (1 - done).
+ * `done`: share of the whole training that is done, 0..1; `cuts`: how often a plateau was met. */
+double schedule_rate(const TrainOptions *options, long long update, double done, int cuts);
+/* average += rate (weights - average) after each update, with rate = max(9 / (10 + update), train.average):
+ * the first weights are forgotten soon, and after about 9 / train.average updates the average is
+ * exponential. 0 = no average. */
+double schedule_average(const TrainOptions *options, long long update);
 
 #endif

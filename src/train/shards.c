@@ -2,20 +2,7 @@
 #include "train/shards.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "base/mem.h"
-
-typedef struct {
-    Tokens *source, *target;
-    uint32_t *sentence;
-    int count;
-    size_t capacity;
-} Hand; /* the sentence pairs of one shard */
-
-typedef struct {
-    Hand hand;
-    BatchLoss loss;
-} Shard;
 
 enum { PIECE_ROWS = 1000 }; /* source and target tokens that a thread has in memory at once, about */
 
@@ -25,63 +12,33 @@ struct Shards {
     Workers *workers;
     Profiler *profiler;
     int count;
-    Shard *shard;
-    real **grads;
-    Tape **tape; /* per thread */
+    real **grads;    /* per shard */
+    BatchLoss *loss; /* per shard */
+    Tape **tape;     /* per thread */
     /* of the batch being run */
+    const int *pairs; /* longest first */
+    int pair_count;
     uint64_t seed_update;
     double label_smoothing, scale;
 };
 
-static void hand_add(Hand *hand, const Corpus *corpus, int pair) {
-    size_t n = (size_t)hand->count + 1;
-    if (n > hand->capacity) {
-        hand->capacity = 2 * n;
-        hand->source = mem_realloc(hand->source, hand->capacity, sizeof *hand->source);
-        hand->target = mem_realloc(hand->target, hand->capacity, sizeof *hand->target);
-        hand->sentence = mem_realloc(hand->sentence, hand->capacity, sizeof *hand->sentence);
-    }
-    int i = hand->count++;
-    hand->source[i] = corpus_source(corpus, pair);
-    hand->target[i] = corpus_target(corpus, pair);
-    hand->sentence[i] = (uint32_t)pair;
-}
-
-static TrainingBatch hand_batch(const Hand *hand, int first, int count, uint64_t seed_update) {
-    return (TrainingBatch){count, hand->source + first, hand->target + first, hand->sentence + first,
-                           seed_update};
-}
-
-static int hand_rows(const Hand *hand, int i) { return hand->source[i].length + hand->target[i].length + 2; }
-
-static void hand_free(Hand *hand) {
-    mem_free(hand->source);
-    mem_free(hand->target);
-    mem_free(hand->sentence);
-}
-
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers) {
     Shards *s = mem_alloc(1, sizeof *s);
     *s = (Shards){.model = model, .corpus = corpus, .workers = workers, .count = count};
-    s->shard = mem_alloc((size_t)count, sizeof *s->shard);
     s->grads = mem_alloc((size_t)count, sizeof *s->grads);
-    for (int i = 0; i < count; i++) {
-        s->grads[i] = params_block(seq2seq_params(model));
-    }
+    s->loss = mem_alloc((size_t)count, sizeof *s->loss);
     s->tape = mem_alloc((size_t)workers_count(workers), sizeof *s->tape);
+    for (int i = 0; i < count; i++) s->grads[i] = params_block(seq2seq_params(model));
     for (int i = 0; i < workers_count(workers); i++) s->tape[i] = tape_new(seq2seq_params(model), true);
     return s;
 }
 
 void shards_free(Shards *s) {
     if (!s) return;
-    for (int i = 0; i < s->count; i++) {
-        hand_free(&s->shard[i].hand);
-        mem_free(s->grads[i]);
-    }
+    for (int i = 0; i < s->count; i++) mem_free(s->grads[i]);
     for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
     mem_free(s->tape);
-    mem_free(s->shard);
+    mem_free(s->loss);
     mem_free(s->grads);
     mem_free(s);
 }
@@ -90,101 +47,98 @@ void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
 
 real *const *shards_gradients(const Shards *s) { return s->grads; }
 
-static void loss_add(BatchLoss *sum, BatchLoss part) {
+void batch_loss_add(BatchLoss *sum, BatchLoss part) {
     sum->loss += part.loss;
     sum->likelihood += part.likelihood;
     sum->tokens += part.tokens;
 }
 
+TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
+                          uint64_t seed_update) {
+    size_t n = (size_t)count;
+    Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
+    uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
+    for (int i = 0; i < count; i++) {
+        source[i] = corpus_source(corpus, pairs[i]);
+        target[i] = corpus_target(corpus, pairs[i]);
+        sentence[i] = (uint32_t)pairs[i];
+    }
+    return (TrainingBatch){count, source, target, sentence, seed_update};
+}
+
+/* ---- one shard ----------------------------------------------------------------------------------------- */
+
+/* The pairs that a shard gets when all are dealt there and back again, to shards 0 1 2 2 1 0 0 1 ... */
+static int deal(const Shards *s, int shard, int *hand) {
+    int count = 0;
+    for (int round = 0; round * s->count < s->pair_count; round++) {
+        int i = round * s->count + (round % 2 ? s->count - 1 - shard : shard);
+        if (i < s->pair_count) hand[count++] = s->pairs[i];
+    }
+    return count;
+}
+
+/* With both </s>. */
+static int rows_of(const Corpus *corpus, int pair) {
+    return corpus_source(corpus, pair).length + corpus_target(corpus, pair).length + 2;
+}
+
 /* Piece after piece: what they are depends on the sentences alone. */
 static void run_shard(void *context, int task, int thread) {
     Shards *s = context;
-    Shard *shard = &s->shard[task];
     Tape *tape = s->tape[thread];
-    const Hand *hand = &shard->hand;
     tape->grads = s->grads[task];
     tape->profile = profiler_thread(s->profiler, thread);
-    shard->loss = (BatchLoss){0};
-    int rows = 0, done = 0;
-    for (int i = 0; i < hand->count; i++) rows += hand_rows(hand, i);
+    s->loss[task] = (BatchLoss){0};
+    int *pairs = mem_alloc((size_t)(s->pair_count / s->count + 1), sizeof *pairs);
+    int count = deal(s, task, pairs), rows = 0, done = 0;
+    for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
     int pieces = (rows + PIECE_ROWS - 1) / PIECE_ROWS;
     for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
-        while (next < hand->count && (double)done * pieces < (double)rows * piece)
-            done += hand_rows(hand, next++);
+        while (next < count && (double)done * pieces < (double)rows * piece)
+            done += rows_of(s->corpus, pairs[next++]);
         if (next == first) continue;
         tape_reset(tape);
-        TrainingBatch batch = hand_batch(hand, first, next - first, s->seed_update);
-        loss_add(&shard->loss, seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale));
+        TrainingBatch batch = shard_batch(tape, s->corpus, pairs + first, next - first, s->seed_update);
+        batch_loss_add(&s->loss[task], seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale));
         tape_backward(tape);
     }
+    mem_free(pairs);
 }
 
-typedef struct {
-    int pair, work;
-} Card;
+/* ---- the batch ----------------------------------------------------------------------------------------- */
 
-static int longest_first(const void *a, const void *b) {
-    const Card *x = a, *y = b;
-    return x->work != y->work ? (x->work < y->work) - (x->work > y->work)
-                              : (x->pair > y->pair) - (x->pair < y->pair);
+static int ascending(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The pairs by the work that they make, most first, and by number where that is the same. */
+static int *longest_first(const Corpus *corpus, const int *pairs, int count) {
+    uint64_t *keys = mem_alloc((size_t)count, sizeof *keys);
+    int *sorted = mem_alloc((size_t)count, sizeof *sorted);
+    for (int i = 0; i < count; i++) {
+        uint32_t work = 2 * (uint32_t)corpus_target(corpus, pairs[i]).length +
+                        (uint32_t)corpus_source(corpus, pairs[i]).length;
+        keys[i] = (uint64_t)(UINT32_MAX - work) << 32 | (uint32_t)pairs[i];
+    }
+    qsort(keys, (size_t)count, sizeof *keys, ascending);
+    for (int i = 0; i < count; i++) sorted[i] = (int)(keys[i] & UINT32_MAX);
+    mem_free(keys);
+    return sorted;
 }
 
 BatchLoss shards_run(Shards *s, const int *pairs, int count, uint64_t seed_update, double label_smoothing,
                      double scale) {
-    Card *cards = mem_alloc((size_t)count, sizeof *cards);
-    for (int i = 0; i < count; i++)
-        cards[i] = (Card){pairs[i], 2 * corpus_target(s->corpus, pairs[i]).length +
-                                        corpus_source(s->corpus, pairs[i]).length};
-    qsort(cards, (size_t)count, sizeof *cards, longest_first);
-    for (int i = 0; i < s->count; i++) s->shard[i].hand.count = 0;
-    for (int i = 0; i < count; i++) { /* there and back again: 0 1 2 2 1 0 0 1 ... */
-        int turn = i % (2 * s->count);
-        hand_add(&s->shard[turn < s->count ? turn : 2 * s->count - 1 - turn].hand, s->corpus, cards[i].pair);
-    }
-    mem_free(cards);
+    int *sorted = longest_first(s->corpus, pairs, count);
+    s->pairs = sorted;
+    s->pair_count = count;
     s->seed_update = seed_update;
     s->label_smoothing = label_smoothing;
     s->scale = scale;
     workers_run(s->workers, s->count, run_shard, s);
+    mem_free(sorted);
     BatchLoss sum = {0};
-    for (int i = 0; i < s->count; i++) loss_add(&sum, s->shard[i].loss);
-    return sum;
-}
-
-/* ---- validation ----------------------------------------------------------------------------------------------------- */
-
-enum { VALID_BATCH = 16 }; /* sentences */
-
-typedef struct {
-    const Seq2Seq *model;
-    const Corpus *corpus;
-    double label_smoothing;
-    Tape **tape;     /* per thread */
-    BatchLoss *loss; /* per task */
-} Validation;
-
-static void validate_task(void *context, int task, int thread) {
-    Validation *v = context;
-    Hand hand = {0};
-    for (int pair = task * VALID_BATCH; pair < v->corpus->count && pair < (task + 1) * VALID_BATCH; pair++)
-        hand_add(&hand, v->corpus, pair);
-    tape_reset(v->tape[thread]);
-    TrainingBatch batch = hand_batch(&hand, 0, hand.count, 0);
-    v->loss[task] = seq2seq_loss(v->model, v->tape[thread], &batch, v->label_smoothing, 1);
-    hand_free(&hand);
-}
-
-BatchLoss shards_validate(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
-                          Workers *workers) {
-    int tasks = (corpus->count + VALID_BATCH - 1) / VALID_BATCH, threads = workers_count(workers);
-    Validation v = {model, corpus, label_smoothing, mem_alloc((size_t)threads, sizeof *v.tape),
-                    mem_alloc((size_t)tasks + 1, sizeof *v.loss)};
-    for (int i = 0; i < threads; i++) v.tape[i] = tape_new(seq2seq_params(model), false);
-    workers_run(workers, tasks, validate_task, &v);
-    BatchLoss sum = {0};
-    for (int i = 0; i < tasks; i++) loss_add(&sum, v.loss[i]);
-    for (int i = 0; i < threads; i++) tape_free(v.tape[i]);
-    mem_free(v.tape);
-    mem_free(v.loss);
+    for (int i = 0; i < s->count; i++) batch_loss_add(&sum, s->loss[i]);
     return sum;
 }

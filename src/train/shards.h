@@ -1,8 +1,8 @@
 /* shards.h - the gradient of a batch, computed in parts by several threads.
  *
- * A batch is dealt out to a fixed number of shards like cards, longest sentences first, so that all have equal work. Each shard has
- * its own gradient block; which thread runs it changes nothing in the result. A large shard goes through in pieces one after the other,
- * so that memory does not grow with the batch.
+ * A batch is dealt out to a fixed number of shards like cards, longest sentences first, so that all have
+ * equal work. Each shard has its own gradient block; which thread runs it changes nothing in the result. A
+ * large shard goes through in pieces one after the other, so that memory does not grow with the batch.
  *
  * Owner   Shards owns tapes and gradient blocks
  */
@@ -23,8 +23,10 @@ real *const *shards_gradients(const Shards *shards);     /* [count] blocks, adde
 /* Add scale * gradient of the loss of these pairs; seed_update as in TrainingBatch. */
 BatchLoss shards_run(Shards *shards, const int *pairs, int count, uint64_t seed_update,
                      double label_smoothing, double scale);
-/* The loss of a whole corpus without gradients, in batches, on all workers. */
-BatchLoss shards_validate(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
-                          Workers *workers);
+
+/* These pairs of the corpus as a batch for the model; its arrays live on the tape. */
+TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
+                          uint64_t seed_update);
+void batch_loss_add(BatchLoss *sum, BatchLoss part);
 
 #endif

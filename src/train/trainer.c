@@ -27,15 +27,16 @@ typedef struct {
     Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
-    BatchPlan *plan;                       /* of the current epoch */
-    double session_start, session_seconds; /* progress.seconds when this session began */
+    BatchPlan *plan;     /* of the current epoch; NULL: to be made */
+    long long validated; /* update of the last validation, -1 = none yet */
+    /* of this session */
+    double started, seconds_before; /* the clock, and progress.seconds when it began */
+    long long tokens;
+    double train_seconds;
     double last_shown, last_saved;
-    long session_tokens;
-    double session_train_seconds;
-    long validated; /* update of the last validation, -1 = none yet */
 } Trainer;
 
-/* ---- setting up --------------------------------------------------------------------------------------------------- */
+/* ---- setting up ---------------------------------------------------------------------------------------- */
 
 static Status read_data(Trainer *t) {
     const Config *c = t->config;
@@ -93,13 +94,13 @@ static Status set_up(Trainer *t) {
     announce(t);
     if (o->resume) {
         TRY(checkpoint_load_state(&t->checkpoint));
-        log_info("resume   from update %ld, epoch %d", t->progress.update, t->progress.epoch + 1);
+        log_info("resume   from update %lld, epoch %lld", t->progress.update, t->progress.epoch + 1);
     }
     if (o->profile) t->profiler = profiler_new(t->workers);
     shards_profile(t->shards, t->profiler);
     t->optimizer->profiler = t->profiler;
-    t->session_start = t->last_saved = clock_seconds();
-    t->session_seconds = t->progress.seconds;
+    t->started = t->last_saved = clock_seconds();
+    t->seconds_before = t->progress.seconds;
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
     return STATUS_OK;
 }
@@ -118,21 +119,21 @@ static void tear_down(Trainer *t) {
     workers_free(t->workers);
 }
 
-/* ---- where the run stands ------------------------------------------------------------------------------------------- */
+/* ---- where the run stands ------------------------------------------------------------------------------ */
 
 static void update_clock(Trainer *t) {
-    t->progress.seconds = t->session_seconds + clock_seconds() - t->session_start;
+    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
 }
 
-/* Share of the whole training that is done, by whichever limit comes first; 0 if there is none. */
-static double share_done(const Trainer *t, bool with_time) {
+/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
+ * the learning rate follows from the share. */
+static double share_done(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
     const Progress *p = &t->progress;
-    double share = 0, epochs = p->epoch;
+    double share = 0, epochs = (double)p->epoch;
     if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
     if (o->epochs) share = epochs / o->epochs;
     if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
-    if (o->max_minutes > 0 && with_time) share = fmax(share, p->seconds / (60 * o->max_minutes));
     return share;
 }
 
@@ -144,21 +145,22 @@ static bool is_finished(const Trainer *t) {
            (o->patience && p->stalled >= o->patience);
 }
 
-static void show_progress(Trainer *t, double loss, double rate) {
+static void show_progress(Trainer *t, double loss) {
     double now = clock_seconds();
     if (!log_is_terminal() || now - t->last_shown < 0.25) return;
     t->last_shown = now;
     update_clock(t);
     const Progress *p = &t->progress;
     char updates[32], speed[32], eta[32] = "?";
-    double share = share_done(t, true);
+    double share = share_done(t), limit = 60 * t->config->train.max_minutes;
+    if (limit > 0) share = fmax(share, p->seconds / limit);
     if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
-    log_progress("epoch %d  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
-                 str_count(p->update, updates), 100 * share, loss, rate,
-                 str_count((long long)((double)t->session_tokens / t->session_train_seconds), speed), eta);
+    log_progress("epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
+                 str_count(p->update, updates), 100 * share, loss, p->last_rate,
+                 str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
 }
 
-/* ---- validation and saving ---------------------------------------------------------------------------------------------- */
+/* ---- validation and saving ----------------------------------------------------------------------------- */
 
 static void show_samples(const Trainer *t, const ValidationScore *score) {
     for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
@@ -191,20 +193,20 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
     update_clock(t);
     ProgressRecord record = {
         .update = p->update,
-        .epoch = p->epoch + (p->batch > 0),
+        .epoch = (int)p->epoch + (p->batch > 0),
         .seconds = p->seconds,
         .tokens_per_second = p->train_seconds > 0 ? (double)p->tokens / p->train_seconds : 0,
         .train_loss = p->tokens ? p->loss_sum / (double)p->tokens : NAN,
         .valid_loss = score->loss,
         .valid_perplexity = exp(score->loss),
         .valid_bleu = score->bleu,
-        .learning_rate = schedule_rate(&t->config->train, p->update, share_done(t, false), p->cuts),
+        .learning_rate = p->last_rate,
         .gradient_norm = p->last_norm,
         .best = best,
     };
     progress_add(p, &record);
     char speed[32], time[32];
-    log_info("epoch %d  update %ld  train %.3f  valid %.3f (ppl %.2f)  BLEU %.2f  %s tokens/s  %s%s",
+    log_info("epoch %d  update %lld  train %.3f  valid %.3f (ppl %.2f)  BLEU %.2f  %s tokens/s  %s%s",
              record.epoch, record.update, record.train_loss, record.valid_loss, record.valid_perplexity,
              record.valid_bleu, str_count((long long)record.tokens_per_second, speed),
              str_duration(record.seconds, time), best ? "  best" : "");
@@ -228,18 +230,17 @@ static Status save(Trainer *t) {
 
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
-    ValidationScore score;
     Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     TRY(optimizer_check(t->optimizer));
     if (log_is_terminal()) log_progress("validating ...");
     optimizer_swap_average(t->optimizer);
-    Status status = validate_model(t->model, &t->valid, t->config, t->workers, &score);
-    bool best = status == STATUS_OK && judge(t, &score);
-    if (status == STATUS_OK) report(t, &score, best);
-    profiler_phase(t->profiler, PHASE_SAVING);
-    if (best) status = checkpoint_save_model(&t->checkpoint, "best.safetensors");
-    optimizer_swap_average(t->optimizer);
+    ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
+    bool best = judge(t, &score);
+    report(t, &score, best);
     validate_free(&score);
+    profiler_phase(t->profiler, PHASE_SAVING);
+    Status status = best ? checkpoint_save_model(&t->checkpoint, "best.safetensors") : STATUS_OK;
+    optimizer_swap_average(t->optimizer);
     TRY(status);
     p->loss_sum = p->train_seconds = 0;
     p->tokens = 0;
@@ -250,36 +251,54 @@ static Status validate(Trainer *t) {
     return STATUS_OK;
 }
 
-/* ---- updates ---------------------------------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------------------------------------ */
 
-static long target_tokens(const Trainer *t, int first_batch, int batches) {
-    long tokens = 0;
-    for (int i = t->plan->start[first_batch]; i < t->plan->start[first_batch + batches]; i++)
+static void begin_epoch(Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    Phase before = profiler_phase(t->profiler, PHASE_DATA);
+    t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
+                             (uint64_t)o->seed, (int)t->progress.epoch);
+    profiler_phase(t->profiler, before);
+}
+
+static Status end_epoch(Trainer *t) {
+    batch_plan_free(t->plan);
+    t->plan = NULL;
+    t->progress.epoch++;
+    t->progress.batch = 0;
+    return t->config->train.valid_every ? STATUS_OK : validate(t);
+}
+
+/* With </s>. */
+static long long target_tokens(const Trainer *t, const int *start, int batches) {
+    long long tokens = 0;
+    for (int i = start[0]; i < start[batches]; i++)
         tokens += corpus_target(&t->train, t->plan->pairs[i]).length + 1;
     return tokens;
 }
 
+/* The gradients of train.accumulate batches, or of as many as the epoch still has, and one step with their
+ * sum. */
 static Status update(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
     double started = clock_seconds(), loss = 0;
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
-    int batches = t->plan->count - p->batch < o->accumulate ? t->plan->count - p->batch : o->accumulate;
-    long tokens = target_tokens(t, p->batch, batches);
+    int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
+    const int *start = t->plan->start + p->batch;
+    long long tokens = target_tokens(t, start, batches);
     for (int i = 0; i < batches; i++) {
-        int batch = p->batch + i, first = t->plan->start[batch];
         uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;
-        loss += shards_run(t->shards, t->plan->pairs + first, t->plan->start[batch + 1] - first, key,
+        loss += shards_run(t->shards, t->plan->pairs + start[i], start[i + 1] - start[i], key,
                            o->label_smoothing, 1 / (double)tokens)
                     .loss;
     }
     if (!isfinite(loss))
-        return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", p->update + 1);
+        return status_fail(STATUS_DIVERGED, "the loss is not finite at update %lld", p->update + 1);
 
-    double rate = schedule_rate(o, p->update + 1, share_done(t, false), p->cuts);
-    OptimizerStep step = {
-        rate, o->beta1, o->beta2, o->epsilon, o->clip, o->weight_decay, schedule_average(o, p->update + 1)};
-    TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o->shards, &step, &p->last_norm));
+    p->last_rate = schedule_rate(o, p->update + 1, share_done(t), (int)p->cuts);
+    TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o, p->last_rate,
+                         schedule_average(o, p->update + 1), &p->last_norm));
     profiler_phase(t->profiler, before);
     double seconds = clock_seconds() - started;
     p->update++;
@@ -288,52 +307,49 @@ static Status update(Trainer *t) {
     p->tokens += tokens;
     p->total_tokens += tokens;
     p->train_seconds += seconds;
-    t->session_tokens += tokens;
-    t->session_train_seconds += seconds;
-    show_progress(t, loss / (double)tokens, rate);
+    t->tokens += tokens;
+    t->train_seconds += seconds;
+    show_progress(t, loss / (double)tokens);
     return STATUS_OK;
 }
 
-static Status run_epoch(Trainer *t) {
-    const TrainOptions *o = &t->config->train;
-    Progress *p = &t->progress;
-    batch_plan_free(t->plan);
-    Phase before = profiler_phase(t->profiler, PHASE_DATA);
-    t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
-                             (uint64_t)o->seed, p->epoch);
-    profiler_phase(t->profiler, before);
-    while (p->batch < t->plan->count && !is_finished(t)) {
-        TRY(update(t));
-        if (o->valid_every && p->update % o->valid_every == 0) TRY(validate(t));
-        update_clock(t);
-        if (*t->options->stop) {
-            log_progress_end();
-            TRY(save(t));
-            TRY(progress_save(p, t->options->dir));
-            Status s =
-                status_fail(STATUS_STOPPED, "stopped at update %ld, epoch %d; everything is saved in '%s'",
-                            p->update, p->epoch + 1, t->options->dir);
-            return status_hint(s, "the same command with --resume goes on from here");
-        }
-        if (clock_seconds() - t->last_saved > 60 * o->save_minutes) TRY(save(t));
-    }
-    if (p->batch < t->plan->count) return STATUS_OK; /* a limit was reached in the middle */
-    p->epoch++;
-    p->batch = 0;
-    return o->valid_every ? STATUS_OK : validate(t);
+static Status stop(Trainer *t) {
+    const Progress *p = &t->progress;
+    log_progress_end();
+    TRY(save(t));
+    TRY(progress_save(p, t->options->dir));
+    Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
+                           p->update, p->epoch + 1, t->options->dir);
+    return status_hint(s, "the same command with --resume goes on from here");
 }
 
-static Status train(Trainer *t) {
-    while (!is_finished(t)) TRY(run_epoch(t));
-    if (t->validated != t->progress.update) TRY(validate(t));
+static void report_end(Trainer *t) {
     char time[32], speed[32];
     update_clock(t);
-    double session = t->session_train_seconds;
+    double tokens_per_second = t->train_seconds > 0 ? (double)t->tokens / t->train_seconds : 0;
     log_info("done in %s: best BLEU %.2f, best validation loss %.3f; %s target tokens/s; model "
              "'%s/best.safetensors'",
              str_duration(t->progress.seconds, time), t->progress.best_bleu, t->progress.best_loss,
-             str_count((long long)(session > 0 ? (double)t->session_tokens / session : 0), speed),
-             t->options->dir);
+             str_count((long long)tokens_per_second, speed), t->options->dir);
+}
+
+/* A run that was stopped behind the last batch of an epoch goes on with the end of that epoch. */
+static Status train(Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    while (!is_finished(t)) {
+        if (!t->plan) begin_epoch(t);
+        if (p->batch < t->plan->count) {
+            TRY(update(t));
+            if (o->valid_every && p->update % o->valid_every == 0) TRY(validate(t));
+            update_clock(t);
+            if (*t->options->stop) return stop(t);
+            if (clock_seconds() - t->last_saved > 60 * o->save_minutes) TRY(save(t));
+        }
+        if (p->batch >= t->plan->count) TRY(end_epoch(t));
+    }
+    if (t->validated != p->update) TRY(validate(t));
+    report_end(t);
     return STATUS_OK;
 }
 

@@ -6,6 +6,40 @@
 #include "decode/translator.h"
 #include "train/shards.h"
 
+enum { BATCH = 16 }; /* sentences */
+
+typedef struct {
+    const Seq2Seq *model;
+    const Corpus *corpus;
+    double label_smoothing;
+    Tape **tape;     /* per thread */
+    BatchLoss *loss; /* per batch */
+} LossRun;
+
+static void run_batch(void *context, int task, int thread) {
+    LossRun *run = context;
+    int pairs[BATCH], count = 0;
+    for (int pair = task * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
+    tape_reset(run->tape[thread]);
+    TrainingBatch batch = shard_batch(run->tape[thread], run->corpus, pairs, count, 0);
+    run->loss[task] = seq2seq_loss(run->model, run->tape[thread], &batch, run->label_smoothing, 1);
+}
+
+BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
+                        Workers *workers) {
+    int batches = (corpus->count + BATCH - 1) / BATCH, threads = workers_count(workers);
+    LossRun run = {model, corpus, label_smoothing, mem_alloc((size_t)threads, sizeof *run.tape),
+                   mem_alloc((size_t)batches + 1, sizeof *run.loss)};
+    for (int i = 0; i < threads; i++) run.tape[i] = tape_new(seq2seq_params(model), false);
+    workers_run(workers, batches, run_batch, &run);
+    BatchLoss sum = {0};
+    for (int i = 0; i < batches; i++) batch_loss_add(&sum, run.loss[i]);
+    for (int i = 0; i < threads; i++) tape_free(run.tape[i]);
+    mem_free(run.tape);
+    mem_free(run.loss);
+    return sum;
+}
+
 static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
                       ValidationScore *score) {
     size_t n = (size_t)score->count;
@@ -25,27 +59,26 @@ static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *
     mem_free(found);
 }
 
-Status validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
-                      ValidationScore *score) {
-    *score = (ValidationScore){0};
-    BatchLoss loss = shards_validate(model, corpus, 0, workers);
-    score->loss = loss.likelihood / (double)loss.tokens;
+ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
+                               Workers *workers) {
+    BatchLoss loss = validate_loss(model, corpus, 0, workers);
+    ValidationScore score = {.loss = loss.likelihood / (double)loss.tokens};
     int limit = config->train.valid_limit;
-    score->count = limit && limit < corpus->count ? limit : corpus->count;
-    score->hypotheses = mem_alloc((size_t)score->count, sizeof *score->hypotheses);
-    translate(model, corpus, config, workers, score);
+    score.count = limit && limit < corpus->count ? limit : corpus->count;
+    score.hypotheses = mem_alloc((size_t)score.count, sizeof *score.hypotheses);
+    translate(model, corpus, config, workers, &score);
 
-    StrView *hypotheses = mem_alloc((size_t)score->count, sizeof *hypotheses);
-    StrView *references = mem_alloc((size_t)score->count, sizeof *references);
-    for (int i = 0; i < score->count; i++) {
-        hypotheses[i] = sv(score->hypotheses[i]);
+    StrView *hypotheses = mem_alloc((size_t)score.count, sizeof *hypotheses);
+    StrView *references = mem_alloc((size_t)score.count, sizeof *references);
+    for (int i = 0; i < score.count; i++) {
+        hypotheses[i] = sv(score.hypotheses[i]);
         references[i] = sv(corpus->target_text.items[i]);
     }
-    score->bleu = bleu_corpus_simple(hypotheses, references, (size_t)score->count,
-                                     config->train.bleu_tokenizer, config->text.lowercase);
+    score.bleu = bleu_corpus_simple(hypotheses, references, (size_t)score.count,
+                                    config->train.bleu_tokenizer, config->text.lowercase);
     mem_free(hypotheses);
     mem_free(references);
-    return STATUS_OK;
+    return score;
 }
 
 void validate_free(ValidationScore *score) {

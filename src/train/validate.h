@@ -1,4 +1,8 @@
-/* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU of greedy translations. */
+/* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU of greedy
+ * translations.
+ *
+ * The numbers do not depend on the number of threads.
+ */
 #ifndef TRAIN_VALIDATE_H
 #define TRAIN_VALIDATE_H
 
@@ -13,9 +17,12 @@ typedef struct {
     int count;
 } ValidationScore;
 
-/* `corpus` was read with its text. Translates the first `config.train.valid_limit` pairs (0 = all). */
-Status validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
-                      ValidationScore *score);
+/* `corpus` was read with its text. Translates the first `config.train.valid_limit` pairs (0 = all). Release
+ * the score with validate_free. */
+ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
+                               Workers *workers);
 void validate_free(ValidationScore *score);
+/* The loss of a whole corpus without gradients. */
+BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label_smoothing, Workers *workers);
 
 #endif

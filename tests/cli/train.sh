@@ -1,6 +1,6 @@
 #!/bin/sh
-# train.sh - what `attn-mt train` promises: the same bytes for any number of threads and however often it was stopped or killed,
-# refusals with reasons, and an end that leaves the last good model in place.
+# train.sh - what `attn-mt train` promises: the same bytes for any number of threads and however often it was
+# stopped or killed, refusals with reasons, and an end that leaves the last good model in place.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 ATTN_MT=${ATTN_MT:-build/attn-mt}
@@ -21,8 +21,8 @@ cat >"$own/base.json" <<EOF
   "text": {"bpe_merges": 150, "min_count": 1},
   "model": {"embedding": 16, "hidden": 16, "word_dropout": 0.05},
   "train": {"epochs": 4, "batch_size": 16, "batch_window": 4, "shards": 3, "accumulate": 2, "valid_every": 7,
-            "learning_rate": 0.01, "schedule": "plateau", "decay_patience": 1, "warmup": 5, "samples": 0, "stop_on": "loss",
-            "save_minutes": 0.01}
+            "learning_rate": 0.01, "schedule": "plateau", "decay_patience": 1, "warmup": 5, "samples": 0,
+            "stop_on": "loss", "save_minutes": 0.01}
 }
 EOF
 
@@ -64,12 +64,12 @@ same_models() { # WHAT, RUN, RUN
 state_of() { # RUN
     file=$own/$1/last.state.safetensors
     header=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,120\]' ||
+    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,128\]' ||
         complain "the counters are not where this test looks for them"
-    tail -c +$((8 + header + 120 + 1)) "$file"
+    tail -c +$((8 + header + 128 + 1)) "$file"
 }
 
-# ---- one run, and the same with more threads ------------------------------------------------------------
+# ---- one run, and the same with more threads ---------------------------------------------------------------
 
 succeed a --threads 1
 for file in best.safetensors last.safetensors last.state.safetensors train.jsonl curve.svg; do
@@ -89,7 +89,8 @@ for threads in 2 3; do
     cmp "$own/state.a" "$own/state.b" || complain "$threads threads: the training state differs"
 done
 for model in best last; do
-    "$ATTN_MT" inspect "$own/a/$model.safetensors" >"$own/out" 2>&1 || complain "inspect $model: $(cat "$own/out")"
+    "$ATTN_MT" inspect "$own/a/$model.safetensors" >"$own/out" 2>&1 ||
+        complain "inspect $model: $(cat "$own/out")"
     echo 'go .' | "$ATTN_MT" translate --model "$own/a/$model.safetensors" >"$own/out" 2>"$own/err" ||
         complain "translate with $model: $(cat "$own/err")"
     [ "$(wc -l <"$own/out")" -eq 1 ] || complain "translate with $model: $(cat "$own/out")"
@@ -106,13 +107,14 @@ start() { # LINES, RUN, ARGUMENT...
     "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null &
     trainer=$!
     while kill -0 $trainer 2>/dev/null; do
-        [ -f "$own/$run/last.state.safetensors" ] && [ "$(wc -l <"$own/$run/train.jsonl" 2>/dev/null || echo 0)" -ge "$lines" ] && return
+        [ -f "$own/$run/last.state.safetensors" ] &&
+            [ "$(wc -l <"$own/$run/train.jsonl" 2>/dev/null || echo 0)" -ge "$lines" ] && return
         sleep 0.01
     done
 }
 
-# A signal saves and stops; twice, at different places, with different numbers of threads. A run that was over before the signal
-# came proves nothing, so one that does stop is asked for.
+# A signal saves and stops; twice, at different places, with different numbers of threads. A run that was over
+# before the signal came proves nothing, so one that does stop is asked for.
 stops=0
 for signal in TERM:143:1:1 INT:130:3:2 TERM:143:5:3; do
     IFS=: read -r name code lines threads <<EOF
@@ -134,7 +136,8 @@ EOF
             # As if it had been killed later, between logging a validation and saving the state behind it.
             update=$(sed -n 's/.*stopped at update \([0-9]*\),.*/\1/p' "$own/err")
             grep -q "\"update\": $update," "$own/stopped/train.jsonl" ||
-                sed -n "\$s/\"update\": [0-9]*/\"update\": $update/p" "$own/stopped/train.jsonl" >>"$own/stopped/train.jsonl"
+                sed -n "\$s/\"update\": [0-9]*/\"update\": $update/p" "$own/stopped/train.jsonl" \
+                    >>"$own/stopped/train.jsonl"
             ;;
         *) complain "stopped by $name: exit code $status, expected $code: $(cat "$own/err")" ;;
     esac
@@ -150,7 +153,8 @@ kills=0
 for delay in 0.05 0.6 0.11 0.23 0.07 0.31 0.17 0.02; do
     again=--overwrite
     [ -f "$own/killed/last.state.safetensors" ] && again=--resume
-    "$ATTN_MT" train --config "$own/base.json" --run "$own/killed" --threads 2 $again >/dev/null 2>"$own/err" </dev/null &
+    "$ATTN_MT" train --config "$own/base.json" --run "$own/killed" --threads 2 $again \
+        >/dev/null 2>"$own/err" </dev/null &
     trainer=$!
     sleep $delay
     kill -s KILL $trainer 2>/dev/null
@@ -171,7 +175,8 @@ again=--overwrite
 [ -f "$own/killed/last.state.safetensors" ] && again=--resume
 succeed killed $again
 same_models "killed" a killed
-[ "$(find "$own/killed" -type f | wc -l)" -le $((6 + kills)) ] || complain "kills leave files behind: $(ls -A "$own/killed")"
+[ "$(find "$own/killed" -type f | wc -l)" -le $((6 + kills)) ] ||
+    complain "kills leave files behind: $(ls -A "$own/killed")"
 
 # Two trainers in one directory
 start 1 locked
@@ -181,7 +186,7 @@ wait $trainer 2>/dev/null
 succeed locked --resume # the lock ended with its process
 same_models "after a lock" a locked
 
-# ---- going on, starting again, and refusing to --------------------------------------------------------------
+# ---- going on, starting again, and refusing to -------------------------------------------------------------
 
 cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
@@ -189,7 +194,8 @@ cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run
 succeed longer --set train.epochs=2 --threads 2
 succeed longer --resume
 # The end of the first part was validated too, which has no influence on the training.
-cmp "$own/a/last.safetensors" "$own/longer/last.safetensors" || complain "resumed with more epochs: another model"
+cmp "$own/a/last.safetensors" "$own/longer/last.safetensors" ||
+    complain "resumed with more epochs: another model"
 state_of longer >"$own/state.b"
 cmp "$own/state.a" "$own/state.b" || complain "resumed with more epochs: the training state differs"
 refuse 2 'already holds a trained model' a
@@ -207,18 +213,26 @@ refuse 2 'training data are not those' a --resume --set data.train="$own/changed
 cp "$own/train.tsv" "$own/moved.tsv"
 succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
 succeed linear --set train.schedule=linear --set train.epochs=1
-refuse 2 'train.epochs was 1, now it is 2' linear --set train.schedule=linear --set train.epochs=2 --resume
-refuse 2 'train.max_updates was 0, now it is 9' linear --set train.schedule=linear --set train.epochs=1 --set train.max_updates=9 --resume
+linear="--resume --set train.schedule=linear"
+# shellcheck disable=SC2086  # the arguments are words
+{
+    refuse 2 'train.epochs was 1, now it is 2' linear $linear --set train.epochs=2
+    refuse 2 'train.max_updates was 0, now it is 9' linear $linear --set train.epochs=1 \
+        --set train.max_updates=9
+    refuse 2 'train.schedule was "plateau", now it is "linear"' a $linear
+}
+refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 
 # --overwrite starts again: the state of the old run is not resumed in place of the new one.
 succeed over --set train.epochs=1 --seed 3
-refuse 4 'not finite' over --overwrite --set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0 \
-    --set train.valid_every=0 --set train.save_minutes=5
+wild="--set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0"
+# shellcheck disable=SC2086  # the arguments are words
+refuse 4 'not finite' over --overwrite $wild --set train.valid_every=0 --set train.save_minutes=5
 refuse 2 'nothing to resume' over --resume --set train.epochs=2 --seed 3
 succeed over --overwrite
 same_models "overwritten" a over
 
-# ---- bad configurations and data --------------------------------------------------------------------------------
+# ---- bad configurations and data ---------------------------------------------------------------------------
 
 refuse 1 'missing.tsv' new --set data.train="$own/missing.tsv"
 refuse 1 'missing.tsv' new --set data.valid="$own/missing.tsv"
@@ -249,19 +263,23 @@ for kind in full minimal; do
         complain "--dump-config=$kind: $(cat "$own/err")"
     "$ATTN_MT" train --config "$own/dump.json" --dump-config=$kind >"$own/again.json" 2>"$own/err" ||
         complain "--dump-config=$kind fed back: $(cat "$own/err")"
-    [ -s "$own/dump.json" ] && cmp "$own/dump.json" "$own/again.json" || complain "--dump-config=$kind is not read back"
+    [ -s "$own/dump.json" ] && cmp "$own/dump.json" "$own/again.json" ||
+        complain "--dump-config=$kind is not read back"
 done
-[ "$(wc -c <"$own/again.json")" -lt "$("$ATTN_MT" train --dump-config | wc -c)" ] || complain "minimal is not smaller"
+[ "$(wc -c <"$own/again.json")" -lt "$("$ATTN_MT" train --dump-config | wc -c)" ] ||
+    complain "minimal is not smaller"
 for config in configs/*.json; do
-    "$ATTN_MT" train --config "$config" --dump-config >"$own/out" 2>"$own/err" || complain "$config: $(cat "$own/err")"
+    "$ATTN_MT" train --config "$config" --dump-config >"$own/out" 2>"$own/err" ||
+        complain "$config: $(cat "$own/err")"
 done
+refuse 2 'model.decoder.start' new --dump-config --set model.decoder.start=final
 
-# ---- schedules and options that change the result -----------------------------------------------------------------
+# ---- schedules and options that change the result ----------------------------------------------------------
 
 previous=
-for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 train.average=0 \
-    train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 train.shards=2 \
-    model.layer_norm=true model.decoder.style=bahdanau text.tokenizer=word; do
+for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 \
+    train.average=0 train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 \
+    train.shards=2 model.layer_norm=true model.decoder.style=bahdanau text.tokenizer=word; do
     rm -rf "$own/change"
     succeed change --set train.epochs=1 --set $change
     sum=$(cksum <"$own/change/last.safetensors")
@@ -272,24 +290,31 @@ rm -rf "$own/change"
 succeed change --set train.max_updates=3
 grep -q '"update": 3,' "$own/change/train.jsonl" || complain "max_updates: $(cat "$own/change/train.jsonl")"
 rm -rf "$own/change"
-succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-9 --set train.average=0 --set train.valid_every=2
+succeed change --set train.epochs=0 --set train.max_updates=4 --set train.valid_every=1 \
+    --set train.schedule=linear --set train.warmup=0
+rates=$(sed 's/.*"learning_rate": \([^,]*\),.*/\1/' "$own/change/train.jsonl" | tr '\n' ' ')
+[ "$rates" = "0.01 0.0075 0.005 0.0025 " ] || complain "learning rates of 4 updates: $rates"
+rm -rf "$own/change"
+succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-9 \
+    --set train.average=0 --set train.valid_every=2
 [ "$(wc -l <"$own/change/train.jsonl")" -lt 100 ] || complain "patience does not end the run"
 succeed quiet --quiet --set train.epochs=1
 grep -v 'OPENBLAS_CORETYPE' "$own/err" && complain "--quiet says something"
 
-# ---- divergence -------------------------------------------------------------------------------------------------------
+# ---- divergence --------------------------------------------------------------------------------------------
 
-# Weights grow without bound: the loss says so at the next update, or the weights do ("after update") before they are saved;
-# which one is first depends on the rounding.
-refuse 4 'the loss is not finite at update' diverged --set train.learning_rate=1e9 --set train.weight_decay=1 \
-    --set train.warmup=0
-refuse 4 ' is not finite a' diverged --overwrite --set train.learning_rate=1e9 --set train.weight_decay=1 \
-    --set train.warmup=0 --set train.valid_every=1
+# Weights grow without bound: the loss says so at the next update, or the weights do ("after update") before
+# they are saved; which one is first depends on the rounding.
+# shellcheck disable=SC2086  # the arguments are words
+{
+    refuse 4 'the loss is not finite at update' diverged $wild
+    refuse 4 ' is not finite a' diverged --overwrite $wild --set train.valid_every=1
+}
 for model in best last; do
     "$ATTN_MT" translate --model "$own/diverged/$model.safetensors" </dev/null >/dev/null 2>"$own/err" ||
         complain "after a divergence: $(cat "$own/err")"
 done
-succeed diverged --resume --set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0 --set train.valid_every=1 \
-    --set train.max_updates=1
+# shellcheck disable=SC2086  # the arguments are words
+succeed diverged --resume $wild --set train.valid_every=1 --set train.max_updates=1
 
 [ $bad -eq 0 ]

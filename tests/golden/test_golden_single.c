@@ -1,4 +1,5 @@
-/* test_golden_single.c - PyTorch's values in single precision, as the program computes; and Adam, which has no other. */
+/* test_golden_single.c - PyTorch's values in single precision, as the program computes; and Adam, which has
+ * no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,12 +39,12 @@ static void check_adam(const char *name, bool clipped) {
     Workers *workers = workers_new(1);
     Optimizer *optimizer = optimizer_new(params, workers, false);
     real *grads[2] = {params_block(params), params_block(params)};
-    OptimizerStep step = {0.005, 0.9, 0.999, 1e-8, 1, 0, 0};
+    const TrainOptions options = {.shards = 2, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .clip = 1};
     for (int t = 1; t <= 3; t++) {
         read_gradients(reference, a, numbered("grad_a", t), grads);
         read_gradients(reference, b, numbered("grad_b", t), grads);
         double norm;
-        assert_int_equal(optimizer_update(optimizer, grads, 2, &step, &norm), STATUS_OK);
+        assert_int_equal(optimizer_update(optimizer, grads, &options, 0.005, 0, &norm), STATUS_OK);
         assert_true(clipped ? norm > 1 : norm < 1);
         real single = (real)norm;
         Field expected = reference_field(reference, "out", numbered("norm", t));

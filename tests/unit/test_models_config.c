@@ -1,4 +1,5 @@
-/* test_models_config.c - the configuration: combinations that are refused, defaults, and the files of configs/. */
+/* test_models_config.c - the configuration: combinations that are refused, defaults, and the files of
+ * configs/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ static Status check_with(const char *settings) {
 #define TRANSFORMER "model.decoder.style=transformer model.attention=scaled_dot "
 #define FINAL       "model.decoder.start=final model.encoder.bidirectional=false "
 
-/* Each refusal with a part of its message and one of its hint, and beside it what is nearly the same and allowed. */
+/* Each refusal with a part of its message and one of its hint, and beside it what is nearly the same and
+ * allowed. */
 static void test_combinations(void **state) {
     (void)state;
     static const struct {
@@ -196,7 +198,8 @@ static void test_round_trip(void **state) {
     config_free(&again);
 }
 
-/* A configuration without data lies over another one, which its comment names: "an overlay of multi30k.json". */
+/* A configuration without data lies over another one, which its comment names: "an overlay of
+ * multi30k.json". */
 static Status read_below(const OptionTable *tables, const char *path) {
     StrBuf text = {0}, base = {0};
     assert_int_equal(file_read(path, 0, &text), STATUS_OK);

@@ -1,5 +1,5 @@
-/* test_profiler.c - every second of every thread is in one phase, every node of a model in the phase of its part, and watching
- * changes nothing.
+/* test_profiler.c - every second of every thread is in one phase, every node of a model in the phase of its
+ * part, and watching changes nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static double total(const double *seconds) {
     return sum;
 }
 
-/* ---- one thread ---------------------------------------------------------------------------------------------------------- */
+/* ---- one thread ---------------------------------------------------------------------------------------- */
 
 static void test_nesting(void **state) {
     (void)state;
@@ -64,7 +64,7 @@ static void test_names(void **state) {
     assert_int_equal(profile_backward(PHASE_DATA), PHASE_DATA);
 }
 
-/* ---- several threads ----------------------------------------------------------------------------------------------------- */
+/* ---- several threads ----------------------------------------------------------------------------------- */
 
 typedef struct {
     Profiler *profiler;
@@ -159,7 +159,7 @@ static void test_none(void **state) {
     workers_free(workers);
 }
 
-/* ---- models -------------------------------------------------------------------------------------------------------------- */
+/* ---- models -------------------------------------------------------------------------------------------- */
 
 /* In which phase may an op of a model with a recurrent decoder run? */
 static bool fits(OpId op, Phase phase, const ModelOptions *o) {
@@ -246,11 +246,11 @@ static void test_optimizer(void **state) {
     params_initialize(params, 1);
     Optimizer *optimizer = optimizer_new(params, workers, false);
     real *grads[1] = {params_block(params)};
+    const TrainOptions options = {.shards = 1, .epsilon = 1e-8};
     Profiler *profiler = optimizer->profiler = profiler_new(workers);
     profiler_phase(profiler, PHASE_DATA);
     double norm;
-    assert_int_equal(optimizer_update(optimizer, grads, 1, &(OptimizerStep){.epsilon = 1e-8}, &norm),
-                     STATUS_OK);
+    assert_int_equal(optimizer_update(optimizer, grads, &options, 0, 0, &norm), STATUS_OK);
     assert_int_equal(profiler_phase(profiler, PHASE_SAVING), PHASE_DATA);
     ProfilerSum sum = profiler_sum(profiler);
     assert_true(sum.seconds[PHASE_REDUCE] > 0 && sum.seconds[PHASE_UPDATE] > 0 &&

@@ -1,4 +1,5 @@
-/* test_train_optimizer.c - reduce, clip, update, average: against plain loops, for any number of threads; schedules. */
+/* test_train_optimizer.c - reduce, clip, update, average: as plain loops do, for any number of threads;
+ * schedules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,12 @@ static void bench_free(Bench *bench) {
     params_free(bench->params);
 }
 
-static const OptimizerStep STEP = {0.01, 0.9, 0.98, 1e-8, 1, 0.1, 0.25};
+static const TrainOptions OPTIONS = {
+    .shards = SHARDS, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-8, .clip = 1, .weight_decay = 0.1};
+
+static Status update(Bench *b, const TrainOptions *options, double *norm) {
+    return optimizer_update(b->optimizer, b->grads, options, 0.01, 0.25, norm);
+}
 
 static void test_against_plain_loops(void **state) {
     (void)state;
@@ -72,7 +78,7 @@ static void test_against_plain_loops(void **state) {
         }
         double scale = sqrt(square) > 1 ? 1 / (sqrt(square) + 1e-6) : 1;
         assert_true((t == 2) == (scale == 1));
-        assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_OK);
+        assert_int_equal(update(&b, &OPTIONS, &norm), STATUS_OK);
         assert_true(fabs(norm - sqrt(square)) <= 1e-5 * norm);
         for (size_t i = 0; i < n; i++) {
             m[i] = 0.9 * m[i] + 0.1 * scale * g[i];
@@ -99,7 +105,7 @@ static void test_threads(void **state) {
         double norm;
         for (int t = 1; t <= UPDATES; t++) {
             fill_gradients(b.params, b.grads, t, 1);
-            assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_OK);
+            assert_int_equal(update(&b, &OPTIONS, &norm), STATUS_OK);
         }
         size_t bytes = b.params->size * sizeof(real);
         if (!expected) {
@@ -126,13 +132,13 @@ static void test_gradient_that_is_not_finite(void **state) {
             Bench b = bench_new(2, true);
             double norm;
             fill_gradients(b.params, b.grads, 1, 1);
-            assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_OK);
+            assert_int_equal(update(&b, &OPTIONS, &norm), STATUS_OK);
             size_t bytes = b.params->size * sizeof(real);
             real *before = params_block(b.params);
             memcpy(before, b.params->data, bytes);
             const Param *p = params_find(b.params, NAMES[name]);
             b.grads[2][p->offset + 6] = (real)POISON[poison];
-            assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_DIVERGED);
+            assert_int_equal(update(&b, &OPTIONS, &norm), STATUS_DIVERGED);
             assert_non_null(strstr(status_message(), "update 2"));
             assert_non_null(strstr(status_message(), poison < 3 ? NAMES[name] : "norm"));
             assert_memory_equal(b.params->data, before, bytes);
@@ -172,10 +178,10 @@ static void test_variants(void **state) {
     memcpy(stale, first->packed, packed_size);
     assert_null(b.optimizer->average);
     double norm;
-    OptimizerStep step = STEP;
-    step.clip = 0;
+    TrainOptions options = OPTIONS;
+    options.clip = 0;
     fill_gradients(b.params, b.grads, 1, 1);
-    assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &step, &norm), STATUS_OK);
+    assert_int_equal(update(&b, &options, &norm), STATUS_OK);
     assert_true(norm > 1);
     /* Adam's first step does not depend on the size of the gradient: what tells is the moment. */
     double largest = 0;
@@ -192,7 +198,7 @@ static void test_swap(void **state) {
     Bench b = bench_new(2, true);
     double norm;
     fill_gradients(b.params, b.grads, 1, 1);
-    assert_int_equal(optimizer_update(b.optimizer, b.grads, SHARDS, &STEP, &norm), STATUS_OK);
+    assert_int_equal(update(&b, &OPTIONS, &norm), STATUS_OK);
     const Param *first = params_find(b.params, "first");
     const WeightProduct *product = &kern->weights[b.params->format];
     size_t size = product->size(first->rows, first->columns);

@@ -1,4 +1,5 @@
-/* test_train_progress.c - train.jsonl: what is written reads back the same, up to the update that is asked for. */
+/* test_train_progress.c - train.jsonl: what is written reads back the same, up to the update that is asked
+ * for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

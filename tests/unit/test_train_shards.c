@@ -10,9 +10,10 @@
 #include "base/rng.h"
 #include "num/kern.h"
 #include "train/shards.h"
+#include "train/validate.h"
 #include "unit/model_variants.h"
 
-enum { PAIRS = 150 }; /* more than two validation batches of 64 */
+enum { PAIRS = 150 }; /* many validation batches of 16, the last one not full */
 #define DROPOUTS                                                                                             \
     "model.dropout_embedding=0.3 model.dropout_output=0.3 model.dropout_encoder=0.3 model.hidden=6"
 
@@ -129,7 +130,7 @@ static void test_validation(void **state) {
     BatchLoss first = {0};
     for (int threads = 1; threads <= 3; threads++) {
         Workers *workers = workers_new(threads);
-        BatchLoss sum = shards_validate(model, &corpus, 0.1, workers);
+        BatchLoss sum = validate_loss(model, &corpus, 0.1, workers);
         assert_int_equal(sum.tokens, corpus.target.count + PAIRS);
         assert_true(fabs(sum.loss - loss) <= 1e-5 * loss &&
                     fabs(sum.likelihood - likelihood) <= 1e-5 * likelihood);
