@@ -40,11 +40,6 @@ typedef enum {
 } OptionType;
 
 typedef struct {
-    char **items;
-    size_t count;
-} StrList;
-
-typedef struct {
     const char *key;   /* "section.name" in configurations; NULL: command line only */
     const char *flag;  /* long flag without dashes; NULL: configuration only (still reachable by --set) */
     const char *alias; /* another accepted long flag, or NULL */

@@ -22,23 +22,12 @@ int option_choice(const char *choices, StrView text) {
     return -1;
 }
 
-static void list_release(StrList *list) {
-    for (size_t i = 0; i < list->count; i++) mem_free(list->items[i]);
-    mem_free(list->items);
-    *list = (StrList){0};
-}
-
-static void list_add(StrList *list, char *item) {
-    list->items = mem_realloc(list->items, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = item;
-}
-
 void option_release(const Option *row, void *field) {
     if (row->type == OPT_STRING) {
         mem_free(*(char **)field);
         *(char **)field = NULL;
     } else if (row->type == OPT_LIST) {
-        list_release(field);
+        strlist_free(field);
     }
 }
 
@@ -129,14 +118,11 @@ static Status choice_from_text(const Option *row, int *field, StrView text, cons
     return status;
 }
 
-static Status list_add_item(const Option *row, StrList *list, char *item, const char *name) {
+static Status list_add_item(const Option *row, StrList *list, StrView item, const char *name) {
     int ignored;
-    Status status = row->choices ? choice_from_text(row, &ignored, sv(item), name) : STATUS_OK;
-    if (status == STATUS_OK)
-        list_add(list, item);
-    else
-        mem_free(item);
-    return status;
+    if (row->choices) TRY(choice_from_text(row, &ignored, item, name));
+    strlist_add(list, item);
+    return STATUS_OK;
 }
 
 /* Items between commas; "\," is a comma inside an item. */
@@ -148,7 +134,7 @@ static Status list_from_text(const Option *row, StrList *list, StrView text, con
             if (item.length == 0)
                 status = status_fail(STATUS_USAGE, "%s: an empty item in '%.*s'", name, SV_ARG(text));
             else
-                status = list_add_item(row, list, mem_strdup(strbuf_text(&item)), name);
+                status = list_add_item(row, list, strbuf_view(&item), name);
             strbuf_clear(&item);
         } else {
             if (text.data[i] == '\\' && i + 1 < text.length && text.data[i + 1] == ',') i++;
@@ -161,14 +147,10 @@ static Status list_from_text(const Option *row, StrList *list, StrView text, con
 
 /* Replace the list only when all of it is good. */
 static Status list_finish(Status status, StrList *fresh, StrList *field, bool append) {
-    if (status != STATUS_OK) {
-        list_release(fresh);
-        return status;
-    }
-    if (!append) list_release(field);
-    for (size_t i = 0; i < fresh->count; i++) list_add(field, fresh->items[i]);
-    mem_free(fresh->items);
-    return STATUS_OK;
+    if (status == STATUS_OK && !append) strlist_free(field);
+    for (size_t i = 0; i < fresh->count && status == STATUS_OK; i++) strlist_add(field, sv(fresh->items[i]));
+    strlist_free(fresh);
+    return status;
 }
 
 Status option_from_text(const Option *row, void *field, StrView text, bool append, const char *name) {
@@ -252,12 +234,11 @@ static Status integer_from_json(const Option *row, void *field, const Json *valu
 }
 
 static Status list_from_json(const Option *row, StrList *list, const Json *value, const char *name) {
-    if (json_type(value) == JSON_STRING)
-        return list_add_item(row, list, mem_strdup(json_string(value)), name);
+    if (json_type(value) == JSON_STRING) return list_add_item(row, list, sv(json_string(value)), name);
     if (json_type(value) != JSON_ARRAY) return fail_type(name, "a list of strings", value);
     for (const Json *item = json_first(value); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING) return fail_type(name, "a list of strings", item);
-        TRY(list_add_item(row, list, mem_strdup(json_string(item)), name));
+        TRY(list_add_item(row, list, sv(json_string(item)), name));
     }
     return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* strview.c - views, growing buffers, nearest words and numbers for people. */
+/* strview.c - views, growing buffers, lists, nearest words and numbers for people. */
 #include "base/strview.h"
 
 #include <math.h>
@@ -106,6 +106,19 @@ void strbuf_format(StrBuf *buffer, const char *format, ...) {
 StrView strbuf_view(const StrBuf *buffer) { return (StrView){buffer->data, buffer->length}; }
 
 const char *strbuf_text(const StrBuf *buffer) { return buffer->data ? buffer->data : ""; }
+
+/* The array has room for the next power of two. */
+void strlist_add(StrList *list, StrView text) {
+    if ((list->count & (list->count - 1)) == 0)
+        list->items = mem_realloc(list->items, list->count ? 2 * list->count : 1, sizeof *list->items);
+    list->items[list->count++] = mem_strndup(text.data, text.length);
+}
+
+void strlist_free(StrList *list) {
+    for (size_t i = 0; i < list->count; i++) mem_free(list->items[i]);
+    mem_free(list->items);
+    *list = (StrList){0};
+}
 
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c; }
 

@@ -1,7 +1,8 @@
-/* strview.h - pieces of text: views that borrow and buffers that grow.
+/* strview.h - pieces of text: views that borrow, buffers that grow, lists of strings.
  *
  * Owner   a StrView never owns its bytes and need not end in NUL; a StrBuf owns its bytes, keeps a NUL after
- *         them and is released with strbuf_free. A zeroed StrBuf is a valid empty one.
+ *         them and is released with strbuf_free; a StrList owns the strings that strlist_add copied and is
+ *         released with strlist_free. A zeroed StrBuf or StrList is a valid empty one.
  */
 #ifndef BASE_STRVIEW_H
 #define BASE_STRVIEW_H
@@ -39,6 +40,14 @@ void strbuf_add_char(StrBuf *buffer, char c);
 void strbuf_format(StrBuf *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 StrView strbuf_view(const StrBuf *buffer);
 const char *strbuf_text(const StrBuf *buffer); /* never NULL */
+
+typedef struct {
+    char **items;
+    size_t count;
+} StrList;
+
+void strlist_add(StrList *list, StrView text); /* a copy; for lists that nothing else has added to */
+void strlist_free(StrList *list);
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near enough to suggest. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);

@@ -5,9 +5,9 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "cli/translate_lines.h"
-#include "text/unicode_props.h"
-#include "text/utf8.h"
 
 static void add_line(LineList *list, StrView line) {
     MEM_GROW(list->lines, list->capacity, list->count + 1);

@@ -245,10 +245,7 @@ static const OptionTable *tables_for(BleuCommand *command, OptionTable tables[2]
 }
 
 static void add_references(StrList *references, const StrList *positional) {
-    references->items =
-        mem_realloc(references->items, references->count + positional->count + 1, sizeof(char *));
-    for (size_t i = 0; i < positional->count; i++)
-        references->items[references->count++] = mem_strdup(positional->items[i]);
+    for (size_t i = 0; i < positional->count; i++) strlist_add(references, sv(positional->items[i]));
 }
 
 Status bleu_options_parse(BleuCommand *command, int argc, char **argv, bool *help) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 void bleu_report_write_repr(double value, StrBuf *out) {
     char text[400];

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
-#include "text/normalize.h"
-#include "text/utf8.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 enum { CELL_LINES = 2, HEADER_MARGIN = 2 };
 
@@ -29,7 +29,7 @@ static Cell *grid_cell(const Grid *grid, size_t row, size_t column) {
 static size_t text_width(StrView text) {
     size_t width = 0;
     for (size_t position = 0; position < text.length;)
-        width += (size_t)normalize_width(utf8_next(text, &position));
+        width += (size_t)unicode_width(utf8_next(text, &position));
     return width;
 }
 

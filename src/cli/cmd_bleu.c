@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/version.h"
 #include "cli/bleu_input.h"
 #include "cli/bleu_metric.h"
@@ -12,7 +13,6 @@
 #include "cli/bleu_table.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "text/unicode_props.h"
 
 /* Everything one run knows. */
 typedef struct {

@@ -257,11 +257,8 @@ static Status parse(Session *session, DecodeOptions *decode, int argc, char **ar
     options_free(own);
     options_defaults(own);
     Status status = options_parse(tables, argc, argv, false, &files, help);
-    StrList *inputs = &session->options.inputs;
-    if (status == STATUS_OK && files.count > 0) {
-        inputs->items = mem_realloc(inputs->items, inputs->count + files.count, sizeof *inputs->items);
-        for (size_t i = 0; i < files.count; i++) inputs->items[inputs->count++] = mem_strdup(files.items[i]);
-    }
+    for (size_t i = 0; i < files.count && status == STATUS_OK; i++)
+        strlist_add(&session->options.inputs, sv(files.items[i]));
     mem_free(files.items);
     if (status == STATUS_OK && *help) status = command_print_help(USAGE, tables, EXAMPLES);
     return status;

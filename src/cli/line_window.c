@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "cli/json_lines.h"
-#include "text/utf8.h"
 
 enum { MOST_BYTES = 32 << 20 };
 

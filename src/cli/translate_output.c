@@ -4,8 +4,8 @@
 #include <math.h>
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "cli/json_lines.h"
-#include "text/utf8.h"
 
 /* A number as every reader of text and JSON takes it. */
 static void add_number(StrBuf *out, double value) {

@@ -2,7 +2,7 @@
 #include "decode/split.h"
 
 #include "base/mem.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 void piece_list_free(PieceList *list) {
     mem_free(list->items);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "text/utf8.h"
 
 void translation_free(Translation *translation) {
     for (int i = 0; i < translation->count; i++) {
@@ -19,17 +18,6 @@ void translation_free(Translation *translation) {
     mem_free(translation->source);
     mem_free(translation->source_word);
     *translation = (Translation){0};
-}
-
-bool text_is_blank(StrView text) {
-    for (size_t i = 0; i < text.length;) {
-        int c = utf8_next(text, &i);
-        bool space = c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
-                     c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200B) || c == 0x2028 || c == 0x2029 ||
-                     c == 0x202F || c == 0x205F || c == 0x3000 || c == 0xFEFF;
-        if (!space) return false;
-    }
-    return true;
 }
 
 static const Hypothesis *piece_hypothesis(const JoinInput *input, int piece, int rank) {

@@ -15,7 +15,5 @@ typedef struct {
 
 /* Fills everything but `pieces`. No pieces give one empty item. */
 void translation_join(const JoinInput *input, Translation *out);
-/* Nothing but white space, in the sense of Unicode? */
-bool text_is_blank(StrView text);
 
 #endif

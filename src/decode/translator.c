@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "decode/search_team.h"
 #include "decode/split.h"
 #include "decode/translation_join.h"
@@ -103,7 +104,7 @@ static int line_add(Work *work, Translator *translator, StrView line, long numbe
     const DecodeOptions *decode = &translator->options.decode;
     int added = 0;
     pieces->count = 0;
-    if (text_is_blank(line)) return 0;
+    if (unicode_is_blank(line)) return 0;
     split_line(seq2seq_source(translator->models[0]), line, decode->max_input_length, pieces);
     if (pieces->count > 1) {
         translator->long_lines++;
@@ -159,7 +160,8 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
                       Translation *out) {
     Work work = {.ids = arena_new()};
     for (int i = 0; i < count; i++) {
-        out[i] = (Translation){.pieces = !text_is_blank(lines[i]) && work_add(&work, translator, lines[i])};
+        out[i] =
+            (Translation){.pieces = !unicode_is_blank(lines[i]) && work_add(&work, translator, lines[i])};
         if (out[i].pieces == 0) continue;
         MEM_GROW(work.targets, work.targets_capacity, (size_t)work.count);
         work.targets[work.count - 1] = work_tokens(&work, seq2seq_target(translator->models[0]), targets[i]);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/mem.h"
-#include "metrics/words.h"
+#include "base/unicode.h"
 #include "metrics/ngram.h"
-#include "text/unicode_props.h"
+#include "metrics/words.h"
 
 struct Bleu {
     BleuOptions options;

@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "metrics/ngram.h"
 #include "metrics/words.h"
-#include "text/unicode_props.h"
-#include "text/utf8.h"
 
 /* The characters of one text. */
 typedef struct {

@@ -2,9 +2,9 @@
 #include "metrics/tok13a.h"
 
 #include <string.h>
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "metrics/tok_intl.h"
-#include "text/unicode_props.h"
-#include "text/utf8.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_stop(char c) { return c == '.' || c == ','; }

@@ -1,8 +1,8 @@
 /* tok_intl.c - three passes over the line, each from left to right over what the one before left. */
 #include "metrics/tok_intl.h"
 
-#include "text/unicode_props.h"
-#include "text/utf8.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 /* A character with its kind and its bytes. */
 typedef struct {

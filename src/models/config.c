@@ -3,13 +3,13 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "layers/attention.h"
 #include "layers/cell.h"
 #include "layers/posenc.h"
 #include "layers/transformer.h"
 #include "metrics/tok13a.h"
 #include "text/bpe.h"
-#include "text/normalize.h"
 
 #define DATA(member)   OPT_FIELD(DataOptions, member)
 #define TEXT(member)   OPT_FIELD(TextOptions, member)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "base/hashmap.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/bigram.h"
-#include "text/utf8.h"
 
 enum { NONE = -1 };
 

@@ -11,14 +11,8 @@
 typedef struct {
     Corpus *corpus;
     size_t source_capacity, target_capacity; /* of the start arrays */
-    size_t source_text_capacity, target_text_capacity;
     long without_tokens;
 } Builder;
-
-static void add_text(StrList *list, size_t *capacity, StrView text) {
-    MEM_GROW(list->items, *capacity, list->count + 1);
-    list->items[list->count++] = mem_strndup(text.data, text.length);
-}
 
 static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
     size_t longer = source > target ? source : target, shorter = source > target ? target : source;
@@ -80,8 +74,8 @@ static Status read_pairs(Builder *builder, PairReader *reader, const DataOptions
         if (!add_pair(builder, source, target, source_line, target_line, filter ? options : NULL) ||
             !keep_text)
             continue;
-        add_text(&corpus->source_text, &builder->source_text_capacity, source_line);
-        add_text(&corpus->target_text, &builder->target_text_capacity, target_line);
+        strlist_add(&corpus->source_text, source_line);
+        strlist_add(&corpus->target_text, target_line);
     }
     sha256_end(&hash, corpus->sha256);
     if (corpus->count > 0) return STATUS_OK;
@@ -124,18 +118,13 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     return status;
 }
 
-static void free_texts(StrList *list) {
-    for (size_t i = 0; i < list->count; i++) mem_free(list->items[i]);
-    mem_free(list->items);
-}
-
 void corpus_free(Corpus *corpus) {
     id_list_free(&corpus->source);
     id_list_free(&corpus->target);
     mem_free(corpus->source_start);
     mem_free(corpus->target_start);
-    free_texts(&corpus->source_text);
-    free_texts(&corpus->target_text);
+    strlist_free(&corpus->source_text);
+    strlist_free(&corpus->target_text);
     *corpus = (Corpus){0};
 }
 

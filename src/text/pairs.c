@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "text/normalize.h"
-#include "text/utf8.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 /* ---- what went wrong, how often, and where ---- */
 
@@ -46,8 +46,8 @@ typedef struct {
 } Trouble;
 
 struct PairReader {
-    char **entries;
-    size_t count, current;
+    StrList entries;
+    size_t current;
     char *source, *target;
     int source_column, target_column;
     LineReader *first, *second;      /* second: NULL for TSV */
@@ -70,7 +70,7 @@ static void report_places(const PairReader *reader, const Trouble *trouble, bool
         bool same = i > 0 && trouble->entry[i] == trouble->entry[i - 1];
         bool more = i + 1 < trouble->places && trouble->entry[i + 1] == trouble->entry[i];
         if (same && trouble->line[i] == 0) continue;
-        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", reader->entries[trouble->entry[i]]);
+        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", reader->entries.items[trouble->entry[i]]);
         if (trouble->line[i] == 0) continue;
         strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", trouble->line[i]);
     }
@@ -149,7 +149,7 @@ static void close_files(PairReader *reader) {
 }
 
 static Status open_files(PairReader *reader) {
-    const char *entry = reader->entries[reader->current];
+    const char *entry = reader->entries.items[reader->current];
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
@@ -168,13 +168,13 @@ static Status open_files(PairReader *reader) {
 
 static Status prepare(PairReader *reader, const DataOptions *options) {
     bool tsv = false;
-    for (size_t i = 0; i < reader->count; i++) tsv |= !is_pattern(reader->entries[i]);
+    for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
     reader->target_column = 1;
     if (tsv && options->columns && options->columns[0]) {
         TRY(find_column(options->columns, reader->source, &reader->source_column));
         TRY(find_column(options->columns, reader->target, &reader->target_column));
     }
-    for (size_t i = 0; i < reader->count; i++) TRY(check_entry(reader, reader->entries[i]));
+    for (size_t i = 0; i < reader->entries.count; i++) TRY(check_entry(reader, reader->entries.items[i]));
     return STATUS_OK;
 }
 
@@ -190,9 +190,7 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     PairReader *result = mem_alloc(1, sizeof *result);
     result->source = mem_strdup(options->source);
     result->target = mem_strdup(options->target);
-    result->entries = mem_alloc(entries->count, sizeof *result->entries);
-    result->count = entries->count;
-    for (size_t i = 0; i < entries->count; i++) result->entries[i] = mem_strdup(entries->items[i]);
+    for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
     Status status = prepare(result, options);
     if (status == STATUS_OK)
         *reader = result;
@@ -212,8 +210,7 @@ Status pair_reader_rewind(PairReader *reader) {
 void pair_reader_close(PairReader *reader) {
     if (!reader) return;
     close_files(reader);
-    for (size_t i = 0; i < reader->count; i++) mem_free(reader->entries[i]);
-    mem_free(reader->entries);
+    strlist_free(&reader->entries);
     mem_free(reader->source);
     mem_free(reader->target);
     strbuf_free(&reader->source_text);
@@ -224,14 +221,6 @@ void pair_reader_close(PairReader *reader) {
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
 /* ---- lines ---- */
-
-static bool is_blank(StrView text) {
-    for (size_t position = 0; position < text.length;) {
-        int c = utf8_next(text, &position);
-        if (!normalize_is_blank(c)) return false;
-    }
-    return true;
-}
 
 static bool needs_repair(StrView text, bool *nul) {
     bool has_nul = text.length > 0 && memchr(text.data, 0, text.length);
@@ -251,7 +240,7 @@ static bool accept(PairReader *reader, StrView *source, StrView *target, long li
         note(reader, TOO_BIG, 1, line);
         return false;
     }
-    if (is_blank(*source) || is_blank(*target)) {
+    if (unicode_is_blank(*source) || unicode_is_blank(*target)) {
         note(reader, EMPTY_SIDE, 1, line);
         return false;
     }
@@ -306,7 +295,8 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
     } else if (*more) {
         StrView line = *source;
         *ok = split_columns(reader, line, source, target);
-        if (!*ok) note(reader, is_blank(line) ? EMPTY_SIDE : NO_TAB, 1, line_reader_number(reader->first));
+        if (!*ok)
+            note(reader, unicode_is_blank(line) ? EMPTY_SIDE : NO_TAB, 1, line_reader_number(reader->first));
     }
     if (!*more && before == 0) note(reader, NO_LINES, 1, 0);
     return STATUS_OK;
@@ -315,8 +305,8 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
 static Status fail_unusable(const PairReader *reader) {
     StrBuf report = {0};
     pair_reader_report(reader, &report);
-    status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries[0],
-                reader->count > 1 ? " and the other files" : "");
+    status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
+                reader->entries.count > 1 ? " and the other files" : "");
     if (report.length > 0) status_hint(STATUS_DATA, "%.*s", (int)report.length - 1, report.data);
     strbuf_free(&report);
     return STATUS_DATA;
@@ -324,7 +314,7 @@ static Status fail_unusable(const PairReader *reader) {
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
-    while (reader->current < reader->count) {
+    while (reader->current < reader->entries.count) {
         bool line = false, ok = false;
         if (!reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));

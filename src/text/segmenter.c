@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/segmenter_parts.h"
-#include "text/utf8.h"
 
 enum {
     CACHED_WORDS = 100000, /* when there are more, the cache starts afresh */
@@ -55,7 +55,7 @@ void segmenter_cut(Segmenter *segmenter, StrView line, TokenSink sink, void *con
         line = strbuf_view(&segmenter->repaired);
     }
     strbuf_clear(&segmenter->normal);
-    normalize_text(line, segmenter->normalize, segmenter->lowercase, &segmenter->normal);
+    unicode_normalize(line, segmenter->normalize, segmenter->lowercase, &segmenter->normal);
     StrView text = strbuf_view(&segmenter->normal);
     if (segmenter->tokenizer == TOKENIZER_WORD)
         tokenize_words(text, sink, context);
@@ -205,7 +205,7 @@ void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
     if (last) token.length -= end.length;
     for (size_t position = 0; position < token.length;) {
         int c = utf8_next(token, &position);
-        if (normalize_is_blank(c)) c = 0x2423; /* open box: a no-break space cannot be seen */
+        if (unicode_is_space(c)) c = 0x2423; /* open box: a no-break space cannot be seen */
         if (c < ' ' || (c >= 0x7F && c < 0xA0)) c = UTF8_REPLACEMENT;
         utf8_add(label, c);
     }

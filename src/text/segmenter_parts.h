@@ -3,8 +3,8 @@
 #define TEXT_SEGMENTER_PARTS_H
 
 #include "base/hashmap.h"
+#include "base/unicode.h"
 #include "text/bpe.h"
-#include "text/normalize.h"
 #include "text/segmenter.h"
 #include "text/tokenize.h"
 
@@ -24,7 +24,7 @@ struct Segmenter {
 
 Segmenter *segmenter_new(void); /* nothing but zeros and one reference */
 
-/* Repair, normalise and cut one line; `sink` gets pre-tokens (with markers) or words. */
+/* Repair, normalize and cut one line; `sink` gets pre-tokens (with markers) or words. */
 void segmenter_cut(Segmenter *segmenter, StrView line, TokenSink sink, void *context);
 
 /* Is this text the spelling of a special token? Such text is never given the id of that token. */

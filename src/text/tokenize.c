@@ -1,9 +1,9 @@
 /* tokenize.c - see tokenize.h. */
 #include "text/tokenize.h"
 
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "text/bpe.h"
-#include "text/normalize.h"
-#include "text/utf8.h"
 
 enum { ZERO_WIDTH_NON_JOINER = 0x200C, ZERO_WIDTH_JOINER = 0x200D, VISIBLE_SPACE = 0x2581 };
 
@@ -24,7 +24,7 @@ void tokenize_words(StrView text, TokenSink sink, void *context) {
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
         int c = utf8_next(text, &position);
-        if (normalize_is_blank(c)) {
+        if (unicode_is_space(c)) {
             cut(&cutter);
             continue;
         }
@@ -38,7 +38,7 @@ void tokenize_words(StrView text, TokenSink sink, void *context) {
 static bool is_apostrophe(int c) { return c == '\'' || c == 0x2019; }
 
 static bool letter_follows(StrView text, size_t position) {
-    return position < text.length && normalize_class(utf8_next(text, &position)) == CHAR_LETTER;
+    return position < text.length && unicode_class(utf8_next(text, &position)) == CHAR_LETTER;
 }
 
 void tokenize_runs(StrView text, TokenSink sink, void *context) {
@@ -48,7 +48,7 @@ void tokenize_runs(StrView text, TokenSink sink, void *context) {
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
         int c = utf8_next(text, &position);
-        CharClass class = normalize_class(c);
+        CharClass class = unicode_class(c);
         StrView bytes = c == VISIBLE_SPACE ? SV("_") : (StrView){text.data + start, position - start};
         if (class == CHAR_SPACE) {
             cut(&cutter);
@@ -79,7 +79,7 @@ void tokenize_spaced(StrView text, TokenSink sink, void *context) {
     Cutter cutter = {.sink = sink, .context = context};
     for (size_t position = 0; position <= text.length;) {
         size_t start = position;
-        bool space = position == text.length || normalize_class(utf8_next(text, &position)) == CHAR_SPACE;
+        bool space = position == text.length || unicode_class(utf8_next(text, &position)) == CHAR_SPACE;
         if (!space) {
             strbuf_add(&cutter.token, (StrView){text.data + start, position - start});
             continue;

@@ -1,8 +1,7 @@
 /* label.h - pieces of text in pictures: how wide they are on a terminal, and how to cut them.
- * Unicode Standard Annex 11 (East Asian width) and the general categories Mn, Me, Cf, in coarse ranges
  *
- * Units   width in terminal columns: 0 for combining marks, 2 for wide characters
- * Fails   never: ill-formed bytes and control characters become U+FFFD, so that a label cannot steer a terminal
+ * Units   width in terminal columns, as unicode_width counts them
+ * Fails   never: ill-formed bytes and controls become U+FFFD, so that a label cannot steer a terminal
  */
 #ifndef VIZ_LABEL_H
 #define VIZ_LABEL_H

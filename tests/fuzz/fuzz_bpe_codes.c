@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "text/bpe.h"
 #include "text/tokenize.h"
-#include "text/utf8.h"
 
 static void require(int condition) {
     if (!condition) abort();

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/utf8.h"
 #include "text/pairs.h"
-#include "text/utf8.h"
 
 static char folder[64];
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "text/bpe.h"
-#include "text/normalize.h"
 #include "text/segmenter.h"
-#include "text/utf8.h"
 
 static void require(int condition) {
     if (!condition) abort();
@@ -48,12 +48,12 @@ static void use(Segmenter *segmenter, StrView text) {
 static void expect(StrView text, BpeMarker marker, StrBuf *out) {
     StrBuf whole = {0}, normal = {0};
     utf8_repair(text, &whole);
-    normalize_text(strbuf_view(&whole), NORMALIZE_NFC, false, &normal);
+    unicode_normalize(strbuf_view(&whole), NORMALIZE_NFC, false, &normal);
     StrView view = strbuf_view(&normal);
     bool space = false;
     for (size_t position = 0; position < view.length;) {
         int c = utf8_next(view, &position);
-        if (normalize_class(c) == CHAR_SPACE) {
+        if (unicode_class(c) == CHAR_SPACE) {
             space = out->length > 0;
             continue;
         }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "text/unicode_props.h"
+#include "base/unicode.h"
 
 static Json *cases;
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/unicode.h"
 #include "metrics/bleu.h"
 #include "metrics/ngram.h"
 #include "metrics/words.h"
-#include "text/unicode_props.h"
 #include "unit/bleu_cases.h"
 
 static void check_text(StrView input, const char *what, StrView expected, StrView actual) {

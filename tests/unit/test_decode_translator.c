@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "decode/split.h"
 #include "decode/translation_join.h"
 #include "num/kern.h"
@@ -117,7 +118,7 @@ static void test_blank_lines(void **state) {
         bool is_blank = i % 10 == 3 || i % 31 == 0;
         assert_true(out[i].count >= 1);
         assert_int_equal(out[i].pieces == 0, is_blank);
-        assert_int_equal(text_is_blank(lines[i]), is_blank);
+        assert_int_equal(unicode_is_blank(lines[i]), is_blank);
         blank += is_blank;
         if (!is_blank) continue;
         assert_int_equal(out[i].count, 1);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/sha256.h"
+#include "base/unicode.h"
 #include "text/bpe.h"
 #include "text/corpus.h"
-#include "text/normalize.h"
 #include "text_fixture.h"
 
 static const TextOptions WORD = {.tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .min_count = 1};

@@ -9,9 +9,9 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "text/bpe.h"
-#include "text/normalize.h"
-#include "text/utf8.h"
 #include "text_fixture.h"
 
 static const TextOptions WORD = {
@@ -280,12 +280,12 @@ static int random_character(Rng *rng) {
 /* Line in normal form, one plain space for each run of white space, none at the ends: what must come back. */
 static void expected_line(StrView line, StrBuf *out) {
     StrBuf normal = {0};
-    normalize_text(line, NORMALIZE_NFC, false, &normal);
+    unicode_normalize(line, NORMALIZE_NFC, false, &normal);
     StrView text = strbuf_view(&normal);
     bool space = false;
     for (size_t position = 0; position < text.length;) {
         int c = utf8_next(text, &position);
-        if (normalize_class(c) == CHAR_SPACE) {
+        if (unicode_class(c) == CHAR_SPACE) {
             space = out->length > 0;
             continue;
         }

@@ -96,7 +96,7 @@ static void test_label_widths(void **state) {
                  {"\xED\xA0\x80", 3, 3}, /* a surrogate: three bad bytes */
                  {"\xF4\x90\x80\x80", 4, 4},
                  {"\xC0\x80", 2, 2}, /* overlong */
-                 {"\xE2\x82", 2, 2}, /* cut off */
+                 {"\xE2\x82", 1, 1}, /* cut off: one sequence */
                  {"\033[31m", 5, 5},
                  {"\xC2\x9B", 1, 1}}; /* C1 control */
     for (size_t i = 0; i < COUNT(cases); i++) {

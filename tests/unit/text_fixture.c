@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fileio.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 static Status next_line(void *context, StrView *line, bool *more) {
     const char *const **lines = context;

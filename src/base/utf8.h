@@ -2,8 +2,8 @@
  *
  * Fails   never: ill-formed bytes decode as U+FFFD, one per maximal subpart, and are counted by utf8_repair
  */
-#ifndef TEXT_UTF8_H
-#define TEXT_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include "base/strview.h"
 
@@ -14,7 +14,8 @@ int utf8_next(StrView text, size_t *position);
 void utf8_add(StrBuf *out, int code_point);
 size_t utf8_count(StrView text); /* code points */
 bool utf8_valid(StrView text);
-/* Append `text` to `out` with ill-formed sequences and NUL bytes replaced by U+FFFD; returns how many were. */
+size_t utf8_valid_length(StrView text); /* bytes before the first ill-formed sequence */
+/* Append `text` with ill-formed sequences and NUL bytes replaced by U+FFFD; returns how many were. */
 size_t utf8_repair(StrView text, StrBuf *out);
 
 #endif

@@ -1,14 +1,17 @@
-/* unicode_props.c - character kinds from utf8proc, white space and lower case by Python's rules. */
-#include "text/unicode_props.h"
+/* unicode.c - properties from utf8proc; white space and lower case by Python's rules. */
+#include "base/unicode.h"
 
+#include <stdlib.h>
 #include <utf8proc.h>
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #define CAPITAL_SIGMA    0x3A3
 #define SMALL_SIGMA      0x3C3
 #define FINAL_SIGMA      0x3C2
 #define CAPITAL_I_DOT    0x130
 #define COMBINING_DOT    0x307
+#define ZERO_WIDTH_SPACE 0x200B
+#define BYTE_ORDER_MARK  0xFEFF
 #define ARRAY_LENGTH(a_) (sizeof(a_) / sizeof *(a_))
 
 typedef struct {
@@ -50,13 +53,34 @@ static const KindRange NEWER[] = {
     {{0x1FBCB, 0x1FBEF}, UNICODE_SYMBOL},      {{0x1FBFA, 0x1FBFA}, UNICODE_SYMBOL},
 };
 
-/* Cased characters that are no letters: feminine and masculine ordinal, Roman numerals, circled and squared letters. */
+/* Cased characters that are no letters: ordinal indicators, Roman numerals, circled and squared letters. */
 static const Range CASED[] = {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2160, 0x217F},  {0x24B6, 0x24E9},
                               {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 
-/* Punctuation inside a word that case rules look through: apostrophes, full stops, colons, middle dots beyond ASCII. */
+/* Punctuation inside a word that case rules look through: apostrophes, stops, colons, middle dots. */
 static const int SEEN_THROUGH[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
                                    0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
+
+CharClass unicode_class(int code_point) {
+    if (code_point == ' ' || (code_point >= '\t' && code_point <= '\r')) return CHAR_SPACE;
+    if (code_point == 0x85 || code_point == 0x2028 || code_point == 0x2029) return CHAR_SPACE;
+    switch (utf8proc_category(code_point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+        return CHAR_LETTER;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+        return CHAR_MARK;
+    case UTF8PROC_CATEGORY_ND:
+        return CHAR_DIGIT;
+    default:
+        return CHAR_OTHER;
+    }
+}
 
 UnicodeKind unicode_kind(int code_point) {
     switch (utf8proc_category(code_point)) {
@@ -91,6 +115,21 @@ bool unicode_is_space(int c) {
     if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
     return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
            c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+/* The tails of Korean syllables and the skin colours of emoji join what stands before them. */
+int unicode_width(int c) {
+    if ((c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FB) || (c >= 0x1F3FB && c <= 0x1F3FF))
+        return 0;
+    return utf8proc_charwidth(c);
+}
+
+bool unicode_is_blank(StrView text) {
+    for (size_t position = 0; position < text.length;) {
+        int c = utf8_next(text, &position);
+        if (!unicode_is_space(c) && c != ZERO_WIDTH_SPACE && c != BYTE_ORDER_MARK) return false;
+    }
+    return true;
 }
 
 StrView unicode_trim_end(StrView text) {
@@ -186,4 +225,69 @@ void unicode_lower(StrView text, StrBuf *out) {
         }
         if (!is_case_ignorable(c)) after_cased = is_cased(c);
     }
+}
+
+/* ---- normal forms ---- */
+
+/* Code points that no normal form composes or takes apart and whose order never changes: what nearly all
+ * text in European languages is made of. tests/unit/test_base_unicode.c proves both ranges. */
+static bool is_stable_nfc(int code_point) {
+    return code_point < 0x300 || (code_point >= 0x2002 && code_point < 0x20D0);
+}
+
+typedef enum { TEXT_ASCII, TEXT_STABLE, TEXT_ANY } TextKind;
+
+static TextKind text_kind(StrView text) {
+    TextKind kind = TEXT_ASCII;
+    for (size_t position = 0; position < text.length;) {
+        if ((unsigned char)text.data[position] < 0x80) {
+            position++;
+            continue;
+        }
+        kind = TEXT_STABLE;
+        if (!is_stable_nfc(utf8_next(text, &position))) return TEXT_ANY;
+    }
+    return kind;
+}
+
+static void add_lower(StrView text, StrBuf *out) {
+    for (size_t position = 0; position < text.length;) {
+        unsigned char byte = (unsigned char)text.data[position];
+        if (byte < 0x80) {
+            strbuf_add_char(out, byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : (char)byte);
+            position++;
+        } else {
+            utf8_add(out, utf8proc_tolower(utf8_next(text, &position)));
+        }
+    }
+}
+
+static void add_normal_form(StrView text, NormalForm form, StrBuf *out) {
+    TextKind kind = text_kind(text);
+    if (form == NORMALIZE_NONE || kind == TEXT_ASCII || (kind == TEXT_STABLE && form == NORMALIZE_NFC)) {
+        strbuf_add(out, text);
+        return;
+    }
+    utf8proc_option_t flags = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
+    if (form == NORMALIZE_NFKC) flags |= UTF8PROC_COMPAT;
+    utf8proc_uint8_t *result = NULL;
+    utf8proc_ssize_t length =
+        utf8proc_map((const utf8proc_uint8_t *)text.data, (utf8proc_ssize_t)text.length, &result, flags);
+    strbuf_add(out, length < 0 ? text : (StrView){(const char *)result, (size_t)length});
+    free(result); /* allocated by utf8proc */
+}
+
+void unicode_normalize(StrView text, NormalForm form, bool lowercase, StrBuf *out) {
+    if (!lowercase) {
+        add_normal_form(text, form, out);
+        return;
+    }
+    /* Small letters may compose where capitals do not (H + U+0331), and compatibility forms may hide
+     * capitals: so normalize, lower, normalize. */
+    StrBuf first = {0}, second = {0};
+    add_normal_form(text, form, &first);
+    add_lower(strbuf_view(&first), &second);
+    add_normal_form(strbuf_view(&second), form, out);
+    strbuf_free(&first);
+    strbuf_free(&second);
 }

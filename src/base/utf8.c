@@ -1,5 +1,5 @@
 /* utf8.c - see utf8.h. */
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 enum { ILL_FORMED = -1 };
 
@@ -73,11 +73,15 @@ size_t utf8_count(StrView text) {
     return count;
 }
 
-bool utf8_valid(StrView text) {
-    for (size_t position = 0; position < text.length;)
-        if (decode(text, &position) == ILL_FORMED) return false;
-    return true;
+size_t utf8_valid_length(StrView text) {
+    for (size_t position = 0; position < text.length;) {
+        size_t before = position;
+        if (decode(text, &position) == ILL_FORMED) return before;
+    }
+    return text.length;
 }
+
+bool utf8_valid(StrView text) { return utf8_valid_length(text) == text.length; }
 
 size_t utf8_repair(StrView text, StrBuf *out) {
     size_t repaired = 0, good = 0; /* [good, position) is copied as it is */

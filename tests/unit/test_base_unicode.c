@@ -1,12 +1,12 @@
-/* test_text_normalize.c - normal forms, case, character classes. Cases: tests/cases/normalize.case */
+/* test_base_unicode.c - normal forms, case, character classes. Cases: tests/cases/normalize.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "text/normalize.h"
-#include "text/utf8.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "text_fixture.h"
 
 static void check_case(const FixtureCase *block) {
@@ -19,7 +19,7 @@ static void check_case(const FixtureCase *block) {
                                                      : NORMALIZE_NONE;
     StrBuf out = {0};
     strbuf_add(&out, SV("kept:")); /* the result is appended */
-    normalize_text(block->line[1], normal, lower, &out);
+    unicode_normalize(block->line[1], normal, lower, &out);
     StrView got = {out.data + 5, out.length - 5};
     if (!sv_equal(got, block->line[2])) fail_msg("line %d: got '%.*s'", block->number, SV_ARG(got));
     assert_memory_equal(out.data, "kept:", 5);
@@ -37,10 +37,10 @@ static void check_short_cut(int first, int second, StrBuf *text, StrBuf *brief, 
     strbuf_clear(text), strbuf_clear(brief), strbuf_clear(full);
     utf8_add(text, first);
     utf8_add(text, second);
-    normalize_text(strbuf_view(text), NORMALIZE_NFC, false, brief);
+    unicode_normalize(strbuf_view(text), NORMALIZE_NFC, false, brief);
     utf8_add(brief, 0x65E5);
     utf8_add(text, 0x65E5);
-    normalize_text(strbuf_view(text), NORMALIZE_NFC, false, full);
+    unicode_normalize(strbuf_view(text), NORMALIZE_NFC, false, full);
     if (!sv_equal(strbuf_view(brief), strbuf_view(full))) fail_msg("U+%04X U+%04X", first, second);
 }
 
@@ -78,7 +78,7 @@ static void test_stable_ranges(void **state) {
             utf8_add(&pair, utf8_next(all, &q));
         }
         utf8_add(&pair, 0x65E5);
-        normalize_text(strbuf_view(&pair), NORMALIZE_NFC, false, &out);
+        unicode_normalize(strbuf_view(&pair), NORMALIZE_NFC, false, &out);
         if (!sv_equal(strbuf_view(&pair), strbuf_view(&out))) fail_msg("U+%04X is not stable", first);
     }
     strbuf_free(&list);
@@ -86,7 +86,7 @@ static void test_stable_ranges(void **state) {
     strbuf_free(&out);
 }
 
-/* Normalising twice is normalising once, for every code point, alone and followed by an accent. */
+/* Normalizing twice is normalizing once, for every code point, alone and followed by an accent. */
 static void test_idempotent(void **state) {
     (void)state;
     StrBuf text = {0}, once = {0}, twice = {0};
@@ -101,8 +101,8 @@ static void test_idempotent(void **state) {
                 utf8_add(&text, c);
                 strbuf_add(&text, SV("\xCC\x81 "));
             }
-            normalize_text(strbuf_view(&text), form, kind >= 2, &once);
-            normalize_text(strbuf_view(&once), form, kind >= 2, &twice);
+            unicode_normalize(strbuf_view(&text), form, kind >= 2, &once);
+            unicode_normalize(strbuf_view(&once), form, kind >= 2, &twice);
             if (!sv_equal(strbuf_view(&once), strbuf_view(&twice)))
                 fail_msg("block U+%04X, kind %d", start, kind);
         }
@@ -116,8 +116,8 @@ static void test_empty(void **state) {
     (void)state;
     for (int form = NORMALIZE_NONE; form <= NORMALIZE_NFKC; form++) {
         StrBuf out = {0};
-        normalize_text((StrView){NULL, 0}, (NormalForm)form, false, &out);
-        normalize_text((StrView){"", 0}, (NormalForm)form, true, &out);
+        unicode_normalize((StrView){NULL, 0}, (NormalForm)form, false, &out);
+        unicode_normalize((StrView){"", 0}, (NormalForm)form, true, &out);
         assert_int_equal(out.length, 0);
         strbuf_free(&out);
     }
@@ -139,22 +139,35 @@ static void test_classes(void **state) {
         {0x2581, CHAR_OTHER}, {0x200D, CHAR_OTHER},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (normalize_class(known[i].c) != known[i].class)
-            fail_msg("U+%04X: class %d", known[i].c, normalize_class(known[i].c));
-    assert_true(normalize_is_blank(' ') && normalize_is_blank(0xA0) && normalize_is_blank(0x202F));
-    assert_true(normalize_is_blank(0x3000) && normalize_is_blank('\t') && normalize_is_blank(0x2028));
-    assert_false(normalize_is_blank('a') || normalize_is_blank('.') || normalize_is_blank(0x200B));
+        if (unicode_class(known[i].c) != known[i].class)
+            fail_msg("U+%04X: class %d", known[i].c, unicode_class(known[i].c));
+    assert_true(unicode_is_space(' ') && unicode_is_space(0xA0) && unicode_is_space(0x202F));
+    assert_true(unicode_is_space(0x3000) && unicode_is_space('\t') && unicode_is_space(0x2028));
+    assert_false(unicode_is_space('a') || unicode_is_space('.') || unicode_is_space(0x200B));
+}
+
+/* What makes a pair useless to training makes a line empty in translation. */
+static void test_blank(void **state) {
+    (void)state;
+    static const char *const blank[] = {"", " \t\r\v", "\xC2\xA0\xE2\x80\xAF\xE3\x80\x80", "\xE2\x80\x8B",
+                                        "\xEF\xBB\xBF \x1C\x1F"};
+    static const char *const full[] = {" .", "\xE2\x80\x8B-", "\xE2\x80\x8D", "\x01", "\xFF"};
+    for (size_t i = 0; i < sizeof blank / sizeof *blank; i++) assert_true(unicode_is_blank(sv(blank[i])));
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) assert_false(unicode_is_blank(sv(full[i])));
+    assert_true(unicode_is_blank((StrView){0}));
 }
 
 static void test_widths(void **state) {
     (void)state;
-    assert_int_equal(normalize_width('a'), 1);
-    assert_int_equal(normalize_width(0xE9), 1);
-    assert_int_equal(normalize_width(0x301), 0);
-    assert_int_equal(normalize_width(0x65E5), 2);
-    assert_int_equal(normalize_width(0x1F600), 2);
-    assert_int_equal(normalize_width(0), 0);
-    for (int c = 0; c <= 0x10FFFF; c++) assert_in_range(normalize_width(c), 0, 2);
+    assert_int_equal(unicode_width('a'), 1);
+    assert_int_equal(unicode_width(0xE9), 1);
+    assert_int_equal(unicode_width(0x301), 0);
+    assert_int_equal(unicode_width(0x65E5), 2);
+    assert_int_equal(unicode_width(0x1F600), 2);
+    assert_int_equal(unicode_width(0), 0);
+    assert_int_equal(unicode_width(0x1F3FD), 0); /* skin colour: part of the emoji before it */
+    assert_int_equal(unicode_width(0x1161), 0);  /* vowel of the syllable before it */
+    for (int c = 0; c <= 0x10FFFF; c++) assert_in_range(unicode_width(c), 0, 2);
 }
 
 int main(void) {
@@ -162,7 +175,7 @@ int main(void) {
         cmocka_unit_test(test_cases),         cmocka_unit_test(test_short_cut),
         cmocka_unit_test(test_stable_ranges), cmocka_unit_test(test_idempotent),
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_blank),         cmocka_unit_test(test_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

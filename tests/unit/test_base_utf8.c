@@ -1,11 +1,11 @@
-/* test_text_utf8.c - decoding, encoding and repair of UTF-8. Cases: tests/cases/utf8.case */
+/* test_base_utf8.c - decoding, encoding and repair of UTF-8. Cases: tests/cases/utf8.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include "text/utf8.h"
+#include "base/utf8.h"
 #include "text_fixture.h"
 
 static void check_case(const FixtureCase *block) {

@@ -1,0 +1,48 @@
+/* unicode.h - what characters are; text cut, lower-cased and normalized by that. The only user of utf8proc.
+ * Unicode Standard Annexes 11 (East Asian width), 15 (normal forms) and 44 (general categories);
+ * The Unicode Standard, 3.13 (final sigma); Python's str methods
+ *
+ * White space is Python's str.isspace, because scores are compared with those of a Python program: ASCII
+ * white space, the separators 1C-1F, U+0085, and spaces of every width, no-break ones too; not U+200B and
+ * U+FEFF, which stand inside words. A line is blank if it holds nothing but white space, U+200B and U+FEFF:
+ * none of them can be translated, so a blank line makes no pair to train on and translates to the empty line.
+ *
+ * Fails   never: ill-formed bytes count as U+FFFD; normal forms need valid UTF-8 (utf8_repair first)
+ */
+#ifndef BASE_UNICODE_H
+#define BASE_UNICODE_H
+
+#include "base/strview.h"
+
+/* ---- characters ---- */
+
+/* CHAR_SPACE: ASCII white space, U+0085, U+2028, U+2029. Spaces of other widths and no-break spaces (U+00A0,
+ * U+202F, U+2009, U+3000 ...) are CHAR_OTHER: to byte-pair encoding they belong to the text. */
+typedef enum { CHAR_SPACE, CHAR_LETTER, CHAR_MARK, CHAR_DIGIT, CHAR_OTHER } CharClass;
+CharClass unicode_class(int code_point);
+
+/* By the first letter of the general category: P, N, S, or anything else. */
+typedef enum { UNICODE_OTHER, UNICODE_PUNCTUATION, UNICODE_NUMBER, UNICODE_SYMBOL } UnicodeKind;
+UnicodeKind unicode_kind(int code_point);
+
+bool unicode_is_space(int code_point);
+/* Columns in a terminal: 0 for controls and what joins the character before it, 2 for wide ones, else 1. */
+int unicode_width(int code_point);
+
+/* ---- text ---- */
+
+bool unicode_is_blank(StrView text);
+/* str.rstrip(): without the white space at the end. */
+StrView unicode_trim_end(StrView text);
+/* str.split(), one word per call: cut the next run of other than space off `rest`; false at the end. */
+bool unicode_next_word(StrView *rest, StrView *word);
+/* str.lower(), appended: one code point may become two (U+0130), a sigma that ends a word is final. */
+void unicode_lower(StrView text, StrBuf *out);
+
+typedef enum { NORMALIZE_NONE, NORMALIZE_NFC, NORMALIZE_NFKC } NormalForm;
+#define NORMALIZE_CHOICES "none|nfc|nfkc"
+
+/* Append the normal form of `text` to `out`. Lower case, if asked for, is taken character by character. */
+void unicode_normalize(StrView text, NormalForm form, bool lowercase, StrBuf *out);
+
+#endif
