@@ -42,10 +42,9 @@ static const Option POSITION_OPTIONS[] = {
      .help = "do not say which files were written"},
     {0}};
 
-/* The choices of --score come from the score table: attention_options fills them in. */
-static Option ATTENTION_OPTIONS[] = {
-    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive", .arg = "NAME",
-     .help = "attention score function", .group = "demo attention"},
+static const Option ATTENTION_OPTIONS[] = {
+    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive", .choices = ATTENTION_CHOICES,
+     .arg = "NAME", .help = "attention score function", .group = "demo attention"},
     {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .fallback = "equal", .choices = "equal|random", .arg = "KIND",
      .help = "all keys are the same, so that weights are too, or random"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .fallback = "1", .max = 9e15, .arg = "N",
@@ -72,12 +71,6 @@ static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt demo positions\n"
                                "  attn-mt demo positions --length 100 --size 64 -o long\n"
                                "  attn-mt demo attention --score scaled_dot --keys random --seed 7\n";
-
-static const Option *attention_options(void) {
-    for (Option *row = ATTENTION_OPTIONS; row->flag; row++)
-        if (row->offset == offsetof(AttentionOptions, score)) row->choices = attention_choices();
-    return ATTENTION_OPTIONS;
-}
 
 /* ---- files: all are there before the work starts, and are put in place together ---- */
 
@@ -267,7 +260,7 @@ static Status fail_demo(const char *name) {
 Status cmd_demo(int argc, char **argv) {
     PositionOptions position = {0};
     AttentionOptions attention = {0};
-    OptionTable all[] = {{POSITION_OPTIONS, &position}, {attention_options(), &attention}, {0}};
+    OptionTable all[] = {{POSITION_OPTIONS, &position}, {ATTENTION_OPTIONS, &attention}, {0}};
     OptionTable one[] = {{0}, {0}};
     const char *name = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
     if (name && strcmp(name, "positions") == 0) one[0] = all[0];

@@ -2,7 +2,6 @@
 #include "layers/attention.h"
 
 #include <math.h>
-#include "base/strview.h"
 #include "layers/scores.h"
 
 #define SCORE_ROW(name, formula)                                                                             \
@@ -10,13 +9,8 @@
 const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
 const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
 
-const char *attention_choices(void) {
-    static StrBuf choices;
-    if (!choices.length)
-        for (int i = 0; i < ATTENTION_SCORE_COUNT; i++)
-            strbuf_format(&choices, "%s%s", i ? "|" : "", ATTENTION_SCORES[i].name);
-    return strbuf_text(&choices);
-}
+#define SCORE_NAME(name, formula) "|" #name
+const char ATTENTION_NAMES[] = SCORE_TABLE(SCORE_NAME);
 
 Attention attention_new(ParamSet *params, const char *name, AttentionForm form) {
     Attention attention = {.score = &ATTENTION_SCORES[form.score],

@@ -38,7 +38,8 @@ typedef struct {
 
 extern const AttentionScore ATTENTION_SCORES[];
 extern const int ATTENTION_SCORE_COUNT;
-const char *attention_choices(void); /* "additive|..." for the option table */
+extern const char ATTENTION_NAMES[]; /* "|additive|dot|..." */
+#define ATTENTION_CHOICES (ATTENTION_NAMES + 1)
 
 struct Attention {
     const AttentionScore *score;
