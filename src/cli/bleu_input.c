@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "cli/translate_lines.h"
+#include "cli/command_io.h"
 
 static void add_line(LineList *list, StrView line) {
     MEM_GROW(list->lines, list->capacity, list->count + 1);
