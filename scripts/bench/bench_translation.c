@@ -28,9 +28,9 @@ typedef struct {
 static Status lines_new(Lines *lines, const Bench *bench, int beam, int count, Workers *workers) {
     const Seq2Seq *model = bench->model;
     TranslatorOptions options = {
-        .decode = bench->config->decode, .n_best = 1, .quiet = true, .tokens_only = true};
-    options.decode.beam_size = beam;
-    options.decode.mini_batch = MINI_BATCH;
+        .search = {.decode = bench->config->decode, .n_best = 1, .tokens_only = true}, .quiet = true};
+    options.search.decode.beam_size = beam;
+    options.search.decode.mini_batch = MINI_BATCH;
     *lines = (Lines){.count = count};
     TRY(translator_new(&lines->translator, &model, 1, &options, workers));
     lines->lines = mem_alloc((size_t)count, sizeof *lines->lines);

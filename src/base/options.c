@@ -89,8 +89,7 @@ typedef struct {
     int argc, next;
     char **argv;
     bool config;
-    const Option **seen; /* list options already given: the first one replaces the default */
-    size_t seen_count, seen_capacity;
+    OptionsGiven *given;
 } Parser;
 
 /* An argument such as --beam-size=5 taken apart. */
@@ -177,12 +176,10 @@ static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     if (fits) parser->next++;
 }
 
-static bool first_time(Parser *parser, const Option *row) {
-    for (size_t i = 0; i < parser->seen_count; i++)
-        if (parser->seen[i] == row) return false;
-    MEM_GROW(parser->seen, parser->seen_capacity, parser->seen_count + 1);
-    parser->seen[parser->seen_count++] = row;
-    return true;
+static bool is_given(const OptionsGiven *given, const Option *row) {
+    for (size_t i = 0; i < given->count; i++)
+        if (given->rows[i] == row) return true;
+    return false;
 }
 
 static Status parse_set(Parser *parser, Flag *flag) {
@@ -233,8 +230,10 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
     } else {
         TRY(take_value(parser, flag));
     }
-    bool append = row->type == OPT_LIST && !first_time(parser, row);
-    TRY(option_from_text(row, field, flag->value, append, flag->shown));
+    /* The first item of a list replaces the default. */
+    TRY(option_from_text(row, field, flag->value, is_given(parser->given, row), flag->shown));
+    MEM_GROW(parser->given->rows, parser->given->capacity, parser->given->count + 1);
+    parser->given->rows[parser->given->count++] = row;
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
@@ -274,15 +273,14 @@ static Status parse_short(Parser *parser, const char *letters, bool *help) {
     return STATUS_OK;
 }
 
-Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
-                     bool *help) {
-    Parser parser = {.tables = tables, .argc = argc, .next = 1, .argv = argv, .config = config};
+static Status parse(Parser parser, StrList *positional, bool *help) {
+    int argc = parser.argc;
     bool only_positional = false;
     Status status = STATUS_OK;
     *help = false;
     *positional = (StrList){.items = mem_alloc(argc > 0 ? (size_t)argc : 1, sizeof(char *))};
     while (parser.next < argc && status == STATUS_OK) {
-        char *argument = argv[parser.next++];
+        char *argument = parser.argv[parser.next++];
         if (only_positional || argument[0] != '-' || !argument[1]) {
             positional->items[positional->count++] = argument;
         } else if (argument[1] != '-') {
@@ -294,6 +292,24 @@ Status options_parse(const OptionTable *tables, int argc, char **argv, bool conf
             only_positional = true;
         }
     }
-    mem_free(parser.seen);
     return status;
+}
+
+Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
+                     bool *help) {
+    OptionsGiven given = {0};
+    Status status = parse((Parser){tables, argc, 1, argv, config, &given}, positional, help);
+    mem_free(given.rows);
+    return status;
+}
+
+Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                           OptionsGiven *given) {
+    return parse((Parser){tables, argc, 1, argv, false, given}, positional, help);
+}
+
+void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from) {
+    const OptionTable other = {table->rows, (void *)from};
+    for (const Option *row = table->rows; !option_row_ends(row); row++)
+        if (!is_given(given, row)) option_copy(row, option_field(table, row), option_field(&other, row));
 }

@@ -5,15 +5,16 @@
  * configuration, print --help and --dump-config, and write the metadata of a model file.
  *
  *     static const Option DECODE_OPTIONS[] = {
- *         {.key = "decode.beam_size", .flag = "beam-size", .letter = 'b', .type = OPT_INT, OPT_FIELD(DecodeOptions, beam_size),
- *          .fallback = "5", .min = 1, .max = 1000, .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy"},
+ *         {.key = "decode.beam_size", .flag = "beam-size", .letter = 'b', .type = OPT_INT,
+ *          OPT_FIELD(DecodeOptions, beam_size), .fallback = "5", .min = 1, .max = 1000, .arg = "N",
+ *          .help = "hypotheses kept per sentence; 1 = greedy"},
  *         {0}};
  *
- * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set, fallback)
- *           commas separate items and "\," is a comma. With `choices` each item must be one of them, and
- *           following arguments that are choices belong to the list too: -m bleu chrf.
- * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE, OPT_REAL and OPT_STRING with `bare`: a bare --flag means `bare`; the
- *           next argument is its value only if it is a number, or one of the choices.
+ * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set,
+ *           fallback) commas separate items and "\," is a comma. With `choices` each item must be one of
+ *           them, and following arguments that are choices belong to the list too: -m bleu chrf.
+ * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE, OPT_REAL and OPT_STRING with `bare`: a bare --flag means
+ *           `bare`; the next argument is its value only if it is a number, or one of the choices.
  * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
  *
  * Owner   strings and lists stored into the struct are heap copies; options_free releases them.
@@ -64,6 +65,12 @@ typedef struct {
     void *target;
 } OptionTable;
 
+/* The rows that a command line gave. A zeroed one is empty; release `rows` with mem_free. */
+typedef struct {
+    const Option **rows;
+    size_t count, capacity;
+} OptionsGiven;
+
 void options_defaults(const OptionTable *tables);
 void options_free(const OptionTable *tables);
 
@@ -72,6 +79,12 @@ void options_free(const OptionTable *tables);
  * --set KEY=VALUE and --config FILE are handled in order if `config` is true: later wins. */
 Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
                      bool *help);
+/* The same without --set and --config; also says which options were given. */
+Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                           OptionsGiven *given);
+/* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
+ * of strings and lists are not for this. */
+void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from);
 
 /* Set one option from text, by configuration key. */
 Status options_set(const OptionTable *tables, StrView key, StrView value);

@@ -1,4 +1,5 @@
-/* options_json.c - options in configuration files: an object of sections, each an object of names or of sections. */
+/* options_json.c - options in configuration files: an object of sections, each an object of names or of
+ * sections. */
 #include "base/options.h"
 
 #include <stdio.h>
@@ -62,7 +63,8 @@ Status options_read_file(const OptionTable *tables, const char *path) {
     return status;
 }
 
-/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the row is elsewhere. */
+/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the
+ * row is elsewhere. */
 static StrView member_of(const Option *row, StrView path) {
     StrView rest = sv(row->key ? row->key : ""), name;
     if (path.length) {

@@ -172,29 +172,21 @@ Status option_from_text(const Option *row, void *field, StrView text, bool appen
     return status;
 }
 
+static size_t field_size(OptionType type) {
+    static const size_t SIZES[] = {
+        [OPT_BOOL] = sizeof(bool),    [OPT_INT] = sizeof(int),         [OPT_LONG] = sizeof(long long),
+        [OPT_REAL] = sizeof(double),  [OPT_STRING] = sizeof(char *),   [OPT_CHOICE] = sizeof(int),
+        [OPT_LIST] = sizeof(StrList), [OPT_OPTIONAL_INT] = sizeof(int)};
+    return SIZES[type];
+}
+
+void option_copy(const Option *row, void *field, const void *from) {
+    assert(row->type != OPT_STRING && row->type != OPT_LIST);
+    memcpy(field, from, field_size(row->type));
+}
+
 void option_default(const Option *row, void *field) {
-    switch (row->type) {
-    case OPT_BOOL:
-        *(bool *)field = false;
-        break;
-    case OPT_INT:
-    case OPT_CHOICE:
-    case OPT_OPTIONAL_INT:
-        *(int *)field = 0;
-        break;
-    case OPT_LONG:
-        *(long long *)field = 0;
-        break;
-    case OPT_REAL:
-        *(double *)field = 0;
-        break;
-    case OPT_STRING:
-        *(char **)field = NULL;
-        break;
-    case OPT_LIST:
-        *(StrList *)field = (StrList){0};
-        break;
-    }
+    memset(field, 0, field_size(row->type));
     if (!row->fallback) return;
     /* A default may lie outside the range on purpose: 0 for "chosen by the program". */
     Option unlimited = *row;

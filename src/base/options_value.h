@@ -14,6 +14,7 @@ void *option_field(const OptionTable *table, const Option *row);
 Status option_from_text(const Option *row, void *field, StrView text, bool append, const char *name);
 Status option_from_json(const Option *row, void *field, const Json *value, const char *name);
 void option_default(const Option *row, void *field);
+void option_copy(const Option *row, void *field, const void *from); /* of numbers and choices */
 void option_release(const Option *row, void *field);
 
 void option_to_json(const Option *row, const void *field, StrBuf *out);

@@ -11,7 +11,6 @@
 #include "bleu/scoring.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "cli/translate_lines.h"
 
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };

@@ -32,25 +32,26 @@ typedef enum { KEYS_EQUAL, KEYS_RANDOM } Keys;
 
 /* clang-format off */
 static const Option POSITION_OPTIONS[] = {
-    {.flag = "length", .type = OPT_INT, POSITION(length), .fallback = "60", .min = 2, .max = MOST_POSITIONS, .arg = "N",
-     .help = "positions: rows of the matrix", .group = "demo positions"},
-    {.flag = "size", .type = OPT_INT, POSITION(size), .fallback = "32", .min = FIRST_COLUMN + CURVES, .max = MOST_POSITIONS, .arg = "N",
-     .help = "numbers that encode a position: columns of the matrix"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output), .fallback = "positions", .arg = "PREFIX",
-     .help = "write PREFIX-curves.svg, PREFIX-matrix.svg and PREFIX-matrix.csv"},
+    {.flag = "length", .type = OPT_INT, POSITION(length), .fallback = "60", .min = 2, .max = MOST_POSITIONS,
+     .arg = "N", .help = "positions: rows of the matrix", .group = "demo positions"},
+    {.flag = "size", .type = OPT_INT, POSITION(size), .fallback = "32", .min = FIRST_COLUMN + CURVES,
+     .max = MOST_POSITIONS, .arg = "N", .help = "numbers that encode a position: columns of the matrix"},
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output), .fallback = "positions",
+     .arg = "PREFIX", .help = "write PREFIX-curves.svg, PREFIX-matrix.svg and PREFIX-matrix.csv"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, POSITION(quiet), .fallback = "false",
      .help = "do not say which files were written"},
     {0}};
 
 static const Option ATTENTION_OPTIONS[] = {
-    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive", .choices = ATTENTION_SCORE_CHOICES,
+    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive",
+     .choices = ATTENTION_SCORE_CHOICES,
      .arg = "NAME", .help = "attention score function", .group = "demo attention"},
-    {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .fallback = "equal", .choices = "equal|random", .arg = "KIND",
-     .help = "all keys are the same, so that weights are too, or random"},
+    {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .fallback = "equal", .choices = "equal|random",
+     .arg = "KIND", .help = "all keys are the same, so that weights are too, or random"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output), .fallback = "attention", .arg = "PREFIX",
-     .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output), .fallback = "attention",
+     .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, ATTENTION(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, ATTENTION(quiet), .fallback = "false",

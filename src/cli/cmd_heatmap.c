@@ -1,4 +1,5 @@
-/* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and pictures. */
+/* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and
+ * pictures. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "decode/alignment.h"
+#include "decode/translator.h"
 #include "viz/heatmap.h"
 
 typedef struct {
@@ -26,9 +28,10 @@ static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg"};
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown", .group = "Input and output"},
-    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES, .arg = "NAMES",
-     .help = "what to write; default: text, or with --output csv, pgm and svg"},
+     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .group = "Input and output"},
+    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
+     .arg = "NAMES", .help = "what to write; default: text, or with --output csv, pgm and svg"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
@@ -37,7 +40,8 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "show this translation instead of searching for one", .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
-    {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword", .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
+    {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
+     .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
@@ -168,16 +172,13 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* ---- the command ---- */
 
-static Status run(const HeatmapOptions *options, const DecodeOptions *decode, const ModelSet *models,
+static Status run(const HeatmapOptions *options, const TranslatorOptions *translating, const ModelSet *models,
                   const bool *wanted, const Lines *lines, const Lines *targets) {
     enum { TOGETHER = 256 };
-    Translation results[TOGETHER] = {0};
-    TranslatorOptions translator_options = {.decode = *decode, .n_best = 1, .attention = true};
-    translator_options.choice = (AttentionChoice){options->layer - 1, options->head - 1};
+    Translation results[TOGETHER];
     Translator *translator = NULL;
     Workers *workers = workers_new(workers_default_count());
-    Status status =
-        translator_new(&translator, model_set_items(models), models->count, &translator_options, workers);
+    Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
         int n = lines->count - first < TOGETHER ? lines->count - first : TOGETHER;
         if (targets->count > 0)
@@ -251,15 +252,18 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
     return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
 }
 
-static Status heatmap(const HeatmapOptions *options, const DecodeOptions *decode, const ModelSet *models,
+static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
                       const char *sentence) {
     Lines lines = {0}, targets = {0};
     bool wanted[FORMATS] = {false};
+    translating->search.n_best = 1;
+    translating->search.attention = true;
+    translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
-    if (status == STATUS_OK) status = run(options, decode, models, wanted, &lines, &targets);
+    if (status == STATUS_OK) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -267,13 +271,14 @@ static Status heatmap(const HeatmapOptions *options, const DecodeOptions *decode
 
 Status cmd_heatmap(int argc, char **argv) {
     HeatmapOptions options;
-    DecodeOptions decode;
+    TranslatorOptions translating = {0};
     ModelSet models = {0};
-    OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &decode}, {0}};
+    OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
+    OptionsGiven given = {0};
     bool help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &words, &help);
+    Status status = options_parse_given(tables, argc, argv, &words, &help, &given);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK && words.count > 1) {
@@ -281,18 +286,13 @@ Status cmd_heatmap(int argc, char **argv) {
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
-        /* Once more, now over the model's own search options. */
         if (status == STATUS_OK) {
-            options_free(tables);
-            options_defaults(tables);
-            decode = seq2seq_config(models.items[0])->decode;
-            mem_free(words.items);
-            status = options_parse(tables, argc, argv, false, &words, &help);
+            model_set_lay_under(&models, &given, &translating.search.decode);
+            status = heatmap(&options, &translating, &models, words.count ? words.items[0] : NULL);
         }
-        if (status == STATUS_OK)
-            status = heatmap(&options, &decode, &models, words.count ? words.items[0] : NULL);
     }
     mem_free(words.items);
+    mem_free(given.rows);
     model_set_free(&models);
     options_free(tables);
     return status;

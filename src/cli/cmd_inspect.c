@@ -21,7 +21,8 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false",
      .help = "list the tokens with their numbers instead: id, source token, target token"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
-     .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and FILE.target"},
+     .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and "
+             "FILE.target"},
     {0}};
 /* clang-format on */
 

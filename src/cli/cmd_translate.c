@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "decode/translator.h"
 #include "viz/heatmap.h"
 
 typedef struct {
@@ -28,7 +29,6 @@ enum { N_BEST_ALL = 1000000 };
 
 #define FIELD(member) OPT_FIELD(TranslateOptions, member)
 
-/* One row, two lines: what it is, and its help. */
 /* clang-format off */
 static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
@@ -37,18 +37,24 @@ static const Option TRANSLATE_OPTIONS[] = {
      .help = "text to translate, one sentence a line, .gz too; default: standard input"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
      .help = "where translations go; a file is replaced only when all is done"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
-     .help = "threads; they decide only the time; 0 = one per core"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32", .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a word here and there"},
-    {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000", .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format; without N as many as the beam is wide", .group = "What is printed"},
-    {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none", .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
-     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if that is a number, or all attention weights (soft, with those of </s>)"},
-    {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word", .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "align words, or the subwords the model works on"},
+    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+     .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+     .choices = PRECISION_CHOICES, .arg = "KIND",
+     .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
+             "word here and there"},
+    {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
+     .fallback = "false", .help = "no warnings, no figures at the end"},
+    {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
+     .max = N_BEST_ALL, .arg = "N",
+     .help = "print the N best, in Moses format; without N as many as the beam is wide",
+     .group = "What is printed"},
+    {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none",
+     .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
+     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
+             "that is a number, or all attention weights (soft, with those of </s>)"},
+    {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
+     .choices = ALIGNMENT_LEVELS, .arg = "LEVEL", .help = "align words, or the subwords the model works on"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
      .help = "add log p of each token and of </s>"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
@@ -58,7 +64,8 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
-     .help = "crop lines longer than --max-length instead of translating them in pieces", .group = "Long lines"},
+     .help = "crop lines longer than --max-length instead of translating them in pieces",
+     .group = "Long lines"},
     {0}};
 /* clang-format on */
 
@@ -76,12 +83,13 @@ static const char EXAMPLES[] =
 
 typedef struct {
     TranslateOptions options;
+    TranslatorOptions translating;
+    OutputStyle style;
+    bool interactive;
     ModelSet models;
     Workers *workers;
     Translator *translator;
-    OutputStyle style;
     OutFile *output;
-    bool interactive;
     LineWindow window;
     long lines; /* so far, over all inputs */
     double seconds;
@@ -104,7 +112,8 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
-static Status window_translate(Session *session, long first_number) {
+/* Translate and print the lines of the window. */
+static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
@@ -149,7 +158,7 @@ static Status translate_file(Session *session, const char *path) {
         prompt(session);
         status = line_window_read(&session->window, reader, &more);
         if (status == STATUS_OK && session->window.count > 0)
-            status = window_translate(session, line_reader_number(reader) - session->window.count + 1);
+            status = translate_window(session, line_reader_number(reader) - session->window.count + 1);
         if (status == STATUS_OK) show_progress(session);
     }
     log_progress_end();
@@ -170,18 +179,6 @@ static void report(const Session *session) {
              str_count(session->lines, lines), session->lines == 1 ? "" : "s",
              str_duration(session->seconds, time), (double)session->lines / session->seconds,
              str_count((long long)(count / session->seconds), tokens));
-}
-
-static Status session_run(Session *session) {
-    const StrList *inputs = &session->options.inputs;
-    if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
-    Status status = STATUS_OK;
-    if (inputs->count == 0) status = translate_file(session, "-");
-    for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
-        status = translate_file(session, inputs->items[i]);
-    if (session->interactive) fputs("\n", stderr);
-    if (status == STATUS_OK) report(session);
-    return status;
 }
 
 /* "none", "hard", "soft", or the least weight of a pair. */
@@ -206,38 +203,27 @@ static Status read_alignment(const char *text, OutputStyle *style) {
     return STATUS_OK;
 }
 
-/* Everything between the command line and the first input line. */
-static Status session_begin(Session *session, const DecodeOptions *decode) {
-    TranslateOptions *options = &session->options;
-    if (options->json_input) options->json = true;
-    session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
-    int n_best = options->n_best == N_BEST_ALL ? decode->beam_size : options->n_best;
-    if (n_best > decode->beam_size) {
-        status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best,
-                    decode->beam_size);
+/* What is printed, and what must be found for it. */
+static Status choose_output(Session *session) {
+    const TranslateOptions *options = &session->options;
+    OutputStyle *style = &session->style;
+    SearchOptions *search = &session->translating.search;
+    int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
+    if (n_best > beam) {
+        status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best, beam);
         return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
     }
-    session->style = (OutputStyle){.json = options->json,
-                                   .word_scores = options->word_scores,
-                                   .n_best = n_best,
-                                   .level = (AlignmentLevel)options->level,
-                                   .source = seq2seq_source(session->models.items[0]),
-                                   .target = seq2seq_target(session->models.items[0])};
-    TRY(read_alignment(options->alignment, &session->style));
-    TranslatorOptions translator = {.decode = *decode,
-                                    .n_best = n_best > 1 ? n_best : 1,
-                                    .tokens_only = !options->json && !options->word_scores && n_best == 0,
-                                    .attention = session->style.alignment != ALIGN_NONE || options->attention,
-                                    .choice = {ATTENTION_MEAN, ATTENTION_MEAN},
-                                    .crop = options->crop,
-                                    .quiet = options->quiet};
-    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
-                       &translator, session->workers));
-    session->window.json = options->json_input;
-    session->window.most_lines =
-        decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
-    if (session->interactive) session->window.most_lines = 1;
+    *style = (OutputStyle){.json = options->json || options->json_input,
+                           .word_scores = options->word_scores,
+                           .n_best = n_best,
+                           .level = (AlignmentLevel)options->level,
+                           .source = seq2seq_source(session->models.items[0]),
+                           .target = seq2seq_target(session->models.items[0])};
+    TRY(read_alignment(options->alignment, style));
+    search->n_best = n_best > 1 ? n_best : 1;
+    search->tokens_only = !style->json && !style->word_scores && n_best == 0;
+    search->attention = style->alignment != ALIGN_NONE || options->attention;
+    search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return STATUS_OK;
 }
 
@@ -249,58 +235,71 @@ static Status check_inputs(const StrList *inputs) {
     return STATUS_OK;
 }
 
-/* Parse the command line into the session, over the values that are already in `decode`. */
-static Status parse(Session *session, DecodeOptions *decode, int argc, char **argv, bool *help) {
-    OptionTable tables[] = {{TRANSLATE_OPTIONS, &session->options}, {DECODE_OPTIONS, decode}, {0}};
-    OptionTable own[] = {{TRANSLATE_OPTIONS, &session->options}, {0}};
-    StrList files;
-    options_free(own);
-    options_defaults(own);
-    Status status = options_parse(tables, argc, argv, false, &files, help);
-    for (size_t i = 0; i < files.count && status == STATUS_OK; i++)
-        strlist_add(&session->options.inputs, sv(files.items[i]));
-    mem_free(files.items);
-    if (status == STATUS_OK && *help) status = command_print_help(USAGE, tables, EXAMPLES);
-    return status;
+/* Everything between the command line and the first input line. */
+static Status session_begin(Session *session, const OptionsGiven *given) {
+    TranslateOptions *options = &session->options;
+    DecodeOptions *decode = &session->translating.search.decode;
+    TRY(check_inputs(&options->inputs));
+    session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
+    if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
+    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
+    model_set_lay_under(&session->models, given, decode);
+    TRY(choose_output(session));
+    session->translating.crop = options->crop;
+    session->translating.quiet = options->quiet;
+    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
+    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
+                       &session->translating, session->workers));
+    session->window.json = options->json_input;
+    session->window.most_lines =
+        decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
+    if (session->interactive) session->window.most_lines = 1;
+    OutFile *output;
+    TRY(file_create(&output, options->output));
+    session->output = output;
+    if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
+    return STATUS_OK;
 }
 
-/* All of the work, with the options of a first look at the command line. */
-static Status translate(Session *session, DecodeOptions *decode, int argc, char **argv) {
-    bool help;
-    TRY(check_inputs(&session->options.inputs));
-    TRY(model_set_load(&session->models, &session->options.models, (WeightFormat)session->options.precision));
-    /* Once more, now over the model's own search options. */
-    *decode = seq2seq_config(session->models.items[0])->decode;
-    TRY(parse(session, decode, argc, argv, &help));
-    TRY(session_begin(session, decode));
-    OutFile *output;
-    TRY(file_create(&output, session->options.output));
-    session->output = output;
-    Status status = session_run(session);
-    if (status != STATUS_OK) {
-        file_discard(output);
-        return status;
-    }
-    TRY(file_commit(output));
+/* After the last input line. `status`: how it went. */
+static Status session_end(Session *session, Status status) {
+    if (session->interactive) fputs("\n", stderr);
+    if (status == STATUS_OK) report(session);
+    if (status == STATUS_OK)
+        status = file_commit(session->output);
+    else
+        file_discard(session->output);
     long bad = session->window.unreadable;
-    return bad ? status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\"", bad,
-                             bad == 1 ? " is" : "s are")
-               : STATUS_OK;
+    if (status == STATUS_OK && bad)
+        status =
+            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\"", bad, bad == 1 ? " is" : "s are");
+    return status;
 }
 
 Status cmd_translate(int argc, char **argv) {
     Session session = {0};
-    DecodeOptions decode;
-    bool help = false;
-    OptionTable search[] = {{DECODE_OPTIONS, &decode}, {0}};
-    options_defaults(search);
-    Status status = parse(&session, &decode, argc, argv, &help);
-    if (status == STATUS_OK && !help) status = translate(&session, &decode, argc, argv);
+    StrList files, *inputs = &session.options.inputs;
+    OptionsGiven given = {0};
+    OptionTable tables[] = {
+        {TRANSLATE_OPTIONS, &session.options}, {DECODE_OPTIONS, &session.translating.search.decode}, {0}};
+    bool help;
+    options_defaults(tables);
+    Status status = options_parse_given(tables, argc, argv, &files, &help, &given);
+    for (size_t i = 0; i < files.count; i++) strlist_add(inputs, sv(files.items[i]));
+    if (status == STATUS_OK && help) {
+        status = command_print_help(USAGE, tables, EXAMPLES);
+    } else if (status == STATUS_OK) {
+        status = session_begin(&session, &given);
+        for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
+            status = translate_file(&session, inputs->items[i]);
+        if (session.output) status = session_end(&session, status);
+    }
     translator_free(session.translator);
     workers_free(session.workers);
     model_set_free(&session.models);
     line_window_free(&session.window);
-    OptionTable own[] = {{TRANSLATE_OPTIONS, &session.options}, {0}};
-    options_free(own);
+    mem_free(files.items);
+    mem_free(given.rows);
+    options_free(tables);
     return status;
 }

@@ -1,4 +1,4 @@
-/* command_io.h - what several commands do alike: print, show help, load models. */
+/* command_io.h - what several commands do alike: print, show help, load models and translate with them. */
 #ifndef CLI_COMMAND_IO_H
 #define CLI_COMMAND_IO_H
 
@@ -15,11 +15,20 @@ typedef struct {
     int count;
 } ModelSet;
 
-/* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with model_set_free. */
+/* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with
+ * model_set_free. */
 Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
 void model_set_free(ModelSet *models);
 static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;
 }
+/* Search options that were not given on the command line are the first model's own. */
+void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
+
+/* Translate lines in memory with the models' own search options but for the beam; several models vote.
+ * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an
+ * array of `count` lines without line ends; the caller releases each and the array with mem_free. */
+Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
+                       int beam_size, char ***outputs);
 
 #endif

@@ -1,11 +1,12 @@
-/* line_window.c - see line_window.h. Bytes are kept as offsets until all are read, because the buffers move as they grow. */
+/* line_window.c - see line_window.h. Bytes are kept as offsets until all are read, because the buffers move
+ * as they grow. */
 #include "cli/line_window.h"
 
 #include <string.h>
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cli/json_lines.h"
 
 enum { MOST_BYTES = 32 << 20 };
 
@@ -14,9 +15,25 @@ struct WindowEnds {
     size_t raw, text, error;
 };
 
+/* Append the value of "text" of the object in `line`. */
+static Status read_json_text(StrView line, StrBuf *text) {
+    Json *root;
+    Status status = STATUS_OK;
+    TRY(json_parse(&root, line, false));
+    const Json *value = json_type(root) == JSON_OBJECT ? json_get(root, "text") : NULL;
+    if (!value)
+        status = status_fail(STATUS_DATA, "no \"text\" in it");
+    else if (json_type(value) != JSON_STRING)
+        status = status_fail(STATUS_DATA, "\"text\" is not a string");
+    else
+        strbuf_add(text, sv(json_string(value)));
+    json_free(root);
+    return status;
+}
+
 static void window_add_json(LineWindow *window, StrView line, long number) {
     size_t before = window->text_bytes.length;
-    if (json_line_text(line, &window->text_bytes) == STATUS_OK) return;
+    if (read_json_text(line, &window->text_bytes) == STATUS_OK) return;
     window->text_bytes.length = before;
     window->unreadable++;
     log_warn("line %ld is not a JSON object with a \"text\" (%s)", number, status_message());

@@ -1,4 +1,5 @@
-/* line_window.h - input lines that are translated together: as many as are there without waiting, up to a limit.
+/* line_window.h - input lines that are translated together: as many as are there without waiting, up to a
+ * limit.
  *
  * Owner   views are valid until the next line_window_read
  */
@@ -25,7 +26,8 @@ typedef struct {
     StrBuf raw_bytes, text_bytes, error_bytes;
 } LineWindow;
 
-/* Wait for a line, then take all that can be had. *more is false at the end of the input; there may be lines even then. */
+/* Wait for a line, then take all that can be had. *more is false at the end of the input; there may be lines
+ * even then. */
 Status line_window_read(LineWindow *window, LineReader *reader, bool *more);
 void line_window_free(LineWindow *window);
 

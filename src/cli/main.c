@@ -99,15 +99,14 @@ static Status help_command(int argc, char **argv) {
     return command->run(2, arguments);
 }
 
-static Status dispatch(int argc, char **argv) {
+/* The first argument is no command. */
+static Status answer(int argc, char **argv) {
     if (argc < 2) return fail_no_command();
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help();
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0)
         return print_version();
     if (strcmp(name, "help") == 0) return help_command(argc - 1, argv + 1);
-    const Command *command = find_command(name);
-    if (command) return command->run(argc - 1, argv + 1);
     if (name[0] != '-') return fail_unknown_command(name);
     status_fail(STATUS_USAGE, "option '%s' stands before the command", name);
     return status_hint(STATUS_USAGE, "attn-mt COMMAND [OPTION...]; attn-mt --help lists the commands");
@@ -121,8 +120,8 @@ static void on_exhausted(size_t bytes) {
     _exit(STATUS_RUNTIME);
 }
 
-/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing.
- * Training replaces the handlers of the signals that it wants to survive. */
+/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing. Training
+ * replaces the handlers of the signals that it wants to survive. */
 static void on_fatal_signal(int number) {
     file_discard_all();
     signal(number, SIG_DFL);
@@ -158,7 +157,8 @@ int main(int argc, char **argv) {
     kern_select();
     mem_on_exhausted(on_exhausted);
     catch_signals();
-    Status status = dispatch(argc, argv);
+    const Command *command = argc > 1 ? find_command(argv[1]) : NULL;
+    Status status = command ? command->run(argc - 1, argv + 1) : answer(argc, argv);
     if (status == STATUS_OK) return 0;
     log_failure();
     return (int)status;

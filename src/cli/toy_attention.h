@@ -1,9 +1,9 @@
 /* toy_attention.h - two queries over ten keys, small enough to follow by hand.
  * Dive into Deep Learning, "Attention Scoring Functions"
  *
- * Each query sees the same values, the numbers 0 to 39 in rows of four, and its own keys: all ones, or normal random
- * numbers. The first may look at 2 of them, the second at 6. Queries have 20 numbers, or 2 like the keys where the score
- * compares both number by number.
+ * Each query sees the same values, the numbers 0 to 39 in rows of four, and its own keys: all ones, or normal
+ * random numbers. The first may look at 2 of them, the second at 6. Queries have 20 numbers, or 2 like the
+ * keys where the score compares both number by number.
  *
  * Fails   never; the score is a row of ATTENTION_SCORES
  */

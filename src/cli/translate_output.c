@@ -2,10 +2,10 @@
 #include "cli/translate_output.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cli/json_lines.h"
 
 /* A number as every reader of text and JSON takes it. */
 static void add_number(StrBuf *out, double value) {
@@ -73,7 +73,7 @@ static void write_n_best(const OutputStyle *style, long number, const Translatio
             add_word_scores(item, out);
             strbuf_add(out, SV(" ||| "));
         }
-        strbuf_format(out, "F0= %.6g ||| %.6g\n", item->score, item->normalised);
+        strbuf_format(out, "F0= %.6g ||| %.6g\n", item->score, item->normalized);
     }
 }
 
@@ -122,7 +122,7 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     strbuf_add(out, SV(", \"score\": "));
     add_number(out, item->score);
     strbuf_add(out, SV(", \"normalized_score\": "));
-    add_number(out, item->normalised);
+    add_number(out, item->normalized);
     add_tokens("tokens", style->target, item->ids, item->length, out);
     if (style->word_scores) {
         strbuf_add(out, SV(", \"token_scores\": ["));
@@ -135,11 +135,69 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     if (style->alignment != ALIGN_NONE) add_json_alignment(style, translation, rank, out);
 }
 
+/* ---- members of the input that are passed on byte for byte ---- */
+
+/* Not those that are written here. */
+static const char *const WRITTEN[] = {"translation",   "score",        "normalized_score", "tokens",
+                                      "source_tokens", "token_scores", "alignment",        "attention",
+                                      "n_best",        "error"};
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* End of the string that begins at `at`, which is valid. */
+static size_t string_end(StrView text, size_t at) {
+    for (at++; at < text.length && text.data[at] != '"'; at++) at += text.data[at] == '\\';
+    return at + 1;
+}
+
+/* End of the member that begins at `at`: the comma or brace behind it. */
+static size_t member_end(StrView text, size_t at) {
+    for (int depth = 0; at < text.length;) {
+        char c = text.data[at];
+        if (c == '"') {
+            at = string_end(text, at);
+            continue;
+        }
+        if (depth == 0 && (c == ',' || c == '}')) break;
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        at++;
+    }
+    return at;
+}
+
+static bool is_written(const char *key) {
+    for (size_t i = 0; i < sizeof WRITTEN / sizeof *WRITTEN; i++)
+        if (strcmp(WRITTEN[i], key) == 0) return true;
+    return false;
+}
+
+/* Append the members of the object `line`, each followed by ", ". */
+static void add_members(StrView line, StrBuf *out) {
+    Json *root;
+    if (json_parse(&root, line, false) != STATUS_OK) return;
+    size_t at = 0;
+    while (line.data[at] != '{') at++;
+    /* The tree and the text have the same members in the same order: the one gives the name, the other the
+     * bytes. */
+    for (const Json *member = json_first(root); member; member = json_after(member)) {
+        at++;
+        while (is_space(line.data[at])) at++;
+        size_t end = member_end(line, at), last = end;
+        while (is_space(line.data[last - 1])) last--;
+        if (!is_written(json_key(member))) {
+            strbuf_add(out, (StrView){line.data + at, last - at});
+            strbuf_add(out, SV(", "));
+        }
+        at = end;
+    }
+    json_free(root);
+}
+
 static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
                        StrBuf *out) {
     strbuf_add_char(out, '{');
     if (json.length > 0) {
-        json_line_members(json, out);
+        add_members(json, out);
     } else {
         StrBuf sound = {0};
         utf8_repair(text, &sound);

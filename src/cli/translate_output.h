@@ -1,8 +1,9 @@
 /* translate_output.h - one translation as the lines that `attn-mt translate` prints.
  *
  *   plain    TRANSLATION[ ||| ALIGNMENT][ ||| WordScores= P P P]
- *   n-best   NUMBER ||| TRANSLATION ||| [ALIGNMENT ||| ][WordScores= P P P ||| ]F0= SCORE ||| NORMALISED      (Moses, Marian)
- *   JSON     one object a line
+ *   n-best   NUMBER ||| TRANSLATION ||| [ALIGNMENT ||| ][WordScores= P P P ||| ]F0= SCORE ||| NORMALIZED
+ *            (Moses, Marian)
+ *   JSON     one object a line; members of an object that was read are passed on
  */
 #ifndef CLI_TRANSLATE_OUTPUT_H
 #define CLI_TRANSLATE_OUTPUT_H

@@ -10,7 +10,7 @@
 #ifndef DECODE_ALIGNMENT_H
 #define DECODE_ALIGNMENT_H
 
-#include "decode/translator.h"
+#include "decode/translation.h"
 
 typedef enum { ALIGNMENT_WORD, ALIGNMENT_SUBWORD } AlignmentLevel;
 #define ALIGNMENT_LEVELS "word|subword"

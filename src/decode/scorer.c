@@ -126,19 +126,20 @@ static double log_p(const Scorer *scorer, double score, double log_sum) {
                scorer->count); /* a float cannot tell less from nothing */
 }
 
-/* Answer `wish` for one row; `given` is the token that it asks for, or NULL. Returns how many tokens. */
-static int row_tokens(Scorer *scorer, const ScorerWish *wish, const real *scores, const int *given,
-                      ScoredToken *out) {
+/* Look at the scores of one row: its `top` best tokens, or, if `given` is not NULL, that one. Returns how
+ * many. */
+static int row_tokens(Scorer *scorer, const SearchOptions *options, const real *row, const int *given,
+                      int top, ScoredToken *out) {
+    bool scores = given || top > 1 || !options->tokens_only;
     real greatest;
     double log_sum = 0;
-    int count = top_tokens_find(scores, scorer->V, given ? 0 : wish->top, wish->allow_unk, scorer->scratch,
+    int count = top_tokens_find(row, scorer->V, given ? 0 : top, options->decode.allow_unk, scorer->scratch,
                                 scorer->best, &greatest);
     if (given) scorer->best[count++] = *given;
-    if (wish->scores && scorer->count == 1)
-        log_sum = (double)kern->log_sum_exp((size_t)scorer->V, scores, greatest);
+    if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)scorer->V, row, greatest);
     for (int i = 0; i < count; i++) {
         int token = scorer->best[i];
-        out[i] = (ScoredToken){token, wish->scores ? log_p(scorer, (double)scores[token], log_sum) : 0};
+        out[i] = (ScoredToken){token, scores ? log_p(scorer, (double)row[token], log_sum) : 0};
     }
     return count;
 }
@@ -149,38 +150,35 @@ static int block_rows(const Scorer *scorer) {
     return fit > BLOCK_ROWS ? fit : BLOCK_ROWS;
 }
 
-static void all_tokens(Scorer *scorer, const ScorerWish *wish, int rows) {
+static void all_tokens(Scorer *scorer, const SearchOptions *options, const int *given, int top, int rows) {
     int block = block_rows(scorer);
-    size_t top = (size_t)wish->top;
-    MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, wish->top));
-    MEM_GROW(scorer->best, scorer->best_capacity, top);
-    MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * top);
+    size_t width = (size_t)top;
+    MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, top));
+    MEM_GROW(scorer->best, scorer->best_capacity, width);
+    MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * width);
     MEM_GROW(scorer->found, scorer->found_capacity, (size_t)rows);
     for (int first = 0; first < rows; first += block) {
         int size = rows - first < block ? rows - first : block;
         const Tensor *scores = block_scores(scorer, first, size);
-        for (int i = 0; i < size; i++) {
-            int r = first + i;
-            scorer->found[r] =
-                row_tokens(scorer, wish, tensor_row(scores, i), wish->given ? &wish->given[r] : NULL,
-                           scorer->tokens + (size_t)r * top);
-        }
+        for (int i = 0, r = first; i < size; i++, r++)
+            scorer->found[r] = row_tokens(scorer, options, tensor_row(scores, i), given ? &given[r] : NULL,
+                                          top, scorer->tokens + (size_t)r * width);
     }
 }
 
-ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
-                       const ScorerWish *wish) {
-    ScorerStep step = {.rows = rows, .top = wish->top};
-    if (wish->attention) step.attention.choice = *wish->attention;
+ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
+                       const int *tokens, const int *given, int rows) {
+    ScorerStep step = {.rows = rows, .top = given ? 1 : options->decode.beam_size};
+    step.attention.choice = options->choice;
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
         one->current = 1 - one->current;
         Tape *tape = one->steps[one->current];
         tape_reset(tape);
         one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
-                                       &one->state, wish->attention && m == 0 ? &step.attention : NULL);
+                                       &one->state, options->attention && m == 0 ? &step.attention : NULL);
     }
-    all_tokens(scorer, wish, rows);
+    all_tokens(scorer, options, given, step.top, rows);
     step.tokens = scorer->tokens;
     step.count = scorer->found;
     return step;

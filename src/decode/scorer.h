@@ -5,9 +5,10 @@
  * Attention is the first model's.
  *
  *     scorer_encode(scorer, sources, B);
- *     ScorerStep step = scorer_step(scorer, row_sentence, tokens, rows, &wish);     again and again, with
- *     scorer_select(scorer, index, rows);                                     in between when rows move or
- *                                                                             vanish
+ *     ScorerStep step = scorer_step(scorer, options, row_sentence, tokens, NULL, rows);
+ *     scorer_select(scorer, index, rows);
+ *
+ * A step for each target token; in between rows that move or vanish are selected.
  *
  * Shapes  rows are hypotheses, each belonging to one sentence; after scorer_encode row b is sentence b
  * Owner   what scorer_step returns is valid until the next call of scorer_step or scorer_encode
@@ -19,14 +20,14 @@
 #include "base/status.h"
 #include "models/seq2seq.h"
 
-/* What a search wants to know about the next token of each row. */
+/* What the configuration says, and what the caller wants to know. */
 typedef struct {
-    int top;                          /* the so many most probable tokens that may be chosen; at least 1 */
-    bool allow_unk;                   /* <unk> may be */
-    const int *given;                 /* [rows] only this token of each row instead, or NULL */
-    bool scores;                      /* log p of the tokens, too; else 0 */
-    const AttentionChoice *attention; /* which weights, or NULL */
-} ScorerWish;
+    DecodeOptions decode;
+    int n_best;             /* hypotheses returned per sentence, at most decode.beam_size */
+    bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
+    bool attention;         /* keep attention weights ... */
+    AttentionChoice choice; /* ... these of them */
+} SearchOptions;
 
 typedef struct {
     int token;
@@ -48,9 +49,10 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
-/* tokens[r]: the last token of row r, VOCAB_BOS at first. */
-ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
-                       const ScorerWish *wish);
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. The best beam_size tokens of each row, or, with
+ * `given` [rows], only given[r] of row r. */
+ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
+                       const int *tokens, const int *given, int rows);
 /* Row i of the state becomes what was row index[i]. */
 void scorer_select(Scorer *scorer, const int *index, int rows);
 

@@ -1,9 +1,9 @@
-/* search.c - what greedy, beam and forced search have in common. */
+/* search.c - one hypothesis per sentence: the best token at every step, or those of a given translation. */
 #include "decode/search.h"
 
 #include <math.h>
-#include <string.h>
 #include "base/mem.h"
+#include "decode/backpointers.h"
 
 void hypotheses_free(HypothesisList *list) {
     for (int i = 0; i < list->count; i++) {
@@ -15,61 +15,109 @@ void hypotheses_free(HypothesisList *list) {
     *list = (HypothesisList){0};
 }
 
-void search_run(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
-                HypothesisList *results) {
-    if (options->beam_size == 1)
-        greedy_search(scorer, sources, B, options, results);
-    else
-        beam_search(scorer, sources, B, options, results);
-}
-
-int search_max_steps(const SearchOptions *options, int source_length) {
+int search_max_steps(const DecodeOptions *options, int source_length) {
     double steps = floor(options->max_length_factor * source_length + options->max_length_extra);
     return steps < 1 ? 1 : steps > 1e6 ? 1000000 : (int)steps;
 }
 
-double search_normalise(const SearchOptions *options, double score, int steps) {
+double search_normalize(const DecodeOptions *options, double score, int steps) {
     return steps > 0 ? score / pow((double)steps, options->length_penalty) : score;
 }
 
-int trail_add(Trail *trail, int parent, int token, double score, size_t attention) {
-    MEM_GROW(trail->nodes, trail->capacity, (size_t)trail->count + 1);
-    trail->nodes[trail->count] = (TrailNode){parent, token, (float)score, attention};
-    return trail->count++;
+typedef struct {
+    const Tokens *target; /* the given translation, or NULL */
+    int sentence, steps, max_steps;
+    int node; /* its last token */
+    double score;
+} GreedyRow;
+
+typedef struct {
+    Scorer *scorer;
+    const SearchOptions *options;
+    Backpointers tree;
+    GreedyRow *row; /* [rows], as the next two */
+    int *tokens, *sentence;
+    int *stay;  /* rows that go on */
+    int *given; /* the tokens that follow, if they are given; else NULL */
+    int rows;
+} GreedySearch;
+
+/* False when the sentence of row r has ended or must stop. */
+static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
+    GreedyRow *row = &search->row[r];
+    if (step->count[r] == 0) return false; /* nothing is a number */
+    ScoredToken next = step->tokens[(size_t)r * (size_t)step->top];
+    size_t attention = backpointers_keep_attention(&search->tree, &step->attention, r);
+    row->node = backpointers_add(&search->tree, row->node, next.token, next.log_p, attention);
+    row->score += next.log_p;
+    row->steps++;
+    return next.token != VOCAB_EOS && row->steps < row->max_steps;
 }
 
-size_t trail_keep_attention(Trail *trail, const AttentionWeights *attention, int row) {
-    size_t start = trail->weights_count, length = (size_t)attention->length[row];
-    MEM_GROW(trail->weights, trail->weights_capacity, start + length);
-    const real *weights = attention->weights + attention->start[row];
-    for (size_t s = 0; s < length; s++) trail->weights[start + s] = (float)weights[s];
-    trail->weights_count = start + length;
-    return start;
+static void row_finish(const GreedySearch *search, const GreedyRow *row, HypothesisList *list) {
+    list->items = mem_alloc(1, sizeof *list->items);
+    list->items[0] = backpointers_follow(&search->tree, row->node, row->steps, row->score, search->options,
+                                         list->source_length);
+    list->count = 1;
 }
 
-Hypothesis trail_hypothesis(const Trail *trail, int node, int steps, double score,
-                            const SearchOptions *options, int source_length) {
-    bool ended = node >= 0 && trail->nodes[node].token == VOCAB_EOS;
-    Hypothesis made = {.length = ended ? steps - 1 : steps, .steps = steps, .score = score};
-    size_t columns = (size_t)source_length;
-    made.normalised = search_normalise(options, score, steps);
-    made.ids = mem_alloc((size_t)steps + 1, sizeof *made.ids);
-    made.token_scores = mem_alloc((size_t)steps + 1, sizeof *made.token_scores);
-    if (options->attention) made.attention = mem_alloc((size_t)steps * columns + 1, sizeof *made.attention);
-    for (int t = steps - 1; t >= 0; t--) {
-        const TrailNode *at = &trail->nodes[node];
-        if (t < made.length) made.ids[t] = at->token;
-        made.token_scores[t] = at->score;
-        if (made.attention)
-            memcpy(made.attention + (size_t)t * columns, trail->weights + at->attention,
-                   columns * sizeof(float));
-        node = at->parent;
+/* Advance all rows; those that have ended leave. */
+static void all_advance(GreedySearch *search, HypothesisList *results) {
+    for (int r = 0; r < search->rows; r++) {
+        const GreedyRow *row = &search->row[r];
+        search->tokens[r] = backpointers_token(&search->tree, row->node);
+        search->sentence[r] = row->sentence;
+        if (search->given)
+            search->given[r] = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
     }
-    return made;
+    ScorerStep step = scorer_step(search->scorer, search->options, search->sentence, search->tokens,
+                                  search->given, search->rows);
+    int left = 0;
+    for (int r = 0; r < search->rows; r++) {
+        if (row_advance(search, r, &step)) {
+            search->stay[left] = r;
+            search->row[left++] = search->row[r];
+        } else {
+            row_finish(search, &search->row[r], &results[search->row[r].sentence]);
+        }
+    }
+    if (left > 0 && left < search->rows) scorer_select(search->scorer, search->stay, left);
+    search->rows = left;
 }
 
-void trail_free(Trail *trail) {
-    mem_free(trail->nodes);
-    mem_free(trail->weights);
-    *trail = (Trail){0};
+/* `targets` NULL: the best tokens. */
+static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+                       const SearchOptions *options, HypothesisList *results) {
+    size_t rows = (size_t)B;
+    GreedySearch search = {.scorer = scorer, .options = options, .rows = B};
+    search.row = mem_alloc(rows, sizeof *search.row);
+    search.tokens = mem_alloc(rows, sizeof *search.tokens);
+    search.sentence = mem_alloc(rows, sizeof *search.sentence);
+    search.stay = mem_alloc(rows, sizeof *search.stay);
+    if (targets) search.given = mem_alloc(rows, sizeof *search.given);
+    for (int b = 0; b < B; b++) {
+        GreedyRow *row = &search.row[b];
+        *row = (GreedyRow){.target = targets ? &targets[b] : NULL, .sentence = b, .node = -1};
+        row->max_steps =
+            targets ? targets[b].length + 1 : search_max_steps(&options->decode, sources[b].length);
+        results[b] = (HypothesisList){.source_length = sources[b].length + 1};
+    }
+    if (B > 0) scorer_encode(scorer, sources, B);
+    while (search.rows > 0) all_advance(&search, results);
+    mem_free(search.row);
+    mem_free(search.tokens);
+    mem_free(search.sentence);
+    mem_free(search.stay);
+    mem_free(search.given);
+    backpointers_free(&search.tree);
+}
+
+void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
+                   HypothesisList *results) {
+    search_run(scorer, sources, NULL, B, options, results);
+}
+
+void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+                   const SearchOptions *options, HypothesisList *results) {
+    search_run(scorer, sources, targets, B, options, results);
 }

@@ -1,7 +1,7 @@
 /* search_beam.c - several hypotheses per sentence, extended together. */
 #include <math.h>
 #include "base/mem.h"
-#include "decode/search.h"
+#include "decode/backpointers.h"
 
 /* A hypothesis that is still growing: one row of the scorer. */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     int node, steps;
-    double score, normalised;
+    double score, normalized;
 } Ended;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     Scorer *scorer;
     const SearchOptions *options;
-    Trail trail;
+    Backpointers tree;
     BeamSentence *sentences; /* [B] */
     BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
     int row_count, next_count, steps;
@@ -57,31 +57,30 @@ static int find_candidates(BeamSearch *search, const ScorerStep *step, int first
 }
 
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, int node, double score) {
-    double normalised = search_normalise(search->options, score, search->steps);
-    sentence->ended[sentence->ended_count++] = (Ended){node, search->steps, score, normalised};
+    double normalized = search_normalize(&search->options->decode, score, search->steps);
+    sentence->ended[sentence->ended_count++] = (Ended){node, search->steps, score, normalized};
 }
 
 /* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
  * one. */
 static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, double score) {
     int better = 0;
-    double best_possible = search_normalise(search->options, score, sentence->max_steps);
-    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].normalised >= best_possible;
+    double best_possible = search_normalize(&search->options->decode, score, sentence->max_steps);
+    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].normalized >= best_possible;
     return better < search->options->n_best;
 }
 
 /* Extend the hypotheses of one sentence, rows first..end-1; those that go on are added to `next`. */
 static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
     BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
-    int keep = search->options->beam_size - sentence->ended_count, start = search->next_count;
-    if (search->options->attention)
-        for (int r = first; r < end; r++)
-            search->rows[r].attention = trail_keep_attention(&search->trail, &step->attention, r);
+    int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
+    for (int r = first; r < end; r++)
+        search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
     int count = find_candidates(search, step, first, end, keep);
     for (int i = 0; i < count; i++) {
         Candidate at = search->candidates[i];
         BeamRow row = search->rows[at.row];
-        row.node = trail_add(&search->trail, row.node, at.token, at.log_p, row.attention);
+        row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
         row.score = at.score;
         if (at.token == VOCAB_EOS) {
             sentence_end(search, sentence, row.node, row.score);
@@ -103,16 +102,11 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
 static void all_advance(BeamSearch *search) {
     for (int r = 0; r < search->row_count; r++) {
         const BeamRow *row = &search->rows[r];
-        search->tokens[r] = row->node < 0 ? VOCAB_BOS : search->trail.nodes[row->node].token;
+        search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->row_sentence[r] = row->sentence;
     }
-    const SearchOptions *options = search->options;
-    ScorerWish wish = {.top = options->beam_size,
-                       .allow_unk = options->allow_unk,
-                       .scores = true,
-                       .attention = options->attention ? &options->choice : NULL};
-    ScorerStep step =
-        scorer_step(search->scorer, search->row_sentence, search->tokens, search->row_count, &wish);
+    ScorerStep step = scorer_step(search->scorer, search->options, search->row_sentence, search->tokens, NULL,
+                                  search->row_count);
     search->steps++;
     search->next_count = 0;
     for (int first = 0, end; first < search->row_count; first = end) {
@@ -131,10 +125,10 @@ static void all_advance(BeamSearch *search) {
 }
 
 /* Does a rank before b? Those that were cut come last. */
-static bool ranks_before(const Trail *trail, const Ended *a, const Ended *b) {
-    bool a_cut = a->node < 0 || trail->nodes[a->node].token != VOCAB_EOS;
-    bool b_cut = b->node < 0 || trail->nodes[b->node].token != VOCAB_EOS;
-    return a_cut != b_cut ? b_cut : a->normalised > b->normalised;
+static bool ranks_before(const Backpointers *tree, const Ended *a, const Ended *b) {
+    bool a_cut = backpointers_token(tree, a->node) != VOCAB_EOS;
+    bool b_cut = backpointers_token(tree, b->node) != VOCAB_EOS;
+    return a_cut != b_cut ? b_cut : a->normalized > b->normalized;
 }
 
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
@@ -144,21 +138,21 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
     for (int i = 1; i < sentence->ended_count; i++) {
         Ended moving = ended[i];
         int at = i;
-        for (; at > 0 && ranks_before(&search->trail, &moving, &ended[at - 1]); at--)
+        for (; at > 0 && ranks_before(&search->tree, &moving, &ended[at - 1]); at--)
             ended[at] = ended[at - 1];
         ended[at] = moving;
     }
     int n = search->options->n_best < sentence->ended_count ? search->options->n_best : sentence->ended_count;
     list->items = mem_alloc((size_t)n + 1, sizeof *list->items);
     for (int i = 0; i < n; i++)
-        list->items[i] = trail_hypothesis(&search->trail, ended[i].node, ended[i].steps, ended[i].score,
-                                          search->options, list->source_length);
+        list->items[i] = backpointers_follow(&search->tree, ended[i].node, ended[i].steps, ended[i].score,
+                                             search->options, list->source_length);
     list->count = n;
 }
 
 void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                  HypothesisList *results) {
-    size_t beam = (size_t)options->beam_size, most = (size_t)B * beam;
+    size_t beam = (size_t)options->decode.beam_size, most = (size_t)B * beam;
     BeamSearch search = {.scorer = scorer, .options = options, .row_count = B};
     search.sentences = mem_alloc((size_t)B, sizeof *search.sentences);
     search.rows = mem_alloc(most, sizeof *search.rows);
@@ -170,7 +164,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptio
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
-        search.sentences[b].max_steps = search_max_steps(options, sources[b].length);
+        search.sentences[b].max_steps = search_max_steps(&options->decode, sources[b].length);
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
@@ -186,5 +180,5 @@ void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptio
     mem_free(search.row_sentence);
     mem_free(search.candidates);
     mem_free(ended);
-    trail_free(&search.trail);
+    backpointers_free(&search.tree);
 }

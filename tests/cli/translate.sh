@@ -113,8 +113,13 @@ if command -v python3 >/dev/null; then
 fi
 
 # Several models vote; they need one vocabulary.
-tiny_model two --set train.seed=2 --set train.epochs=20
+tiny_model two --set train.seed=2 --set train.epochs=20 --set decode.beam_size=3
 tiny_model other --set text.bpe_merges=50 --set train.epochs=1
+# Search options that are not given are the model's own.
+for beam in 3 2; do
+    expect 0 "$attn" translate -m "$TMP/two/best.safetensors" --n-best $([ $beam = 3 ] || echo "-b $beam") "$TMP/go"
+    [ "$(wc -l <"$TMP/out")" -eq $beam ] || fail "a beam of $beam: $(cat "$TMP/out")"
+done
 expect 0 "$attn" translate -m "$model" -m "$TMP/two/best.safetensors" "$TMP/source"
 [ "$(wc -l <"$TMP/out")" -eq 64 ] || fail "ensemble: line count"
 expect 0 "$attn" translate -m "$model" -m "$model" "$TMP/source"

@@ -629,6 +629,24 @@ static void unusual_rows_work_too(void **state) {
     strbuf_free(&text);
 }
 
+/* What was given stays; the rest becomes what another struct says, not the default. */
+static void others_are_laid_under(void **state) {
+    (void)state;
+    Fixture *f = fresh();
+    char *argv[] = {(char *)"prog", (char *)"--beam-size", (char *)"5", (char *)"--n-best", (char *)"word"};
+    DecodeOptions other = {.beam = 12, .nbest = 7, .alignment = 2};
+    OptionsGiven given = {0};
+    assert_int_equal(options_parse_given(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
+    options_lay_under(&f->tables[1], &given, &other);
+    assert_int_equal(given.count, 2);
+    assert_int_equal(f->decode.beam, 5);
+    assert_int_equal(f->decode.nbest, 5);
+    assert_int_equal(f->decode.alignment, 2);
+    assert_int_equal(f->positional.count, 1);
+    mem_free(given.rows);
+    release(f);
+}
+
 static void choices_have_names(void **state) {
     (void)state;
     char name[16], tiny[3];
@@ -656,6 +674,7 @@ int main(void) {
         cmocka_unit_test(help_shows_every_row),
         cmocka_unit_test(help_uses_the_width_to_the_last_column),
         cmocka_unit_test(unusual_rows_work_too),
+        cmocka_unit_test(others_are_laid_under),
         cmocka_unit_test(choices_have_names),
     };
     return cmocka_run_group_tests(tests, make_config, remove_config);

@@ -1,4 +1,5 @@
-/* test_batch.c - batches of an epoch: every pair once, the stated size, alike in length, decided by seed and epoch. */
+/* test_batch.c - batches of an epoch: every pair once, the stated size, alike in length, decided by seed and
+ * epoch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

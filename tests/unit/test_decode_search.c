@@ -15,12 +15,10 @@
 
 enum { WORDS = 40, SENTENCES = 64 };
 
-static const SearchOptions GREEDY = {.beam_size = 1,
-                                     .n_best = 1,
-                                     .length_penalty = 1,
-                                     .max_length_factor = 2,
-                                     .max_length_extra = 5,
-                                     .attention = true};
+static const SearchOptions GREEDY = {
+    .decode = {.beam_size = 1, .length_penalty = 1, .max_length_factor = 2, .max_length_extra = 5},
+    .n_best = 1,
+    .attention = true};
 
 /* 64 sentences of 0 to 12 words. */
 typedef struct {
@@ -55,7 +53,7 @@ static void assert_same_results(const HypothesisList *a, const HypothesisList *b
         assert_int_equal(x->steps, y->steps);
         assert_memory_equal(x->ids, y->ids, (size_t)x->length * sizeof *x->ids);
         assert_memory_equal(&x->score, &y->score, sizeof x->score);
-        assert_memory_equal(&x->normalised, &y->normalised, sizeof x->normalised);
+        assert_memory_equal(&x->normalized, &y->normalized, sizeof x->normalized);
         assert_memory_equal(x->token_scores, y->token_scores, (size_t)x->steps * sizeof *x->token_scores);
         assert_int_equal(x->attention == NULL, y->attention == NULL);
         if (x->attention)
@@ -107,7 +105,7 @@ static void check_batch_invariance(int beam_size) {
     SearchOptions options = GREEDY;
     int order[SENTENCES];
     HypothesisList together[SENTENCES], alone;
-    options.beam_size = beam_size;
+    options.decode.beam_size = beam_size;
     options.n_best = beam_size;
     fixture_begin(&fixture, 5);
     for (int shuffle = 0; shuffle < 3; shuffle++) {
@@ -143,7 +141,7 @@ static void test_forced_equals_search(void **state) {
     int order[SENTENCES], ended = 0;
     HypothesisList found[SENTENCES], forced[SENTENCES];
     Tokens targets[SENTENCES];
-    options.beam_size = 3;
+    options.decode.beam_size = 3;
     fixture_begin(&fixture, 25);
     identity(order);
     search_some(&fixture, order, SENTENCES, &options, true, found);
@@ -192,7 +190,8 @@ static void test_beam_finds_the_best(void **state) {
         const Seq2Seq *models = model;
         Scorer *scorer = scorer_new(&models, 1);
         SearchOptions options = {
-            .beam_size = 200, .n_best = wanted, .length_penalty = alpha, .max_length_extra = MAX_STEPS};
+            .decode = {.beam_size = 200, .length_penalty = alpha, .max_length_extra = MAX_STEPS},
+            .n_best = wanted};
         int all[ALL][MAX_STEPS], lengths[ALL], count = 0, prefix[MAX_STEPS];
         Tokens source = tiny_model_tokens(model, FEW, n, 3), sources[ALL], targets[ALL];
         HypothesisList found, each[ALL];
@@ -208,13 +207,13 @@ static void test_beam_finds_the_best(void **state) {
         for (int rank = 0; rank < wanted; rank++) {
             int best = 0;
             for (int i = 1; i < ALL; i++)
-                if (each[i].items[0].normalised > each[best].items[0].normalised) best = i;
+                if (each[i].items[0].normalized > each[best].items[0].normalized) best = i;
             const Hypothesis *is = &found.items[rank], *should = &each[best].items[0];
             assert_int_equal(is->length, should->length);
             assert_memory_equal(is->ids, should->ids, (size_t)is->length * sizeof(int));
             assert_true(is->score == should->score);
-            assert_true(is->normalised == should->score / pow(should->steps, alpha));
-            each[best].items[0].normalised = -INFINITY;
+            assert_true(is->normalized == should->score / pow(should->steps, alpha));
+            each[best].items[0].normalized = -INFINITY;
         }
         hypotheses_free(&found);
         results_free(each, ALL);
@@ -233,8 +232,8 @@ static void test_n_best_is_prefix(void **state) {
     HypothesisList one[SENTENCES], many[SENTENCES];
     fixture_begin(&fixture, 12);
     identity(order);
-    options.beam_size = 6;
-    options.length_penalty = 0.5;
+    options.decode.beam_size = 6;
+    options.decode.length_penalty = 0.5;
     search_some(&fixture, order, SENTENCES, &options, true, one);
     options.n_best = 6;
     search_some(&fixture, order, SENTENCES, &options, true, many);
@@ -245,7 +244,7 @@ static void test_n_best_is_prefix(void **state) {
         for (int k = 1; k < many[i].count; k++) {
             const Hypothesis *a = &many[i].items[k - 1], *b = &many[i].items[k];
             bool a_cut = a->steps == a->length, b_cut = b->steps == b->length;
-            assert_true(a_cut == b_cut ? a->normalised >= b->normalised : b_cut);
+            assert_true(a_cut == b_cut ? a->normalized >= b->normalized : b_cut);
         }
         HypothesisList first = {many[i].items, 1, many[i].source_length};
         assert_same_results(&one[i], &first);
@@ -302,8 +301,9 @@ static void test_no_special_tokens(void **state) {
             HypothesisList found;
             SearchOptions options = GREEDY;
             Tokens source = tiny_model_tokens(model, VERY_FEW, i, 4);
-            options.beam_size = options.n_best = 1 + i % 4;
-            search_run(scorer, &source, 1, &options, &found);
+            options.decode.beam_size = options.n_best = 1 + i % 4;
+            (options.decode.beam_size > 1 ? beam_search : greedy_search)(scorer, &source, 1, &options,
+                                                                         &found);
             for (int k = 0; k < found.count; k++)
                 for (int t = 0; t < found.items[k].length; t++)
                     assert_true(found.items[k].ids[t] >= VOCAB_SPECIALS);
@@ -321,18 +321,18 @@ static void test_maximal_length(void **state) {
     SearchOptions options = GREEDY;
     int order[SENTENCES], cut = 0;
     HypothesisList found[SENTENCES];
-    assert_int_equal(search_max_steps(&options, 10), 25);
-    options.max_length_factor = 0.5;
-    options.max_length_extra = 0;
-    assert_int_equal(search_max_steps(&options, 7), 3);
-    assert_int_equal(search_max_steps(&options, 0), 1);
+    assert_int_equal(search_max_steps(&options.decode, 10), 25);
+    options.decode.max_length_factor = 0.5;
+    options.decode.max_length_extra = 0;
+    assert_int_equal(search_max_steps(&options.decode, 7), 3);
+    assert_int_equal(search_max_steps(&options.decode, 0), 1);
     fixture_begin(&fixture, 5);
     identity(order);
     for (int beam = 1; beam <= 3; beam += 2) {
-        options.beam_size = options.n_best = beam;
+        options.decode.beam_size = options.n_best = beam;
         search_some(&fixture, order, SENTENCES, &options, beam > 1, found);
         for (int i = 0; i < SENTENCES; i++) {
-            int most = search_max_steps(&options, fixture.sources[i].length);
+            int most = search_max_steps(&options.decode, fixture.sources[i].length);
             for (int k = 0; k < found[i].count; k++) {
                 const Hypothesis *h = &found[i].items[k];
                 assert_true(h->steps >= 1 && h->steps <= most);
@@ -355,11 +355,11 @@ static void test_blocks_of_rows(void **state) {
     SearchOptions options = GREEDY;
     int order[SENTENCES];
     HypothesisList together[SENTENCES], alone;
-    options.max_length_factor = 0;
+    options.decode.max_length_factor = 0;
     fixture_begin_with(&fixture, MANY_WORDS, 19);
     identity(order);
     for (int beam = 1; beam <= 2; beam++) {
-        options.beam_size = options.n_best = beam;
+        options.decode.beam_size = options.n_best = beam;
         search_some(&fixture, order, SENTENCES, &options, beam > 1, together);
         for (int i = 0; i < SENTENCES; i++) {
             search_some(&fixture, &order[i], 1, &options, beam > 1, &alone);
@@ -405,7 +405,7 @@ static void test_attention_is_a_distribution(void **state) {
     HypothesisList found[SENTENCES];
     fixture_begin(&fixture, 9);
     identity(order);
-    options.beam_size = options.n_best = 3;
+    options.decode.beam_size = options.n_best = 3;
     search_some(&fixture, order, SENTENCES, &options, true, found);
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(found[i].source_length, fixture.sources[i].length + 1);
@@ -431,7 +431,7 @@ static void test_ensemble_of_one_model(void **state) {
     SearchOptions options = GREEDY;
     int order[SENTENCES];
     HypothesisList one[SENTENCES], two[SENTENCES];
-    options.beam_size = 3;
+    options.decode.beam_size = 3;
     fixture_begin(&fixture, 13);
     identity(order);
     search_some(&fixture, order, SENTENCES, &options, true, one);

@@ -11,21 +11,21 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "decode/split.h"
-#include "decode/translation_join.h"
+#include "decode/translator.h"
 #include "num/kern.h"
 #include "tiny_model.h"
 
 enum { WORDS = 40, LINES = 100 };
 
-static const TranslatorOptions OPTIONS = {.decode = {.beam_size = 3,
-                                                     .length_penalty = 1,
-                                                     .max_length_factor = 2,
-                                                     .max_length_extra = 5,
-                                                     .max_input_length = 10,
-                                                     .mini_batch = 8,
-                                                     .maxi_batch = 4},
-                                          .n_best = 2,
-                                          .attention = true,
+static const TranslatorOptions OPTIONS = {.search = {.decode = {.beam_size = 3,
+                                                                .length_penalty = 1,
+                                                                .max_length_factor = 2,
+                                                                .max_length_extra = 5,
+                                                                .max_input_length = 10,
+                                                                .mini_batch = 8,
+                                                                .maxi_batch = 4},
+                                                     .n_best = 2,
+                                                     .attention = true},
                                           .quiet = true};
 
 /* Lines of 0 to 30 words, some of them blank in unusual ways. */
@@ -86,7 +86,7 @@ static void test_grouping_and_threads(void **state) {
         static const int batch[3] = {8, 1, 64}, threads[3] = {2, 3, 2};
         Translation other[LINES] = {0};
         TranslatorOptions options = OPTIONS;
-        options.decode.mini_batch = batch[variant];
+        options.search.decode.mini_batch = batch[variant];
         run(model, &options, threads[variant], lines, LINES, other);
         for (int i = 0; i < LINES; i++) {
             assert_same_translation(&base[i], &other[i]);
@@ -260,8 +260,8 @@ static void test_greedy_tokens(void **state) {
     StrView lines[LINES];
     Translation texts[LINES] = {0};
     TranslatorOptions options = OPTIONS;
-    options.decode.beam_size = options.n_best = 1;
-    options.decode.max_input_length = 1000;
+    options.search.decode.beam_size = options.search.n_best = 1;
+    options.search.decode.max_input_length = 1000;
     for (int i = 0; i < LINES; i++) {
         int length = 1 + i % 20;
         sources[i] = tiny_model_tokens(model, WORDS, i, length);
@@ -269,7 +269,7 @@ static void test_greedy_tokens(void **state) {
         lines[i] = strbuf_view(&buffers[i]);
     }
     for (int threads = 1; threads <= 2; threads++) {
-        DecodeOptions decode = options.decode;
+        DecodeOptions decode = options.search.decode;
         Workers *workers = workers_new(threads);
         decode.beam_size = 5; /* not used: greedy */
         translator_greedy(model, sources, LINES, &decode, workers, out[threads - 1]);
@@ -300,8 +300,8 @@ static void test_forced_lines(void **state) {
     Translation found[LINES] = {0}, forced[LINES] = {0};
     TranslatorOptions options = OPTIONS;
     int compared = 0;
-    options.n_best = 1;
-    options.decode.max_input_length = 1000;
+    options.search.n_best = 1;
+    options.search.decode.max_input_length = 1000;
     lines_begin(buffers, lines);
     run(model, &options, 1, lines, LINES, found);
     for (int i = 0; i < LINES; i++) targets[i] = strbuf_view(&found[i].items[0].text);

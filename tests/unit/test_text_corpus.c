@@ -142,7 +142,8 @@ static void read_hash(const DataOptions *options, bool filter, char hex[65]) {
     segmenter_free(target);
 }
 
-/* The checksum is that of "source TAB target LF" of the usable pairs: the same for other spellings of the same data. */
+/* The checksum is that of "source TAB target LF" of the usable pairs: the same for other spellings of the
+ * same data. */
 static void test_checksum(void **state) {
     (void)state;
     static const char plain[] = "a\tu\nb\tv\n";

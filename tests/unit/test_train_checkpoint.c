@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 #include "text_fixture.h"
 #include "train/checkpoint.h"
 #include "unit/model_variants.h"
@@ -133,7 +133,7 @@ static void rewrite(int words, const char *config) {
         pairs++;
     }
     assert_int_equal(safetensors_write(fixture_path("old"), tensors, count, (const char *const(*)[2])metadata,
-                                       pairs, NULL),
+                                       pairs),
                      STATUS_OK);
     safetensors_close(file);
     assert_int_equal(rename(fixture_path("old"), fixture_path(STATE)), 0);

@@ -4,8 +4,8 @@
 
 #include "models/seq2seq.h"
 
-/* `words`: how many words each language has. Weights are drawn from `seed` and then enlarged, so that the model has
- * opinions. Release with seq2seq_free. */
+/* `words`: how many words each language has. Weights are drawn from `seed` and then enlarged, so that the
+ * model has opinions. Release with seq2seq_free. */
 Seq2Seq *tiny_model_new(int words, uint64_t seed);
 /* Sentence `number` of an endless text in words that the model knows; `length` words. */
 void tiny_model_sentence(int words, int number, int length, StrBuf *line);

@@ -1,5 +1,5 @@
-/* translation_join.c - put pieces behind each other: text, tokens, scores, attention. */
-#include "decode/translation_join.h"
+/* translation.c - put pieces behind each other: text, tokens, scores, attention. */
+#include "decode/translation.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,8 +20,8 @@ void translation_free(Translation *translation) {
     *translation = (Translation){0};
 }
 
-static const Hypothesis *piece_hypothesis(const JoinInput *input, int piece, int rank) {
-    const HypothesisList *list = &input->results[piece];
+static const Hypothesis *piece_hypothesis(const FoundPieces *found, int piece, int rank) {
+    const HypothesisList *list = &found->results[piece];
     return &list->items[rank < list->count ? rank : list->count - 1];
 }
 
@@ -32,19 +32,20 @@ static int join_words(const Segmenter *segmenter, const int *ids, int count, int
     return words + added;
 }
 
-static const Tokens *piece_source(const JoinInput *input, int piece) {
-    return &input->sources[(size_t)piece * input->stride];
+static const Tokens *piece_source(const FoundPieces *found, int piece) {
+    return &found->sources[(size_t)piece * (size_t)found->models];
 }
 
-static void join_source(const JoinInput *input, Translation *out) {
-    for (int p = 0; p < input->pieces; p++) out->source_length += piece_source(input, p)->length;
+static void join_source(const FoundPieces *found, Translation *out) {
+    const Segmenter *segmenter = seq2seq_source(found->model);
+    for (int p = 0; p < found->pieces; p++) out->source_length += piece_source(found, p)->length;
     out->source = mem_alloc((size_t)out->source_length, sizeof *out->source);
     out->source_word = mem_alloc((size_t)out->source_length, sizeof *out->source_word);
-    for (int p = 0, at = 0; p < input->pieces; at += piece_source(input, p++)->length) {
-        const Tokens *source = piece_source(input, p);
+    for (int p = 0, at = 0; p < found->pieces; at += piece_source(found, p++)->length) {
+        const Tokens *source = piece_source(found, p);
         memcpy(out->source + at, source->ids, (size_t)source->length * sizeof *out->source);
         out->source_words =
-            join_words(input->source, source->ids, source->length, out->source_words, out->source_word + at);
+            join_words(segmenter, source->ids, source->length, out->source_words, out->source_word + at);
     }
 }
 
@@ -67,40 +68,42 @@ static void join_attention(TranslationItem *item, const Hypothesis *piece, int r
     }
 }
 
-static void join_item(const JoinInput *input, int rank, int source_length, TranslationItem *item) {
-    int all_steps = 0, last = input->pieces - 1, columns = source_length + 1;
-    for (int p = 0; p < input->pieces; p++) item->length += piece_hypothesis(input, p, rank)->length;
-    const Hypothesis *end = piece_hypothesis(input, last, rank);
+static void join_item(const FoundPieces *found, int rank, int source_length, double length_penalty,
+                      TranslationItem *item) {
+    const Segmenter *segmenter = seq2seq_target(found->model);
+    int all_steps = 0, last = found->pieces - 1, columns = source_length + 1;
+    for (int p = 0; p < found->pieces; p++) item->length += piece_hypothesis(found, p, rank)->length;
+    const Hypothesis *end = piece_hypothesis(found, last, rank);
     item->steps = item->length + end->steps - end->length;
     size_t length = (size_t)item->length, steps = (size_t)item->steps;
     item->ids = mem_alloc(length, sizeof *item->ids);
     item->word = mem_alloc(length, sizeof *item->word);
     item->token_scores = mem_alloc(steps, sizeof *item->token_scores);
     if (end->attention) item->attention = mem_alloc(steps * (size_t)columns, sizeof *item->attention);
-    for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(input, p++)->length) {
-        const Hypothesis *piece = piece_hypothesis(input, p, rank);
+    for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(found, p++)->length) {
+        const Hypothesis *piece = piece_hypothesis(found, p, rank);
         if (p > 0) strbuf_add_char(&item->text, ' ');
-        join_text(&item->text, input->target, piece);
+        join_text(&item->text, segmenter, piece);
         memcpy(item->ids + row, piece->ids, (size_t)piece->length * sizeof *item->ids);
-        item->words = join_words(input->target, piece->ids, piece->length, item->words, item->word + row);
+        item->words = join_words(segmenter, piece->ids, piece->length, item->words, item->word + row);
         size_t scores = (size_t)(p == last ? piece->steps : piece->length);
         memcpy(item->token_scores + row, piece->token_scores, scores * sizeof *item->token_scores);
         if (item->attention)
-            join_attention(item, piece, row, column, piece_source(input, p)->length, columns, p == last);
+            join_attention(item, piece, row, column, piece_source(found, p)->length, columns, p == last);
         item->score += piece->score;
         all_steps += piece->steps;
         row += piece->length;
     }
-    item->normalised = all_steps > 0 ? item->score / pow((double)all_steps, input->length_penalty) : 0;
+    item->normalized = all_steps > 0 ? item->score / pow((double)all_steps, length_penalty) : 0;
 }
 
-void translation_join(const JoinInput *input, Translation *out) {
-    join_source(input, out);
-    out->count = 1;
-    for (int p = 0; p < input->pieces; p++)
-        if (input->results[p].count > out->count) out->count = input->results[p].count;
+void translation_join(Translation *out, const FoundPieces *found, double length_penalty) {
+    *out = (Translation){.pieces = found->pieces, .count = 1};
+    join_source(found, out);
+    for (int p = 0; p < found->pieces; p++)
+        if (found->results[p].count > out->count) out->count = found->results[p].count;
     out->items = mem_alloc((size_t)out->count, sizeof *out->items);
-    if (input->pieces == 0) return;
+    if (found->pieces == 0) return;
     for (int rank = 0; rank < out->count; rank++)
-        join_item(input, rank, out->source_length, &out->items[rank]);
+        join_item(found, rank, out->source_length, length_penalty, &out->items[rank]);
 }

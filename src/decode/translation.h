@@ -1,0 +1,50 @@
+/* translation.h - what a line of text was translated into.
+ *
+ * Where a line was cut, the translations of its pieces are joined: tokens one after the other, the </s> of
+ * all but the last left out, attention in blocks along the diagonal.
+ *
+ * Owner   whoever has a Translation releases it with translation_free
+ */
+#ifndef DECODE_TRANSLATION_H
+#define DECODE_TRANSLATION_H
+
+#include "decode/search.h"
+
+/* One candidate. */
+typedef struct {
+    StrBuf text;
+    int *ids; /* [length] */
+    int length;
+    int steps;                /* length + 1 if the last piece ended with </s>, else length */
+    double score, normalized; /* as in search.h, over all pieces */
+    float *token_scores;      /* [steps] */
+    float *attention;         /* [steps, source_length + 1]; NULL unless asked for */
+    int *word;                /* [length] number of the word that the token belongs to */
+    int words;
+} TranslationItem;
+
+typedef struct {
+    int *source; /* [source_length] ids of the first model, without </s> */
+    int source_length;
+    int *source_word; /* [source_length] number of the word that the token belongs to */
+    int source_words;
+    int pieces;             /* 0: nothing to translate */
+    TranslationItem *items; /* best first, at least one */
+    int count;
+} Translation;
+
+void translation_free(Translation *translation);
+
+/* The pieces of a line with what was found for them. */
+typedef struct {
+    const Seq2Seq *model;  /* the first one: whose tokens these are */
+    const Tokens *sources; /* [pieces, models]: of each piece the first counts */
+    int models;
+    const HypothesisList *results; /* [pieces] */
+    int pieces;
+} FoundPieces;
+
+/* No pieces give one empty item. */
+void translation_join(Translation *out, const FoundPieces *found, double length_penalty);
+
+#endif
