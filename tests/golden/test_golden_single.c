@@ -1,4 +1,5 @@
-/* test_golden_single.c - PyTorch's values in single precision, as the program computes; and Adam, which has no other. */
+/* test_golden_single.c - PyTorch's values in single precision, as the program computes; and Adam, which has
+ * no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* op_cases.h - for each op: small graphs that use it, to check its gradients on.
  *
- * A case declares parameters and builds a graph from leaves. The bench runs the graph again and again with the same leaves
- * and parameters while single numbers of them are varied.
+ * A case declares parameters and builds a graph from leaves. The bench runs the graph again and again with
+ * the same leaves and parameters while single numbers of them are varied.
  *
  * Owner   the bench owns leaves and parameters
  */

@@ -1,4 +1,4 @@
-/* op_cases_norm.c - layer normalisation, unit rows, squares of rows. */
+/* op_cases_norm.c - layer normalization, unit rows, squares of rows. */
 #include "op_cases.h"
 
 static void declare_norm(ParamSet *params) {
@@ -18,7 +18,7 @@ static Tensor *layer_norm_one_row(Tape *tape, OpBench *bench) {
                               bench_param(bench, "bias"));
     return op_layer_norm(tape, y, bench_param(bench, "gain"), bench_param(bench, "bias"));
 }
-/* One number normalises to 0, whatever it was. */
+/* One number normalizes to 0, whatever it was. */
 static Tensor *layer_norm_one_column(Tape *tape, OpBench *bench) {
     return op_layer_norm(tape, bench_leaf(bench, tape, 3, 1), bench_param(bench, "gain"),
                          bench_param(bench, "bias"));

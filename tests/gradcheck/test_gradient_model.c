@@ -1,7 +1,7 @@
 /* test_gradient_model.c - the gradient of the whole model's loss for every parameter, by finite differences.
  *
- * Of the variants with names every number is checked; of the many in variant_cover.h some numbers of every parameter.
- * Dropout masks are functions of a key, so they stay the same while a weight is varied.
+ * Of the variants with names every number is checked; of the many in variant_cover.h some numbers of every
+ * parameter. Dropout masks are functions of a key, so they stay the same while a weight is varied.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,8 @@ static double evaluate(void *context) {
     return loss_on(run, run->tape);
 }
 
-/* A step that runs over the places and columns of a parameter alike, so that about `wanted` numbers are checked. */
+/* A step that runs over the places and columns of a parameter alike, so that about `wanted` numbers are
+ * checked. */
 static size_t stride(const Param *p, size_t size, size_t wanted) {
     size_t every = 1 + size / wanted;
     for (;; every++) {

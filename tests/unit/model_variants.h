@@ -1,5 +1,5 @@
-/* model_variants.h - small models, and a batch for them. Those with names are here; variant_cover.h adds models in which every two
- * choices meet.
+/* model_variants.h - small models, and a batch for them. Those with names are here; variant_cover.h adds
+ * models in which every two choices meet.
  *
  * tests/gradcheck compiles the same source in double precision.
  */

@@ -1,4 +1,5 @@
-/* test_models_file.c - a model to a file and back; and files that are sound safetensors but no sound models. */
+/* test_models_file.c - a model to a file and back; and files that are sound safetensors but no sound
+ * models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -295,7 +296,8 @@ static long peak_kilobytes(void) {
     return usage.ru_maxrss;
 }
 
-/* A gigabyte is plenty: who asks for more gets an end, not the machine's memory. Sanitizers reserve more than that. */
+/* A gigabyte is plenty: who asks for more gets an end, not the machine's memory. Sanitizers reserve more than
+ * that. */
 static void limit_memory(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

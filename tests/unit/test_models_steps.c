@@ -1,4 +1,5 @@
-/* test_models_steps.c - decoding step by step is the model that was trained, and a sentence does not feel its neighbours. */
+/* test_models_steps.c - decoding step by step is the model that was trained, and a sentence does not feel its
+ * neighbours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,8 +153,8 @@ static void test_neighbours(void **state) {
     }
 }
 
-/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now: picked from the first state, and
- * after one and two steps. */
+/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now: picked
+ * from the first state, and after one and two steps. */
 static void check_select(const char *name, const Seq2Seq *model, int steps) {
     static const int INDEX[] = {3, 0, 0, 4},
                      TOKENS[3][B] = {{2, 2, 2, 2, 2}, {7, 5, 8, 4, 5}, {4, 5, 6, 7, 8}};
@@ -203,7 +204,8 @@ static void assert_same_tensor(const char *name, const Tensor *a, const Tensor *
     if (memcmp(a->data, b->data, tensor_size(a) * sizeof(real)) != 0) fail_msg("%s: parts differ", name);
 }
 
-/* More tokens than one part takes, in many sentences or in one that is longer than a part: bit for bit as all at once. */
+/* More tokens than one part takes, in many sentences or in one that is longer than a part: bit for bit as all
+ * at once. */
 static void test_parts(void **state) {
     (void)state;
     enum { MANY = 400, LONG = 700 };
@@ -301,7 +303,8 @@ static void test_layers_and_heads(void **state) {
     assert_true(transformers > 4);
 }
 
-/* The order of the sentences in a training batch does not matter, dropout included: masks go with the sentence. */
+/* The order of the sentences in a training batch does not matter, dropout included: masks go with the
+ * sentence. */
 static void test_order_of_batch(void **state) {
     (void)state;
     static const int BACKWARDS[B] = {4, 3, 2, 1, 0};
