@@ -34,7 +34,7 @@ typedef struct {
 static const Format FORMATS[] = {
     {"BLAS", 2e-5, LIBRARY, 0},
     {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
-    {"split", 2e-5, WEIGHT, FORMAT_SPLIT},
+    {"bf16x3", 2e-5, WEIGHT, FORMAT_BF16X3},
     {"outer", 2e-5, OUTER, 0},
     {"bf16", 0.02, WEIGHT, FORMAT_BF16},
     {"int8", 0.1, WEIGHT, FORMAT_INT8},

@@ -2,7 +2,7 @@
 #ifndef BENCH_OP_SETUPS_H
 #define BENCH_OP_SETUPS_H
 
-#include "num/ops.h"
+#include "num/op_table.h"
 
 /* B sentences of S tokens, H numbers in a state, V words. */
 typedef struct {

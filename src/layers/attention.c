@@ -22,7 +22,7 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
 /* sum_i alpha(q, k_i) v_i: eq. 11.1.1. */
 Tensor *attention_context(Tape *tape, Tensor *weights, const KeysValues *kv, const Spans *spans,
                           AttentionDropout dropout) {
-    Tensor *kept = op_dropout_weights(tape, weights, dropout.p, dropout.site, dropout.row_keys, spans);
-    return kv->value_rows ? op_context_apart(tape, kept, kv->value_rows, kv->values->columns, spans)
+    Tensor *kept = op_dropout_weights(tape, weights, dropout.p, dropout.stream, dropout.row_keys, spans);
+    return kv->value_rows ? op_context_gathered(tape, kept, kv->value_rows, kv->values->columns, spans)
                           : op_context(tape, kept, kv->values, spans);
 }

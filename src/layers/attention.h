@@ -23,7 +23,7 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Attention over a key/value cache: rows that lie anywhere, as in op_score_apart; else NULL. */
+    /* Attention over a key/value cache: rows that lie anywhere, as in op_score_gathered; else NULL. */
     const real *const *key_rows, *const *value_rows;
 } KeysValues;
 
@@ -71,7 +71,7 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
 /* Dropout of the weights: nothing is dropped where p = 0. */
 typedef struct {
     double p;
-    uint32_t site;
+    uint32_t stream;
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 

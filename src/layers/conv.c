@@ -24,8 +24,8 @@ static Tensor *neighbourhoods(Tape *tape, const Conv *conv, Tensor *x, const Seq
 }
 
 Tensor *conv_run(Tape *tape, const Conv *conv, Tensor *x, const Sequences *sequences, double dropout,
-                 uint32_t site) {
-    Tensor *h = op_dropout(tape, norm_apply(tape, &conv->norm, x), dropout, site, sequences->row_keys);
+                 uint32_t stream) {
+    Tensor *h = op_dropout(tape, norm_apply(tape, &conv->norm, x), dropout, stream, sequences->row_keys);
     h = op_glu(tape, linear_apply(tape, &conv->gates, neighbourhoods(tape, conv, h, sequences)));
     return op_scale(tape, op_add(tape, x, h), (real)sqrt(0.5)); /* keeps the variance */
 }

@@ -18,6 +18,6 @@ typedef struct {
 
 Conv conv_new(ParamSet *params, const char *name, int size, int width, bool layer_norm);
 Tensor *conv_run(Tape *tape, const Conv *conv, Tensor *x, const Sequences *sequences, double dropout,
-                 uint32_t site);
+                 uint32_t stream);
 
 #endif

@@ -44,7 +44,7 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysVa
     Tensor *query =
         op_scale(tape, linear_apply(tape, &m->query, x), (real)(1 / sqrt(m->size / (double)m->heads)));
     DotScore form = {.heads = m->heads, .scale = 1};
-    Tensor *scores = kv->key_rows ? op_score_apart(tape, query, kv->key_rows, m->heads, spans)
+    Tensor *scores = kv->key_rows ? op_score_gathered(tape, query, kv->key_rows, m->heads, spans)
                                   : op_score_dot(tape, query, kv->keys, &form, spans);
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);

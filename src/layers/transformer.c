@@ -33,8 +33,8 @@ static Tensor *part_input(Tape *tape, const TransformerBlock *b, const Norm *nor
     return b->norm == NORM_PRE ? norm_apply(tape, norm, x) : x;
 }
 static Tensor *add_part(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
-                        const TransformerRun *run, uint32_t site) {
-    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, site, run->row_keys));
+                        const TransformerRun *run, uint32_t stream) {
+    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, stream, run->row_keys));
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
@@ -52,37 +52,37 @@ static KeysValues own_keys_values(Tape *tape, const TransformerBlock *b, Tensor 
 
 /* y_i = f(x_i, (x_1, x_1), ..., (x_n, x_n)): Dive into Deep Learning, eq. 11.6.1. */
 static Tensor *self_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
-                              int index, uint32_t site) {
-    AttentionDropout dropout = {run->attention_dropout, site, run->row_keys};
+                              int index, uint32_t stream) {
+    AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
     Tensor *weights, *h = part_input(tape, b, &b->self_norm, x);
     KeysValues kv = own_keys_values(tape, b, h, run, index);
     h = multihead_attend(tape, &b->self, h, &kv, run->spans, run->position, dropout, &weights);
-    return add_part(tape, b, &b->self_norm, x, h, run, site + 1);
+    return add_part(tape, b, &b->self_norm, x, h, run, stream + 1);
 }
 
 static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
-                               int index, uint32_t site) {
-    AttentionDropout dropout = {run->attention_dropout, site, run->row_keys};
+                               int index, uint32_t stream) {
+    AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
     Phase before = tape_phase(tape, PHASE_ATTENTION);
     Tensor *h = part_input(tape, b, &b->cross_norm, x);
     h = multihead_attend(tape, &b->cross, h, &run->source[index], run->source_spans, NULL, dropout,
                          &run->cross_weights[index]);
-    x = add_part(tape, b, &b->cross_norm, x, h, run, site + 1);
+    x = add_part(tape, b, &b->cross_norm, x, h, run, stream + 1);
     tape_phase(tape, before);
     return x;
 }
 
 static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
-                            uint32_t site) {
+                            uint32_t stream) {
     Tensor *h = op_relu(tape, linear_apply(tape, &b->inner, part_input(tape, b, &b->feed_norm, x)));
-    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, site, run->row_keys));
-    return add_part(tape, b, &b->feed_norm, x, h, run, site + 1);
+    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, stream, run->row_keys));
+    return add_part(tape, b, &b->feed_norm, x, h, run, stream + 1);
 }
 
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                         int index) {
-    uint32_t site = run->site + (uint32_t)(TRANSFORMER_SITES * index);
-    x = self_attention(tape, b, x, run, index, site);
-    if (b->crosses) x = cross_attention(tape, b, x, run, index, site + 2);
-    return feed_forward(tape, b, x, run, site + 4);
+    uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
+    x = self_attention(tape, b, x, run, index, stream);
+    if (b->crosses) x = cross_attention(tape, b, x, run, index, stream + 2);
+    return feed_forward(tape, b, x, run, stream + 4);
 }

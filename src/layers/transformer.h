@@ -40,12 +40,12 @@ typedef struct {
     const KeysValues *source; /* [blocks] from transformer_project_source, for cross-attention */
     const Spans *source_spans;
     double dropout, attention_dropout;
-    uint32_t site; /* of the first block's first dropout; each block has TRANSFORMER_SITES */
+    uint32_t stream; /* of the first block's first dropout; each block has TRANSFORMER_STREAMS */
     const uint32_t *row_keys;
     Tensor **cross_weights; /* [blocks] results: [heads, total] of source_spans */
 } TransformerRun;
 
-enum { TRANSFORMER_SITES = 6 };
+enum { TRANSFORMER_STREAMS = 6 };
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *form);
 /* Keys and values for cross-attention: once per sentence. */

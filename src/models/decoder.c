@@ -1,7 +1,7 @@
 /* decoder.c - which family does the work. */
 #include "models/decoder.h"
 
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 static bool is_transformer(const Decoder *d) { return d->options->decoder_style == DECODER_TRANSFORMER; }
 
@@ -42,5 +42,5 @@ Tensor *decoder_forced(Tape *tape, const Decoder *d, const Encoded *encoded, con
     Tensor *readout = is_transformer(d)
                           ? decoder_transformer_forced(tape, &d->blocks, encoded, target, embedded)
                           : decoder_recurrent_forced(tape, &d->recurrent, encoded, target, embedded);
-    return op_dropout(tape, readout, d->options->dropout_output, SITE_READOUT, target->row_keys);
+    return op_dropout(tape, readout, d->options->dropout_output, DROPOUT_READOUT, target->row_keys);
 }

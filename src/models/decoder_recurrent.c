@@ -1,6 +1,6 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
 #include "models/decoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 /* ---- declaring ---- */
 
@@ -148,7 +148,7 @@ typedef struct {
 } StepResult;
 
 static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query) {
-    AttentionDropout dropout = {d->options->dropout_attention, SITE_ATTENTION, in->row_keys};
+    AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_ATTENTION, in->row_keys};
     Context context = {.spans = in->spans, .mapped = in->mapped};
     Phase before = tape_phase(tape, PHASE_ATTENTION);
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
@@ -165,7 +165,7 @@ static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInp
     for (int l = 1; l < o->decoder_layers; l++) {
         const Cell *cell = &d->cell[l];
         Tensor *below =
-            op_dropout(tape, x, o->dropout_layers, SITE_DECODER_LAYER + (uint32_t)l, in->row_keys);
+            op_dropout(tape, x, o->dropout_layers, DROPOUT_DECODER_LAYER + (uint32_t)l, in->row_keys);
         Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, below));
         state->layer[l] = cell_step(tape, cell, projection, state->layer[l]);
         x = o->residual ? op_add(tape, x, state->layer[l].h) : state->layer[l].h;

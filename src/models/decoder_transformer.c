@@ -1,7 +1,7 @@
 /* decoder_transformer.c - the same blocks over all steps, or over one with keys and values of the earlier. */
 #include <string.h>
 #include "models/decoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 #include "num/kern.h"
 
 TransformerStack decoder_transformer_new(ParamSet *params, const ModelOptions *o) {
@@ -56,7 +56,7 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, con
                           .now = now,
                           .source = encoded->source,
                           .source_spans = spans,
-                          .site = SITE_DECODER_BLOCK,
+                          .stream = DROPOUT_DECODER_BLOCK,
                           .cross_weights = weights};
     Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
     if (attention) {
@@ -74,7 +74,7 @@ Tensor *decoder_transformer_forced(Tape *tape, const TransformerStack *blocks, c
                           .position = target->position,
                           .source = encoded->source,
                           .source_spans = encoded_spans(tape, encoded, target->sentence, target->rows),
-                          .site = SITE_DECODER_BLOCK,
+                          .stream = DROPOUT_DECODER_BLOCK,
                           .row_keys = target->row_keys,
                           .cross_weights = weights};
     return transformer_stack_run(tape, blocks, embedded, run);

@@ -1,6 +1,6 @@
 /* encoder_conv.c - gated convolutions, each of which lets a token see its neighbours. */
 #include "models/encoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 ConvEncoder encoder_conv_new(ParamSet *params, const ModelOptions *o) {
     ConvEncoder e = {.options = o};
@@ -16,6 +16,6 @@ Tensor *encoder_conv_run(Tape *tape, const ConvEncoder *e, Tensor *x, const Sequ
     const ModelOptions *o = e->options;
     x = positions_add(tape, &e->positions, x, source->position);
     for (int l = 0; l < o->encoder_layers; l++)
-        x = conv_run(tape, &e->conv[l], x, source, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l);
+        x = conv_run(tape, &e->conv[l], x, source, o->dropout_layers, DROPOUT_ENCODER_LAYER + (uint32_t)l);
     return norm_apply(tape, &e->norm, x);
 }

@@ -1,6 +1,6 @@
 /* encoder_rnn.c - recurrent layers over the source, forward and, where wanted, backward. */
 #include "models/encoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 RnnEncoder encoder_rnn_new(ParamSet *params, const ModelOptions *o) {
     RnnEncoder e = {.options = o};
@@ -25,7 +25,8 @@ EncoderOutput encoder_rnn_run(Tape *tape, const RnnEncoder *e, Tensor *x, const 
     x = op_gather(tape, x, steps.row, source->rows);
     for (int l = 0; l < o->encoder_layers; l++) {
         Tensor *in = x;
-        if (l) in = op_dropout(tape, x, o->dropout_layers, SITE_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
+        if (l)
+            in = op_dropout(tape, x, o->dropout_layers, DROPOUT_ENCODER_LAYER + (uint32_t)l, steps.row_keys);
         CellState all = rnn_run(tape, &e->cell[l][0], in, steps.packed, false);
         Tensor *y = all.h;
         if (o->bidirectional) y = op_concat(tape, y, rnn_run(tape, &e->cell[l][1], in, steps.packed, true).h);

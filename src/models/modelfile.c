@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/workers.h"
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 
 #define FORMAT         "attn-mt"
 #define FORMAT_VERSION "2"
@@ -46,7 +46,7 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
     const char *const metadata[][2] = {
         {"format", FORMAT},         {"format_version", FORMAT_VERSION}, {"config", strbuf_text(&config)},
         {"provenance", provenance}, {"source", strbuf_text(&source)},   {"target", strbuf_text(&target)}};
-    Status status = safetensors_write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6, NULL);
+    Status status = safetensors_write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6);
     strbuf_free(&config);
     strbuf_free(&source);
     strbuf_free(&target);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "models/decoder.h"
-#include "models/sites.h"
+#include "models/dropout_streams.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
@@ -76,11 +76,12 @@ void seq2seq_free(Seq2Seq *model) {
 /* ---- encoder side ----------------------------------------------------------------------------------------------------- */
 
 /* Replace tokens by "no token" (a zero embedding) with the probability of word dropout. */
-static void drop_words(const Tape *tape, double p, uint32_t site, const uint32_t *keys, int *ids, int rows) {
+static void drop_words(const Tape *tape, double p, uint32_t stream, const uint32_t *keys, int *ids,
+                       int rows) {
     if (!tape->training || p <= 0) return;
-    uint64_t stream = rng_key(tape->dropout_key, site, 0, 0);
+    uint64_t key = rng_key(tape->dropout_key, stream, 0, 0);
     for (int r = 0; r < rows; r++) {
-        Rng rng = rng_new(rng_key(stream, keys[r], 0, 0));
+        Rng rng = rng_new(rng_key(key, keys[r], 0, 0));
         if (rng_uniform(&rng) < p) ids[r] = -1;
     }
 }
@@ -97,14 +98,14 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
         int b = source->sentence[r], s = source->position[r];
         tokens[r] = s < lengths[b] ? ids[b][s] : VOCAB_EOS;
     }
-    drop_words(tape, o->word_dropout, SITE_SOURCE_WORD, source->row_keys, tokens, source->rows);
+    drop_words(tape, o->word_dropout, DROPOUT_SOURCE_WORD, source->row_keys, tokens, source->rows);
 
     Phase before = tape_phase(tape, PHASE_ENCODER);
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
-    x = op_dropout(tape, x, o->dropout_embedding, SITE_SOURCE_EMBEDDING, source->row_keys);
+    x = op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
     EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
     Tensor *annotations =
-        op_dropout(tape, output.annotations, o->dropout_encoder, SITE_ENCODER_OUTPUT, source->row_keys);
+        op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
     tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape, .B = B, .start = source->start};
@@ -187,11 +188,11 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
         inputs[r] = t ? batch->target[b][t - 1] : VOCAB_BOS;
         labels[r] = t < batch->target_length[b] ? batch->target[b][t] : VOCAB_EOS;
     }
-    drop_words(tape, o->word_dropout, SITE_TARGET_WORD, target->row_keys, inputs, target->rows);
+    drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
 
     Phase before = tape_phase(tape, PHASE_DECODER);
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
-    embedded = op_dropout(tape, embedded, o->dropout_embedding, SITE_TARGET_EMBEDDING, target->row_keys);
+    embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
     CrossEntropy result;
     tape_phase(tape, PHASE_OUTPUT);

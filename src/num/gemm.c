@@ -37,7 +37,8 @@ const char *gemm_kernel(void) { return "unknown"; }
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 #endif
 
-/* Those that the library started when it was loaded would spin for 30 ms before they sleep, in the way of our own. */
+/* Those that the library started when it was loaded would spin for 30 ms before they sleep, in the way of our
+ * own. */
 static void use_one_thread(void) {
     openblas_set_num_threads(1);
 #ifdef __linux__
@@ -113,7 +114,8 @@ static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
     return right;
 }
 
-/* OpenBLAS maps such a buffer for each thread that multiplies, and up to 0.3.29 tries again for ever if it cannot. */
+/* OpenBLAS maps such a buffer for each thread that multiplies, and up to 0.3.29 tries again for ever if it
+ * cannot. */
 static Status probe_buffers(int threads) {
     size_t bytes = (size_t)threads * (160u << 20);
     void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);

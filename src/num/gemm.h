@@ -1,12 +1,12 @@
 /* gemm.h - products of matrices: the only user of cblas.
  *
- * Products with a weight go to kern->weights, which pack it once instead of at every call; weight gradients, and what there is no
- * packed copy of, go to OpenBLAS on one thread (the program's own workers are the parallelism), or to kern->outer where
- * the processor has something faster.
+ * Products with a weight go to kern->weights, which pack it once instead of at every call; weight gradients,
+ * and what there is no packed copy of, go to OpenBLAS on one thread (the program's own workers are the
+ * parallelism), or to kern->outer where the processor has something faster.
  *
- * OpenBLAS releases older than the processor fall back to kernels of 2004 without a word. gemm_startup compares the kernel in use
- * with what the processor can do and, where it is worse, sets OPENBLAS_CORETYPE and runs the program again, once.
- * A user's own OPENBLAS_CORETYPE is respected.
+ * OpenBLAS releases older than the processor fall back to kernels of 2004 without a word. gemm_startup
+ * compares the kernel in use with what the processor can do and, where it is worse, sets OPENBLAS_CORETYPE
+ * and runs the program again, once. A user's own OPENBLAS_CORETYPE is respected.
  */
 #ifndef NUM_GEMM_H
 #define NUM_GEMM_H
@@ -14,18 +14,20 @@
 #include "base/status.h"
 #include "num/tensor.h"
 
-/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]), without gaps. Lines of A and C
- * lie lda and ldc numbers apart. */
+/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]), without
+ * gaps. Lines of A and C lie lda and ldc numbers apart. */
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, int lda, const real *B,
           real beta, real *C, int ldc);
 
 void gemm_startup(char **argv); /* call first thing in main; may not return */
 const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */
 const char *gemm_kernel(void);  /* "SkylakeX" */
-/* The kernel that this processor could run if the one in use is of an older kind (someone set OPENBLAS_CORETYPE), else NULL. */
+/* The kernel that this processor could run if the one in use is of an older kind (someone set
+ * OPENBLAS_CORETYPE), else NULL. */
 const char *gemm_better_kernel(void);
-/* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense, or if there is no room for
- * the buffers that it will want for `threads` threads (some releases wait for ever instead of failing). */
+/* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense,
+ * or if there is no room for the buffers that it will want for `threads` threads (some releases wait for ever
+ * instead of failing). */
 Status gemm_self_test(int threads);
 
 #endif

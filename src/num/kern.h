@@ -1,10 +1,12 @@
 /* kern.h - the inner loops, compiled once for each instruction set and chosen when the program starts.
  *
- * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions. Nothing else in
- * the program depends on the instruction set. Lengths and row counts are arbitrary; memory need not be aligned.
- * Every function treats each row by itself and in a fixed order, so a row's result does not depend on the others.
+ * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions.
+ * Nothing else in the program depends on the instruction set. Lengths and row counts are arbitrary; memory
+ * need not be aligned. Every function treats each row by itself and in a fixed order, so a row's result does
+ * not depend on the others.
  *
- * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double precision
+ * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double
+ *           precision
  */
 #ifndef NUM_KERN_H
 #define NUM_KERN_H
@@ -14,20 +16,21 @@
 
 enum { KERN_MAXIMA_BLOCK = 64 }; /* numbers that share one maximum of block_maxima */
 
-/* How the right-hand side of a product is kept. Results of different formats differ, the first and last by rounding only. */
+/* How the right-hand side of a product is kept. Results of different formats differ, the first and last by
+ * rounding only. */
 typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
     FORMAT_BF16,    /* 16 bits: about three significant digits */
     FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
-    FORMAT_SPLIT, /* floats cut into parts for tile units, in 1.5 times the memory; where there are none, FORMAT_FLOAT32: the fastest
-                     * for many rows */
+    FORMAT_BF16X3, /* floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the
+                     * memory; without such units the same as FORMAT_FLOAT32 */
     WEIGHT_FORMATS
 } WeightFormat;
 
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
 enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
 
-/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_SPLIT exist in double precision. */
+/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
     void (*pack)(int K, int N, const real *B, bool transposed,
@@ -41,8 +44,8 @@ typedef struct {
     const char *name; /* "amx", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMATS];
     size_t scratch; /* bytes of working memory that products want */
-    int panel;      /* columns that a product handles at a time */
-    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL. Lines of A lie lda numbers apart. */
+    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL. Lines of A lie lda numbers
+     * apart. */
     void (*outer)(int M, int N, int R, const real *A, int lda, const real *B, real *C, void *scratch);
 
     /* y = f(x) */
@@ -68,31 +71,33 @@ typedef struct {
     real (*softmax)(size_t n, real *x);
     /* dx += dy through the softmax whose result y is */
     void (*softmax_backward)(size_t n, const real *y, const real *dy, real *dx);
-    /* Logits become scale * d loss / d logits; the loss is returned, -log p(target) stored in *nll. Smoothing spreads its
-     * mass over all n classes. */
+    /* Logits become scale * d loss / d logits; the loss is returned, -log p(target) stored in *nll. Smoothing
+     * spreads its mass over all n classes. */
     double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
 
-    /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their biases;
-     * out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] receives r, z, n (NULL: not wanted). */
+    /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their
+     * biases; out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] receives r, z, n (NULL: not
+     * wanted). */
     void (*gru_forward)(int rows, int H, const real *gx, const real *gh, const real *h, real *out,
                         real *saved);
     void (*gru_backward)(int rows, int H, const real *gh, const real *h, const real *saved, const real *dout,
                          real *dgx, real *dgh, real *dh);
 
-    /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved receives the gates (NULL: not
-     * wanted); backward adds the same to dgx and dgh. dgx, dgh and dc may be NULL. */
+    /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved receives the
+     * gates (NULL: not wanted); backward adds the same to dgx and dgh. dgx, dgh and dc may be NULL. */
     void (*lstm_forward)(int rows, int H, const real *gx, const real *gh, const real *c, real *out,
                          real *next, real *saved);
     void (*lstm_backward)(int rows, int H, const real *c, const real *next, const real *saved,
                           const real *dout, const real *dnext, real *dgx, real *dgh, real *dc);
 
-    /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward recomputes. */
+    /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward
+     * recomputes. */
     void (*additive_forward)(int S, int A, const real *q, const real *keys, const real *v, real *scores);
     void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
                               const real *dscores, real *dq, real *dkeys, real *dv);
 
-    /* One query or result of d numbers, and S rows of d numbers that lie `stride` apart. What a row gives does not depend
-     * on its place among the others. */
+    /* One query or result of d numbers, and S rows of d numbers that lie `stride` apart. What a row gives
+     * does not depend on its place among the others. */
     void (*dots)(int S, int d, size_t stride, const real *q, const real *keys, real scale,
                  real *out); /* out[s] += scale (q . keys[s]) */
     void (*weighted_sum)(int S, int d, size_t stride, const real *w, const real *values,
@@ -100,18 +105,18 @@ typedef struct {
     void (*outer_add)(int S, int d, size_t stride, const real *w, const real *y,
                       real *rows); /* rows[s] += w[s] y */
 
-    /* Searching a row of scores. maxima[i]: of numbers i * KERN_MAXIMA_BLOCK and up to as many; what is not a number counts as
-     * minus infinity. Returns the greatest of all. */
+    /* The same numbers, set instead of added, for rows that lie anywhere: row s is the d numbers at rows[s] +
+     * offset; dots have a scale of 1. */
+    void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
+    void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,
+                                  real *y);
+
+    /* Searching a row of scores. maxima[i]: of numbers i * KERN_MAXIMA_BLOCK and up to as many; what is not a
+     * number counts as minus infinity. Returns the greatest of all. */
     real (*block_maxima)(size_t n, const real *x, real *maxima);
     real (*log_sum_exp)(size_t n, const real *x, real max); /* what softmax returns, given the maximum of x */
 
-    /* dots (set, not added) and weighted_sum (likewise) of rows that lie anywhere: row s is the d numbers at rows[s] + offset.
-     * The same numbers as theirs. */
-    void (*dots_apart)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
-    void (*weighted_sum_apart)(int S, int d, const real *w, const real *const *values, size_t offset,
-                               real *y);
-
-    /* Layer normalisation of each row; stats [rows, 2] keeps mean and 1 / deviation. */
+    /* Layer normalization of each row; stats [rows, 2] keeps mean and 1 / deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,
                                real *y, real *stats);
     void (*layer_norm_backward)(int rows, int columns, const real *x, const real *gain, const real *stats,
@@ -128,7 +133,8 @@ typedef struct {
 
 extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
 
-/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names) can ask for less. */
+/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names) can ask for
+ * less. */
 void kern_select(void);
 const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 

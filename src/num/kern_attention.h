@@ -25,7 +25,7 @@ static void kern_additive_backward(int S, int A, const real *q, const real *keys
     }
 }
 
-/* ---- one query and keys that lie `stride` numbers apart ---- */
+/* ---- one query, and rows that lie `stride` numbers apart ---- */
 
 INLINE Vec products(size_t n, const real *q, const real *key) {
     Vec sum = {0};
@@ -33,7 +33,8 @@ INLINE Vec products(size_t n, const real *q, const real *key) {
     return sum;
 }
 
-/* The sums of LANES keys are made lane by lane, then reduced all together. What a key gets does not depend on its place. */
+/* The sums of LANES keys are made lane by lane, then reduced all together. What a key gets does not depend on
+ * its place. */
 static void kern_dots(int S, int d, size_t stride, const real *q, const real *keys, real scale, real *out) {
     size_t n = (size_t)d;
     for (; S > 0; S -= LANES, keys += LANES * stride, out += LANES) {
@@ -50,7 +51,8 @@ static void kern_dots(int S, int d, size_t stride, const real *q, const real *ke
     }
 }
 
-/* V vectors (the last of `left` numbers) of the weighted sum, in C chains of additions that do not wait for each other. */
+/* V vectors (the last of `left` numbers) of the weighted sum, in C chains of additions that do not wait for
+ * each other. */
 INLINE void weighted_columns(int V, int C, size_t left, int S, size_t stride, const real *w,
                              const real *values, real *y) {
     Vec sum[8] = {{0}};
@@ -82,6 +84,50 @@ static void kern_outer_add(int S, int d, size_t stride, const real *w, const rea
         Vec a = splat(w[s]);
         FOR_VECTORS(n, STORE(rows, LOAD(rows) + a * LOAD(y)););
     }
+}
+
+/* ---- the same for rows that each have an address of their own ---- */
+
+static void kern_dots_gathered(int S, int d, const real *q, const real *const *keys, size_t offset,
+                               real *out) {
+    size_t n = (size_t)d;
+    for (; S > 0; S -= LANES, keys += LANES, out += LANES) {
+        Vec sum[LANES];
+        for (int s = 0; s < LANES; s++) sum[s] = s < S ? products(n, q, keys[s] + offset) : (Vec){0};
+        if (S >= LANES)
+            store(out, sum_each(sum));
+        else
+            store_some(out, sum_each(sum), (size_t)S);
+    }
+}
+
+INLINE void weighted_columns_gathered(int V, int C, size_t left, int S, const real *w,
+                                      const real *const *values, size_t offset, real *y) {
+    Vec sum[8] = {{0}};
+    for (int s = 0; s < S; s += C)
+        for (int c = 0; c < C && s + c < S; c++)
+            for (int v = 0; v < V; v++) {
+                const real *p = values[s + c] + offset + v * LANES;
+                sum[c * V + v] += splat(w[s + c]) * (left == LANES ? load(p) : load_some(p, left));
+            }
+    for (int half = C / 2; half; half /= 2)
+        for (int i = 0; i < half * V; i++) sum[i] += sum[half * V + i];
+    for (int v = 0; v < V; v++, y += LANES)
+        if (left == LANES)
+            store(y, sum[v]);
+        else
+            store_some(y, sum[v], left);
+}
+static void kern_weighted_sum_gathered(int S, int d, const real *w, const real *const *values, size_t offset,
+                                       real *y) {
+    size_t n = (size_t)d, i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+        weighted_columns_gathered(4, 2, LANES, S, w, values, offset + i, y + i);
+    for (; i + 2 * LANES <= n; i += 2 * LANES)
+        weighted_columns_gathered(2, 4, LANES, S, w, values, offset + i, y + i);
+    for (; i + LANES <= n; i += LANES)
+        weighted_columns_gathered(1, 8, LANES, S, w, values, offset + i, y + i);
+    if (i < n) weighted_columns_gathered(1, 8, n - i, S, w, values, offset + i, y + i);
 }
 
 #endif

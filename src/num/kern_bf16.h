@@ -1,7 +1,7 @@
 /* kern_bf16.h - products with weights of 16 bits on vector units. For kern_impl.c alone.
  *
- * bfloat16 is the upper half of a float: half the memory traffic, and widening costs one instruction. The other operand and the sums
- * stay floats.
+ * bfloat16 is the upper half of a float: half the memory traffic, and widening costs one instruction. The
+ * other operand and the sums stay floats.
  *
  * Layout  panels of two vectors' columns; a 32-bit word holds lines k (lower half) and k + 1
  */

@@ -44,7 +44,8 @@ INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, i
     }
 }
 
-/* C [rows, width] (+)= A B for one packed panel. `rows` is a constant at each call, so the sums stay in registers. */
+/* C [rows, width] (+)= A B for one packed panel. `rows` is a constant at each call, so the sums stay in
+ * registers. */
 INLINE void gemm_block(int rows, int K, const real *A, size_t lda, const real *B, real *C, int ldc, int width,
                        bool accumulate) {
     Vec sum[BLOCK_ROWS][PANEL_VECTORS];

@@ -1,4 +1,4 @@
-/* kern_impl.c - the inner loops of kern.h, written once with compiler vectors of whatever width the flags allow. */
+/* kern_impl.c - the inner loops of kern.h, written once with vectors of whatever width the flags allow. */
 #include <math.h>
 #include <string.h>
 #include "num/kern.h"
@@ -42,9 +42,9 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
         {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply},
 #ifdef __AMX_BF16__
-            [FORMAT_SPLIT] = {kern_split_size, kern_split_pack, kern_split_multiply},
+            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply},
 #else
-            [FORMAT_SPLIT] = {kern_float_size, kern_float_pack, kern_float_multiply},
+            [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply},
 #endif
 #ifndef REAL_DOUBLE
             [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply},
@@ -52,7 +52,6 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
 #endif
         },
     .scratch = KERN_SCRATCH,
-    .panel = PANEL,
 #ifdef __AMX_BF16__
     .outer = kern_outer,
 #endif
@@ -85,8 +84,8 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .outer_add = kern_outer_add,
     .block_maxima = kern_block_maxima,
     .log_sum_exp = kern_log_sum_exp,
-    .dots_apart = kern_dots_apart,
-    .weighted_sum_apart = kern_weighted_sum_apart,
+    .dots_gathered = kern_dots_gathered,
+    .weighted_sum_gathered = kern_weighted_sum_gathered,
     .layer_norm_forward = kern_layer_norm_forward,
     .layer_norm_backward = kern_layer_norm_backward,
     .sum_squares = kern_sum_squares,

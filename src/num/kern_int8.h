@@ -1,10 +1,12 @@
 /* kern_int8.h - products of 8-bit integers. For kern_impl.c alone.
  *
- * Each column of the weight and each row of the other operand is scaled so that its greatest number is 127, then rounded. Sums of products
- * of integers are exact, so the result is the same on every processor but for the last multiplication by the two scales.
+ * Each column of the weight and each row of the other operand is scaled so that its greatest number is 127,
+ * then rounded. Sums of products of integers are exact, so the result is the same on every processor but for
+ * the last multiplication by the two scales.
  *
- * Layout  scales and sums of the columns, then stripes of 32 columns; in each, blocks of 64 lines of B as two tiles: 16 lines of 16
- *         words, a word for each column. Byte i of a word of line j is line j + 16 i of the block, for both operands.
+ * Layout  scales and sums of the columns, then stripes of 32 columns; in each, blocks of 64 lines of B as two
+ *         tiles: 16 lines of 16 words, a word for each column. Byte i of a word of line j is line j + 16 i of
+ *         the block, for both operands.
  */
 #ifndef NUM_KERN_INT8_H
 #define NUM_KERN_INT8_H
@@ -22,8 +24,8 @@ enum {
     INT8_SCRATCH = INT8_ROWS * DEEPEST_INT8 /* bytes for rounded rows; K of them fit into sums of 32 bits */
 };
 
-/* The instruction of vector units wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off at the
- * end. */
+/* The instruction of vector units wants one operand without sign: a + 128 is used, and 128 times the column's
+ * sum taken off at the end. */
 #if defined(__AVX512VNNI__) && !defined(__AMX_INT8__)
 #define INT8_BIAS 128
 #else
@@ -67,7 +69,8 @@ static void kern_int8_pack(int K, int N, const real *B, bool transposed, void *p
     }
 }
 
-/* A row of A as words, block after block, each block `step` words after the one before; returns what one unit is worth. */
+/* A row of A as words, block after block, each block `step` words after the one before; returns what one unit
+ * is worth. */
 INLINE real int8_row(int K, const real *a, int32_t *out, size_t step) {
     Vec most = {0};
     FOR_VECTORS((size_t)K, {
@@ -91,7 +94,7 @@ INLINE real int8_row(int K, const real *a, int32_t *out, size_t step) {
     return greatest / 127;
 }
 
-/* ---- sums of products: 16 rows and a stripe of columns at most ------------------------------------------------------------- */
+/* ---- sums of products: 16 rows and a stripe of columns at most ---- */
 
 /* `a` holds words [block][16 rows][16], `b` [block][2][16 lines][16 columns]; sums [rows, 32]. */
 #ifdef __AMX_INT8__

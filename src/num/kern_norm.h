@@ -1,4 +1,4 @@
-/* kern_norm.h - layer normalisation. For kern_impl.c alone.
+/* kern_norm.h - layer normalization. For kern_impl.c alone.
  */
 #ifndef NUM_KERN_NORM_H
 #define NUM_KERN_NORM_H

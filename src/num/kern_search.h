@@ -1,4 +1,4 @@
-/* kern_search.h - what a search asks of a row of scores, and attention to rows that lie anywhere. For kern_impl.c alone.
+/* kern_search.h - what a search asks of a row of scores. For kern_impl.c alone.
  */
 #ifndef NUM_KERN_SEARCH_H
 #define NUM_KERN_SEARCH_H
@@ -31,7 +31,8 @@ static real kern_block_maxima(size_t n, const real *x, real *maxima) {
     enum { BLOCK = KERN_MAXIMA_BLOCK };
     const Vec nothing = splat((real)-INFINITY);
     real greatest = (real)-INFINITY;
-    /* As many blocks at a time as a vector has lanes: their maxima are brought together without leaving the vectors. */
+    /* As many blocks at a time as a vector has lanes: their maxima are brought together without leaving the
+     * vectors. */
     for (; n >= BLOCK * LANES; n -= BLOCK * LANES, maxima += LANES) {
         Vec best[LANES];
         for (int b = 0; b < LANES; b++) {
@@ -67,48 +68,6 @@ static real kern_log_sum_exp(size_t n, const real *x, real max) {
         for (size_t l = 0; l < n - i; l++) tail += e[l];
     }
     return max + (real)log((double)(sum_lanes(sum) + tail));
-}
-
-/* ---- as kern_attention.h, but each row has an address of its own ---- */
-
-static void kern_dots_apart(int S, int d, const real *q, const real *const *keys, size_t offset, real *out) {
-    size_t n = (size_t)d;
-    for (; S > 0; S -= LANES, keys += LANES, out += LANES) {
-        Vec sum[LANES];
-        for (int s = 0; s < LANES; s++) sum[s] = s < S ? products(n, q, keys[s] + offset) : (Vec){0};
-        if (S >= LANES)
-            store(out, sum_each(sum));
-        else
-            store_some(out, sum_each(sum), (size_t)S);
-    }
-}
-
-INLINE void weighted_columns_apart(int V, int C, size_t left, int S, const real *w, const real *const *values,
-                                   size_t offset, real *y) {
-    Vec sum[8] = {{0}};
-    for (int s = 0; s < S; s += C)
-        for (int c = 0; c < C && s + c < S; c++)
-            for (int v = 0; v < V; v++) {
-                const real *p = values[s + c] + offset + v * LANES;
-                sum[c * V + v] += splat(w[s + c]) * (left == LANES ? load(p) : load_some(p, left));
-            }
-    for (int half = C / 2; half; half /= 2)
-        for (int i = 0; i < half * V; i++) sum[i] += sum[half * V + i];
-    for (int v = 0; v < V; v++, y += LANES)
-        if (left == LANES)
-            store(y, sum[v]);
-        else
-            store_some(y, sum[v], left);
-}
-static void kern_weighted_sum_apart(int S, int d, const real *w, const real *const *values, size_t offset,
-                                    real *y) {
-    size_t n = (size_t)d, i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES)
-        weighted_columns_apart(4, 2, LANES, S, w, values, offset + i, y + i);
-    for (; i + 2 * LANES <= n; i += 2 * LANES)
-        weighted_columns_apart(2, 4, LANES, S, w, values, offset + i, y + i);
-    for (; i + LANES <= n; i += LANES) weighted_columns_apart(1, 8, LANES, S, w, values, offset + i, y + i);
-    if (i < n) weighted_columns_apart(1, 8, n - i, S, w, values, offset + i, y + i);
 }
 
 #endif

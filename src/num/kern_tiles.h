@@ -1,17 +1,19 @@
-/* kern_tiles.h - products on the tile units of a processor (Intel AMX). For kern_impl.c alone, where the flags allow it.
+/* kern_tiles.h - products on the tile units of a processor (Intel AMX). For kern_impl.c alone, where the
+ * flags allow it.
  *
- * A tile is 16 lines of 64 bytes. One instruction multiplies a tile of 16 rows and 32 numbers by one of 32 numbers and 16
- * columns, 16 times what a vector unit does in that time, but only in bfloat16, which has 8 of float's 24 significant bits.
- * So a float is cut into three bfloat16 parts, x = x0 + x1 + x2 exactly, and of the nine products of parts those six are summed
- * that single precision can see:
+ * A tile is 16 lines of 64 bytes. One instruction multiplies a tile of 16 rows and 32 numbers by one of 32
+ * numbers and 16 columns, 16 times what a vector unit does in that time, but only in bfloat16, which has 8 of
+ * float's 24 significant bits. So a float is cut into three bfloat16 parts, x = x0 + x1 + x2 exactly, and of
+ * the nine products of parts those six are summed that single precision can see:
  *
  *     x y = x0 y0 + (x0 y1 + x1 y0) + (x0 y2 + x1 y1 + x2 y0) + what is below 2^-24 of |x y|
  *
- * That leaves the accuracy of float arithmetic at more than twice its speed (Henry, Tang and Heinecke 2019, "Leveraging the
- * bfloat16 artificial intelligence datatype for higher-precision computations"). Sums run over k in the same order for every row.
+ * That leaves the accuracy of float arithmetic at more than twice its speed (Henry, Tang and Heinecke 2019,
+ * "Leveraging the bfloat16 artificial intelligence datatype for higher-precision computations"). Sums run
+ * over k in the same order for every row.
  *
- * Layout  32 bits of a tile hold numbers k and k + 16 of a block of 32: both operands use that order, so their sum is the same
- *         and no number has to change its lane
+ * Layout  32 bits of a tile hold numbers k and k + 16 of a block of 32: both operands use that order, so
+ *         their sum is the same and no number has to change its lane
  */
 #ifndef NUM_KERN_TILES_H
 #define NUM_KERN_TILES_H
@@ -32,7 +34,7 @@ enum {
 
 typedef uint32_t Word;
 
-/* ---- which registers are what --------------------------------------------------------------------------------------- */
+/* ---- which registers are what ---- */
 
 typedef struct {
     uint8_t palette, start, reserved[14];
@@ -47,7 +49,7 @@ INLINE void tiles_begin(void) {
 }
 INLINE void tiles_end(void) { _tile_release(); }
 
-/* ---- cutting floats into parts --------------------------------------------------------------------------------------- */
+/* ---- cutting floats into parts ---- */
 
 /* The upper half of each word is the bfloat16 nearest to x; *x keeps the rest. */
 INLINE IntVec cut(Vec *x) {
@@ -56,8 +58,8 @@ INLINE IntVec cut(Vec *x) {
     return part;
 }
 
-/* Words of (low, high) for each part; `step` words lie between parts. What two parts leave of a float has no more than 8 bits; it is
- * not rounded, so that a NaN stays one. */
+/* Words of (low, high) for each part; `step` words lie between parts. What two parts leave of a float has no
+ * more than 8 bits; it is not rounded, so that a NaN stays one. */
 INLINE void split(Vec low, Vec high, int parts, Word *out, size_t step) {
     for (int part = 0; part < parts; part++, out += step) {
         IntVec l = part < PARTS - 1 ? cut(&low) : (IntVec)low,
@@ -71,8 +73,8 @@ INLINE Vec load_upto(const real *p, int n) {
     return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
 }
 
-/* Rows [rows <= 16, depth] as tiles, a line for each row: the next block of 32 numbers is `block` words further, the next part `part`
- * words. Lines beyond `rows` are zero. */
+/* Rows [rows <= 16, depth] as tiles, a line for each row: the next block of 32 numbers is `block` words
+ * further, the next part `part` words. Lines beyond `rows` are zero. */
 INLINE void split_rows(int rows, int depth, const real *A, size_t lda, int parts, Word *out, size_t block,
                        size_t part) {
     for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
@@ -122,7 +124,7 @@ static void transpose_tile(Word *tile) {
     }
 }
 
-/* ---- 2 x 2 tiles of sums ------------------------------------------------------------------------------------------------ */
+/* ---- 2 x 2 tiles of sums ---- */
 
 /* Where a tile of C is: in C itself or, at an edge, in a copy. */
 typedef struct {
@@ -145,13 +147,15 @@ INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
             store_some(C + (size_t)r * ldc, load(sums.at + r * TILE), (size_t)columns);
 }
 
-/* Registers: sums 0-3, A 4 and 5, B 6 and 7. With no more than 16 rows the second half of each is not used. */
+/* Registers: sums 0-3, A 4 and 5, B 6 and 7. With no more than 16 rows the second half of each is not
+ * used. */
 #define LOAD_A(at)                                                                                           \
     do {                                                                                                     \
         _tile_loadd(4, a0 + (at), 64);                                                                       \
         if (both) _tile_loadd(5, a1 + (at), 64);                                                             \
     } while (0)
-/* A sixth of what the next blocks are: fetching them from farther caches takes as long as several products. */
+/* A sixth of what the next blocks are: fetching them from farther caches takes as long as several
+ * products. */
 #define FETCH(sixth)                                                                                         \
     for (int line = (sixth)*TILE / 2; line < ((sixth) + 1) * TILE / 2; line++) {                             \
         _mm_prefetch((const char *)(a0 + parts * A + line * TILE), _MM_HINT_T0);                             \
@@ -174,8 +178,8 @@ INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
         }                                                                                                    \
     } while (0)
 
-/* C [rows <= 32, columns <= 32] (+)= A B. `a0` and `a1` are the tiles of rows 0-15 and 16-31 [block][part], `b` those of the
- * columns [block][part][2]; both: there are more than 16 rows. */
+/* C [rows <= 32, columns <= 32] (+)= A B. `a0` and `a1` are the tiles of rows 0-15 and 16-31 [block][part],
+ * `b` those of the columns [block][part][2]; both: there are more than 16 rows. */
 INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const Word *b, int parts, bool both,
                              real *C, size_t ldc, int rows, int columns, bool accumulate) {
     enum { A = TILE_WORDS, B = 2 * TILE_WORDS }; /* words of one part */
@@ -246,7 +250,7 @@ INLINE void multiply_rows(int rows, int blocks, const Word *a, const Word *b, in
             multiply_stripes(blocks, a, a, b, parts, false, C, ldc, rows, columns, accumulate);
 }
 
-/* ---- packed weights ----------------------------------------------------------------------------------------------------- */
+/* ---- packed weights ---- */
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
@@ -302,12 +306,12 @@ INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const
     tiles_end();
 }
 
-static size_t kern_split_size(int K, int N) { return tiles_size(K, N, PARTS); }
-static void kern_split_pack(int K, int N, const real *B, bool transposed, void *out) {
+static size_t kern_bf16x3_size(int K, int N) { return tiles_size(K, N, PARTS); }
+static void kern_bf16x3_pack(int K, int N, const real *B, bool transposed, void *out) {
     tiles_pack(K, N, B, transposed, PARTS, out);
 }
-static void kern_split_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
-                                int ldc, bool accumulate, void *scratch) {
+static void kern_bf16x3_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                                 int ldc, bool accumulate, void *scratch) {
     tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, C, (size_t)ldc, accumulate, scratch);
 }
 
@@ -320,7 +324,7 @@ static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, cons
     tiles_multiply(M, N, K, A, (size_t)lda, packed, 1, C, (size_t)ldc, accumulate, scratch);
 }
 
-/* ---- weight gradients ------------------------------------------------------------------------------------------------------- */
+/* ---- weight gradients ---- */
 
 enum {
     OUTER_DEPTH = 256, /* rows of A and B at a time */

@@ -1,4 +1,4 @@
-/* kern_vector.h - compiler vectors of the width that the flags allow, and exp, tanh and sigmoid on them. For kern_impl.c alone.
+/* kern_vector.h - vectors as wide as the flags allow; exp, tanh, sigmoid on them. For kern_impl.c alone.
  *
  * Accuracy  3e-7 absolute (relative for exp) in single precision; libm in double precision. NaN stays NaN.
  */
@@ -42,7 +42,8 @@ INLINE Vec load(const real *p) {
     return v;
 }
 INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
-/* The first n < LANES numbers; the other lanes are 0. A copy of unknown length is a call that costs more than all the rest. */
+/* The first n < LANES numbers; the other lanes are 0. A copy of unknown length is a call that costs more than
+ * all the rest. */
 #if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
 INLINE Vec load_some(const real *p, size_t n) {
     return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
@@ -76,7 +77,8 @@ INLINE real sum_lanes(Vec v) {
     return s;
 }
 
-/* Lane s of the result is the sum of the lanes of x[s]: neighbours are added pairwise, which halves what is left. */
+/* Lane s of the result is the sum of the lanes of x[s]: neighbours are added pairwise, which halves what is
+ * left. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define HAVE_SHUFFLE
@@ -115,7 +117,7 @@ INLINE Vec sum_each(Vec x[LANES]) {
     return x[0];
 }
 
-/* ---- exp, tanh, sigmoid ------------------------------------------------------------------------------------------- */
+/* ---- exp, tanh, sigmoid ---- */
 
 #ifdef REAL_DOUBLE
 /* The reference arithmetic: exactness matters, speed does not. */
@@ -128,8 +130,8 @@ INLINE Vec vtanh(Vec x) {
     return x;
 }
 #else
-/* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Rounding to n is done by adding
- * 1.5 * 2^23, after which the low bits of the sum are n. */
+/* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Rounding to n is
+ * done by adding 1.5 * 2^23, after which the low bits of the sum are n. */
 INLINE Vec vexp(Vec x) {
     x = choose(x > splat(88.0f), splat(88.0f), x);
     x = choose(x < splat(-87.0f), splat(-87.0f), x);

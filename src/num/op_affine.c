@@ -1,8 +1,7 @@
 /* op_affine.c - x W + b: the op that does most of the arithmetic. */
 #include <assert.h>
-#include "base/mem.h"
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 #include "num/product.h"
 
 typedef struct {
@@ -10,7 +9,7 @@ typedef struct {
     bool transposed, add; /* add: to what is in y already */
 } Affine;
 
-void affine_forward(Tape *tape, const Node *node) {
+void op_affine_forward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
     product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, x->columns, y->data, y->columns,
@@ -20,21 +19,20 @@ void affine_forward(Tape *tape, const Node *node) {
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
 }
 
-void affine_backward(Tape *tape, const Node *node) {
+void op_affine_backward(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     Tensor *x = node->in[0], *y = node->out;
     if (x->grad)
         product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, y->columns, x->grad,
                             x->columns, true);
-    MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
-    tape->pending[tape->pending_count++] = (WeightGradient){.weight = a->weight,
-                                                            .bias = a->bias,
-                                                            .transposed = a->transposed,
-                                                            .x = x->data,
-                                                            .dy = y->grad,
-                                                            .rows = x->rows,
-                                                            .inputs = x->columns,
-                                                            .outputs = y->columns};
+    product_defer_gradient(tape, (WeightGradient){.weight = a->weight,
+                                                  .bias = a->bias,
+                                                  .transposed = a->transposed,
+                                                  .x = x->data,
+                                                  .dy = y->grad,
+                                                  .rows = x->rows,
+                                                  .inputs = x->columns,
+                                                  .outputs = y->columns});
 }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
@@ -44,6 +42,6 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
     assert(!base || (base->rows == x->rows && base->columns == N));
     Affine *a = tape_alloc(tape, sizeof *a);
     *a = (Affine){weight, bias, transposed, base != NULL};
-    Tensor *y = base ? base : tape_tensor(tape, x->rows, N);
+    Tensor *y = base ? base : tape_step_tensor(tape, x->rows, N);
     return tape_run(tape, (Node){.op = OP_AFFINE, .in = {x}, .out = y, .data = a});
 }

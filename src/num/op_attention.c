@@ -1,10 +1,10 @@
-/* op_attention.c - spans of keys, and what becomes of their scores: weights by a masked softmax, context by a weighted sum. */
+/* op_attention.c - spans of keys; scores to weights by a masked softmax, weights to context by a sum. */
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 
 Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     int *copy = tape_alloc(tape, 3 * (size_t)rows * sizeof *copy);
@@ -31,14 +31,14 @@ Spans *spans_prefix(Tape *tape, const Spans *spans, int rows) {
     return s;
 }
 
-/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the products that follow with
- * denormal numbers, on which processors are many times slower. */
+/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the
+ * products that follow with denormal numbers, on which processors are many times slower. */
 static void drop_traces(size_t n, real *weights) {
     const real trace = (real)1e-20;
     for (size_t i = 0; i < n; i++) weights[i] = weights[i] < trace ? 0 : weights[i];
 }
 
-void masked_softmax_forward(Tape *tape, const Node *node) {
+void op_masked_softmax_forward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     (void)tape;
     memcpy(node->out->data, node->in[0]->data, tensor_size(node->out) * sizeof(real));
@@ -47,7 +47,7 @@ void masked_softmax_forward(Tape *tape, const Node *node) {
             if (s->length[r]) kern->softmax((size_t)s->length[r], tensor_row(node->out, h) + s->start[r]);
     drop_traces(tensor_size(node->out), node->out->data);
 }
-void masked_softmax_backward(Tape *tape, const Node *node) {
+void op_masked_softmax_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     (void)tape;
     if (!node->in[0]->grad) return;
@@ -61,11 +61,11 @@ Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans) {
     assert(scores->columns == spans->total);
     return tape_run(tape, (Node){.op = OP_MASKED_SOFTMAX,
                                  .in = {scores},
-                                 .out = tape_tensor_apart(tape, scores->rows, spans->total),
+                                 .out = tape_tensor(tape, scores->rows, spans->total),
                                  .data = spans});
 }
 
-void context_forward(Tape *tape, const Node *node) {
+void op_context_forward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
     int size = y->columns / weights->rows;
@@ -78,7 +78,7 @@ void context_forward(Tape *tape, const Node *node) {
                                    tensor_row(weights, h) + s->start[r],
                                    tensor_row(values, s->first[r]) + h * size, tensor_row(y, r) + h * size);
 }
-void context_backward(Tape *tape, const Node *node) {
+void op_context_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
     int size = y->columns / weights->rows;
@@ -101,6 +101,33 @@ Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spa
     assert(weights->columns == spans->total && values->columns % weights->rows == 0);
     return tape_run(tape, (Node){.op = OP_CONTEXT,
                                  .in = {weights, values},
-                                 .out = tape_tensor(tape, spans->rows, values->columns),
+                                 .out = tape_step_tensor(tape, spans->rows, values->columns),
                                  .data = spans});
+}
+
+/* ---- keys and values that lie anywhere: for decoding step by step, which nobody runs backwards ---- */
+
+Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans) {
+    assert(!tape->record && query->columns % heads == 0 && query->rows == spans->rows);
+    int size = query->columns / heads;
+    Tensor *scores = tape_tensor(tape, heads, spans->total);
+    for (int r = 0; r < spans->rows; r++)
+        for (int h = 0; h < heads; h++)
+            kern->dots_gathered(spans->length[r], size, tensor_row(query, r) + h * size,
+                                keys + spans->start[r], (size_t)(h * size),
+                                tensor_row(scores, h) + spans->start[r]);
+    return scores;
+}
+
+Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
+                            const Spans *spans) {
+    assert(!tape->record && weights->columns == spans->total && columns % weights->rows == 0);
+    int heads = weights->rows, size = columns / heads;
+    Tensor *context = tape_step_tensor(tape, spans->rows, columns);
+    for (int r = 0; r < spans->rows; r++)
+        for (int h = 0; h < heads; h++)
+            kern->weighted_sum_gathered(spans->length[r], size, tensor_row(weights, h) + spans->start[r],
+                                        values + spans->start[r], (size_t)(h * size),
+                                        tensor_row(context, r) + h * size);
+    return context;
 }

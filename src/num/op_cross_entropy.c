@@ -1,7 +1,7 @@
 /* op_cross_entropy.c - output layer, softmax and loss, a block of rows at a time. */
 #include <assert.h>
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 #include "num/product.h"
 
 enum { BLOCK = 256 }; /* rows whose logits are in memory at once */
@@ -26,7 +26,7 @@ static void loss_of_row(const Tape *tape, const Loss *loss, int row, real *logit
     loss->result->likelihood += nll;
 }
 
-void cross_entropy_forward(Tape *tape, const Node *node) {
+void op_cross_entropy_forward(Tape *tape, const Node *node) {
     const Loss *loss = node->data;
     const Tensor *x = node->in[0];
     int V = loss->weight->rows, E = loss->weight->columns, block = x->rows < BLOCK ? x->rows : BLOCK,
@@ -52,7 +52,7 @@ void cross_entropy_forward(Tape *tape, const Node *node) {
 }
 
 /* Everything was done while the logits were at hand. */
-void cross_entropy_backward(Tape *tape, const Node *node) {
+void op_cross_entropy_backward(Tape *tape, const Node *node) {
     (void)tape;
     (void)node;
 }
@@ -63,6 +63,6 @@ Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param
     *result = (CrossEntropy){0};
     Loss *loss = tape_alloc(tape, sizeof *loss);
     *loss = (Loss){weight, bias, targets, smoothing, scale, result};
-    return tape_run(
-        tape, (Node){.op = OP_CROSS_ENTROPY, .in = {x}, .out = tape_tensor_apart(tape, 1, 1), .data = loss});
+    return tape_run(tape,
+                    (Node){.op = OP_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
 }

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include "base/rng.h"
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 
 typedef struct {
     uint64_t key;
@@ -13,7 +13,7 @@ typedef struct {
     const uint32_t *row_keys;
 } Dropout;
 
-void dropout_forward(Tape *tape, const Node *node) {
+void op_dropout_forward(Tape *tape, const Node *node) {
     const Dropout *d = node->data;
     const Tensor *x = node->in[0], *y = node->out;
     size_t n = (size_t)x->columns;
@@ -23,7 +23,7 @@ void dropout_forward(Tape *tape, const Node *node) {
         kern->scale_mask(n, mask, tensor_row(x, r), tensor_row(y, r));
     }
 }
-void dropout_backward(Tape *tape, const Node *node) {
+void op_dropout_backward(Tape *tape, const Node *node) {
     const Dropout *d = node->data;
     const Tensor *x = node->in[0], *y = node->out;
     if (!x->grad) return;
@@ -34,12 +34,11 @@ void dropout_backward(Tape *tape, const Node *node) {
         kern->scale_mask_add(n, mask, tensor_grad_row(y, r), tensor_grad_row(x, r));
     }
 }
-Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys) {
+Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys) {
     if (!tape->training || p <= 0) return x;
     Dropout *d = tape_alloc(tape, sizeof *d);
-    *d = (Dropout){rng_key(tape->dropout_key, site, 0, 0), p, row_keys};
-    return tape_run(
-        tape, (Node){.op = OP_DROPOUT, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns), .data = d});
+    *d = (Dropout){rng_key(tape->dropout_key, stream, 0, 0), p, row_keys};
+    return tape_run_same_shape(tape, OP_DROPOUT, x, d);
 }
 
 typedef struct {
@@ -66,24 +65,24 @@ static void mask_weights(Tape *tape, const DropoutWeights *d, int heads, const r
                 kern->scale_mask(n, mask, from + s->start[r], to + s->start[r]);
         }
 }
-void dropout_weights_forward(Tape *tape, const Node *node) {
+void op_dropout_weights_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     mask_weights(tape, node->data, x->rows, x->data, y->data, false);
 }
-void dropout_weights_backward(Tape *tape, const Node *node) {
+void op_dropout_weights_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     if (x->grad) mask_weights(tape, node->data, x->rows, y->grad, x->grad, true);
 }
-Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site, const uint32_t *row_keys,
+Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans) {
     assert(weights->columns == spans->total);
     if (!tape->training || p <= 0) return weights;
     uint64_t *head_keys = tape_alloc(tape, (size_t)weights->rows * sizeof *head_keys);
-    for (int h = 0; h < weights->rows; h++) head_keys[h] = rng_key(tape->dropout_key, site, (uint64_t)h, 1);
+    for (int h = 0; h < weights->rows; h++) head_keys[h] = rng_key(tape->dropout_key, stream, (uint64_t)h, 1);
     DropoutWeights *d = tape_alloc(tape, sizeof *d);
     *d = (DropoutWeights){head_keys, p, row_keys, spans};
     return tape_run(tape, (Node){.op = OP_DROPOUT_WEIGHTS,
                                  .in = {weights},
-                                 .out = tape_tensor_apart(tape, weights->rows, weights->columns),
+                                 .out = tape_tensor(tape, weights->rows, weights->columns),
                                  .data = d});
 }

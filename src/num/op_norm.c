@@ -1,22 +1,22 @@
-/* op_norm.c - ops that need the length or spread of each row: layer normalisation, unit rows, squares. */
+/* op_norm.c - ops that need the length or spread of each row: layer normalization, unit rows, squares. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 
 typedef struct {
     const Param *gain, *bias;
     real *stats; /* [rows, 2] */
 } LayerNorm;
 
-void layer_norm_forward(Tape *tape, const Node *node) {
+void op_layer_norm_forward(Tape *tape, const Node *node) {
     const LayerNorm *l = node->data;
     const Tensor *x = node->in[0];
     kern->layer_norm_forward(x->rows, x->columns, x->data, param_data(tape->params, l->gain),
                              param_data(tape->params, l->bias), node->out->data, l->stats);
 }
-void layer_norm_backward(Tape *tape, const Node *node) {
+void op_layer_norm_backward(Tape *tape, const Node *node) {
     const LayerNorm *l = node->data;
     const Tensor *x = node->in[0];
     assert(x->grad);
@@ -28,9 +28,7 @@ Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bia
     assert(gain->columns == x->columns && bias->columns == x->columns);
     LayerNorm *l = tape_alloc(tape, sizeof *l);
     *l = (LayerNorm){gain, bias, tape_alloc(tape, 2 * (size_t)x->rows * sizeof(real))};
-    return tape_run(
-        tape,
-        (Node){.op = OP_LAYER_NORM, .in = {x}, .out = tape_tensor(tape, x->rows, x->columns), .data = l});
+    return tape_run_same_shape(tape, OP_LAYER_NORM, x, l);
 }
 
 /* 1 / |x|, or 0 for a row of zeros. */
@@ -39,7 +37,7 @@ static real inverse_length(size_t n, const real *x) {
     return square == 0 ? 0 : (real)(1 / sqrt(square));
 }
 
-void unit_rows_forward(Tape *tape, const Node *node) {
+void op_unit_rows_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     size_t n = (size_t)x->columns;
     (void)tape;
@@ -47,7 +45,7 @@ void unit_rows_forward(Tape *tape, const Node *node) {
         kern->scale(n, inverse_length(n, tensor_row(x, r)), tensor_row(x, r), tensor_row(y, r));
 }
 /* Only the part of the gradient that is at right angles to the row counts. */
-void unit_rows_backward(Tape *tape, const Node *node) {
+void op_unit_rows_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     size_t n = (size_t)x->columns;
     (void)tape;
@@ -59,18 +57,15 @@ void unit_rows_backward(Tape *tape, const Node *node) {
         kern->axpy(n, -scale * along, tensor_row(y, r), tensor_grad_row(x, r));
     }
 }
-Tensor *op_unit_rows(Tape *tape, Tensor *x) {
-    Tensor *y = tape_tensor(tape, x->rows, x->columns);
-    return tape_run(tape, (Node){.op = OP_UNIT_ROWS, .in = {x}, .out = y});
-}
+Tensor *op_unit_rows(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_UNIT_ROWS, x, NULL); }
 
-void half_square_forward(Tape *tape, const Node *node) {
+void op_half_square_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0];
     (void)tape;
     for (int r = 0; r < x->rows; r++)
         node->out->data[r] = (real)(-0.5 * kern->sum_squares((size_t)x->columns, tensor_row(x, r)));
 }
-void half_square_backward(Tape *tape, const Node *node) {
+void op_half_square_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0];
     (void)tape;
     if (!x->grad) return;
@@ -78,5 +73,5 @@ void half_square_backward(Tape *tape, const Node *node) {
         kern->axpy((size_t)x->columns, -node->out->grad[r], tensor_row(x, r), tensor_grad_row(x, r));
 }
 Tensor *op_half_square(Tape *tape, Tensor *x) {
-    return tape_run(tape, (Node){.op = OP_HALF_SQUARE, .in = {x}, .out = tape_tensor(tape, x->rows, 1)});
+    return tape_run(tape, (Node){.op = OP_HALF_SQUARE, .in = {x}, .out = tape_step_tensor(tape, x->rows, 1)});
 }

@@ -2,16 +2,16 @@
 #include <assert.h>
 #include <string.h>
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 
-/* ---- additive ------------------------------------------------------------------------------------------------------- */
+/* ---- additive ---- */
 
 typedef struct {
     const Param *v;
     const Spans *spans;
 } Additive;
 
-void score_additive_forward(Tape *tape, const Node *node) {
+void op_score_additive_forward(Tape *tape, const Node *node) {
     const Additive *a = node->data;
     const Tensor *query = node->in[0], *keys = node->in[1];
     const real *v = param_data(tape->params, a->v);
@@ -19,7 +19,7 @@ void score_additive_forward(Tape *tape, const Node *node) {
         kern->additive_forward(a->spans->length[r], query->columns, tensor_row(query, r),
                                tensor_row(keys, a->spans->first[r]), v, node->out->data + a->spans->start[r]);
 }
-void score_additive_backward(Tape *tape, const Node *node) {
+void op_score_additive_backward(Tape *tape, const Node *node) {
     const Additive *a = node->data;
     const Tensor *query = node->in[0], *keys = node->in[1];
     const real *v = param_data(tape->params, a->v);
@@ -36,11 +36,11 @@ Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *
     *a = (Additive){v, spans};
     return tape_run(tape, (Node){.op = OP_SCORE_ADDITIVE,
                                  .in = {query, keys},
-                                 .out = tape_tensor_apart(tape, 1, spans->total),
+                                 .out = tape_tensor(tape, 1, spans->total),
                                  .data = a});
 }
 
-/* ---- products ------------------------------------------------------------------------------------------------------- */
+/* ---- products ---- */
 
 typedef struct {
     int heads;
@@ -61,7 +61,7 @@ static void add_biases(const Node *node, int row, const Spans *s, real *scores) 
         scores[i] = key_bias ? bias + key_bias->data[s->first[row] + i] : bias;
 }
 
-void score_dot_forward(Tape *tape, const Node *node) {
+void op_score_dot_forward(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
@@ -86,7 +86,7 @@ static void add_bias_gradients(const Node *node, int row, const Spans *s, const 
 }
 
 /* With k = sum of dS[i] k_i: dq += factor k, d sharpness += scale (q . k), d k_i += dS[i] factor q. */
-void score_dot_backward(Tape *tape, const Node *node) {
+void op_score_dot_backward(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
@@ -126,11 +126,11 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
     *dot = (Dot){form->heads, form->scale, form->sharpness, spans};
     return tape_run(tape, (Node){.op = OP_SCORE_DOT,
                                  .in = {query, keys, form->query_bias, form->key_bias},
-                                 .out = tape_tensor_apart(tape, form->heads, spans->total),
+                                 .out = tape_tensor(tape, form->heads, spans->total),
                                  .data = dot});
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 typedef struct {
     int heads;
@@ -144,7 +144,7 @@ static int column_of(const Position *p, int row, int i, int columns) {
     return column < 0 ? 0 : column >= columns ? columns - 1 : column;
 }
 
-void score_position_forward(Tape *tape, const Node *node) {
+void op_score_position_forward(Tape *tape, const Node *node) {
     const Position *p = node->data;
     const Spans *s = p->spans;
     const Tensor *table = node->in[0];
@@ -156,7 +156,7 @@ void score_position_forward(Tape *tape, const Node *node) {
             for (int i = 0; i < s->length[r]; i++) scores[i] = from[column_of(p, r, i, table->columns)];
         }
 }
-void score_position_backward(Tape *tape, const Node *node) {
+void op_score_position_backward(Tape *tape, const Node *node) {
     const Position *p = node->data;
     const Spans *s = p->spans;
     const Tensor *table = node->in[0];
@@ -175,6 +175,6 @@ Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origi
     *p = (Position){heads, origin, spans};
     return tape_run(tape, (Node){.op = OP_SCORE_POSITION,
                                  .in = {table},
-                                 .out = tape_tensor_apart(tape, heads, spans->total),
+                                 .out = tape_tensor(tape, heads, spans->total),
                                  .data = p});
 }

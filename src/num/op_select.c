@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 #include "num/kern.h"
-#include "num/op_rows.h"
+#include "num/op_table.h"
 
 static void copy_rows(const real *from, size_t n, const int *index, int rows, real *to) {
     for (int r = 0; r < rows; r++, to += n) {
@@ -17,12 +17,12 @@ static void add_rows(const real *from, size_t n, const int *index, int rows, rea
         if (index[r] >= 0) kern->add(n, from, to + (size_t)index[r] * n);
 }
 
-void gather_forward(Tape *tape, const Node *node) {
+void op_gather_forward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
     copy_rows(x->data, (size_t)x->columns, node->data, y->rows, y->data);
 }
-void gather_backward(Tape *tape, const Node *node) {
+void op_gather_backward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
     if (x->grad) add_rows(y->grad, (size_t)x->columns, node->data, y->rows, x->grad);
@@ -33,8 +33,8 @@ Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows) {
 }
 
 /* The table is an input like any other: its gradient is the tape's gradient block. */
-void embedding_forward(Tape *tape, const Node *node) { gather_forward(tape, node); }
-void embedding_backward(Tape *tape, const Node *node) { gather_backward(tape, node); }
+void op_embedding_forward(Tape *tape, const Node *node) { op_gather_forward(tape, node); }
+void op_embedding_backward(Tape *tape, const Node *node) { op_gather_backward(tape, node); }
 Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows) {
     return tape_run(tape, (Node){.op = OP_EMBEDDING,
                                  .in = {tape_param(tape, table)},
@@ -42,7 +42,7 @@ Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows) {
                                  .data = ids});
 }
 
-void concat_forward(Tape *tape, const Node *node) {
+void op_concat_forward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *a = node->in[0], *b = node->in[1], *y = node->out;
     for (int r = 0; r < y->rows; r++) {
@@ -50,7 +50,7 @@ void concat_forward(Tape *tape, const Node *node) {
         memcpy(tensor_row(y, r) + a->columns, tensor_row(b, r), (size_t)b->columns * sizeof(real));
     }
 }
-void concat_backward(Tape *tape, const Node *node) {
+void op_concat_backward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *a = node->in[0], *b = node->in[1], *y = node->out;
     for (int r = 0; r < y->rows; r++) {
@@ -60,11 +60,11 @@ void concat_backward(Tape *tape, const Node *node) {
 }
 Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b) {
     assert(a->rows == b->rows);
-    Tensor *y = tape_tensor(tape, a->rows, a->columns + b->columns);
+    Tensor *y = tape_step_tensor(tape, a->rows, a->columns + b->columns);
     return tape_run(tape, (Node){.op = OP_CONCAT, .in = {a, b}, .out = y});
 }
 
-void segment_mean_forward(Tape *tape, const Node *node) {
+void op_segment_mean_forward(Tape *tape, const Node *node) {
     (void)tape;
     const int *start = node->data;
     const Tensor *x = node->in[0], *y = node->out;
@@ -76,7 +76,7 @@ void segment_mean_forward(Tape *tape, const Node *node) {
             kern->axpy(n, weight, tensor_row(x, s), tensor_row(y, b));
     }
 }
-void segment_mean_backward(Tape *tape, const Node *node) {
+void op_segment_mean_backward(Tape *tape, const Node *node) {
     (void)tape;
     const int *start = node->data;
     const Tensor *x = node->in[0], *y = node->out;

@@ -1,11 +1,12 @@
 /* ops.h - the vocabulary of the models: each function runs one op and, on a recording tape, remembers it.
  *
- * An op is a row {name, forward, backward} of OPS; its forward and its hand-derived backward stand side by side in one file,
- * op_*.c. Backward adds to the gradients of the inputs that have one. Most ops save nothing but their inputs and output.
+ * An op is a row {name, forward, backward} of OP_TABLE (op_table.h); its forward and its hand-derived
+ * backward stand side by side in one file, op_*.c. Backward adds to the gradients of the inputs that have
+ * one. Most ops save nothing but their inputs and output.
  *
  * Shapes  n rows each; an index of -1 stands for a row of zeros
- * Owner   results live on the tape; ids, indices, keys of rows, origins and spans are read again by backward, so they must live as
- *         long
+ * Owner   results live on the tape; ids, indices, keys of rows, origins and spans are read again by backward,
+ *         so they must live as long
  * Fails   never at run time; wrong shapes are a bug and assert
  */
 #ifndef NUM_OPS_H
@@ -13,57 +14,9 @@
 
 #include "num/tape.h"
 
-typedef enum {
-    OP_AFFINE,
-    OP_ADD,
-    OP_TANH,
-    OP_SIGMOID,
-    OP_RELU,
-    OP_SCALE,
-    OP_GLU,
-    OP_DROPOUT,
-    OP_DROPOUT_WEIGHTS,
-    OP_LAYER_NORM,
-    OP_UNIT_ROWS,
-    OP_HALF_SQUARE,
-    OP_CONCAT,
-    OP_GATHER,
-    OP_EMBEDDING,
-    OP_SEGMENT_MEAN,
-    OP_GRU,
-    OP_LSTM,
-    OP_SCORE_ADDITIVE,
-    OP_SCORE_DOT,
-    OP_SCORE_POSITION,
-    OP_MASKED_SOFTMAX,
-    OP_CONTEXT,
-    OP_CROSS_ENTROPY,
-    OP_COUNT
-} OpId;
-
-#define NODE_INPUTS 4
-
-struct Node {
-    Node *previous;
-    OpId op;
-    Phase phase; /* in which it ran */
-    Tensor *in[NODE_INPUTS], *out;
-    const void *data; /* the op's own record, in the arena */
-};
-
-typedef struct {
-    const char *name;
-    void (*forward)(Tape *tape, const Node *node);
-    void (*backward)(Tape *tape, const Node *node);
-} Op;
-
-extern const Op OPS[OP_COUNT];
-
-/* Run `node` and keep a copy of it if the tape records. Only for op functions. */
-Tensor *tape_run(Tape *tape, Node node);
-
-/* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The base becomes the result, and
- * its gradient that of the result: nothing else may read it afterwards, nor need what it was to go backwards. */
+/* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The
+ * base becomes the result, and its gradient that of the result: nothing else may read it afterwards, nor need
+ * what it was to go backwards. */
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed);
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
@@ -73,13 +26,13 @@ Tensor *op_relu(Tape *tape, Tensor *x); /* the derivative at 0 is 0 */
 Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
-/* Zero each number with probability p and scale the rest by 1 / (1 - p), when the tape is training; otherwise x itself.
- * The mask is a function of the tape's key, `site` (which dropout of the model) and row_keys[row]. */
-Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t site, const uint32_t *row_keys);
+/* Zero each number with probability p and scale the rest by 1 / (1 - p) when the tape is training; else x
+ * itself. The mask is a function of the tape's key, `stream` (which dropout of the model) and row_keys[row]. */
+Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
-/* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes zeros and gets no
- * gradient. */
+/* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes
+ * zeros and gets no gradient. */
 Tensor *op_unit_rows(Tape *tape, Tensor *x);
 Tensor *op_half_square(Tape *tape, Tensor *x);       /* [n, K] -> [n, 1]: -|x|^2 / 2 */
 Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b); /* side by side */
@@ -92,13 +45,14 @@ Tensor *op_segment_mean(Tape *tape, Tensor *x, const int *start, int segments);
  * gx, gh [n, 3H] with gates in the order r, z, n; h [n, H] -> [n, H] */
 Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h);
 
-/* LSTM step, gate order i, f, g, o as in PyTorch: c' = f c + i g; h' = o tanh(c'). gx, gh [n, 4H], c [n, H]; returns h' and
- * puts c' into *next. Both may receive gradients. Hochreiter and Schmidhuber 1997, Gers et al. 2000 */
+/* LSTM step, gate order i, f, g, o as in PyTorch: c' = f c + i g; h' = o tanh(c'). gx, gh [n, 4H], c [n, H];
+ * returns h' and puts c' into *next. Both may receive gradients. Hochreiter and Schmidhuber 1997, Gers et al.
+ * 2000 */
 Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next);
 
-/* Which keys a row of queries may look at: rows first[r] .. first[r] + length[r] - 1 of the keys. Its scores and weights are the
- * numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total] tensor, where N is the number of heads: there
- * are none beyond the length. */
+/* Which keys a row of queries may look at: rows first[r] .. first[r] + length[r] - 1 of the keys. Its scores
+ * and weights are the numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total] tensor, where
+ * N is the number of heads: there are none beyond the length. */
 typedef struct {
     int rows, total;
     const int *first, *length, *start;
@@ -110,8 +64,10 @@ Spans *spans_prefix(Tape *tape, const Spans *spans, int rows);
 /* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
 
-/* Scores that are a product: query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1 -> [N, total]:
- * S[h, start[r] + i] = scale * sharpness * (q_h . k_h) + query_bias[r] + key_bias[first[r] + i] */
+/* Scores that are a product: query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1; S [N, total]:
+ *
+ *     S[h, start[r] + i] = scale * sharpness * (q_h . k_h) + query_bias[r] + key_bias[first[r] + i]
+ */
 typedef struct {
     int heads;
     real scale;
@@ -120,31 +76,32 @@ typedef struct {
 } DotScore;
 Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *form, const Spans *spans);
 
-/* Scores that depend on the key's place: table [n N, W], row r N + h for head h of row r -> [N, total]. Key i of row r takes
- * column i - origin[r], or the first or last column if that is outside; origin NULL: all 0. Luong et al. 2015 (location),
- * Shaw et al. 2018 (relative positions) */
+/* Scores that depend on the key's place: table [n N, W], row r N + h for head h of row r -> [N, total]. Key i
+ * of row r takes column i - origin[r], or the first or last column if that is outside; origin NULL: all 0.
+ * Luong et al. 2015 (location), Shaw et al. 2018 (relative positions) */
 Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
 
 Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
-/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `site`, the head, row_keys[row] and the key's
- * place in the span. */
-Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t site, const uint32_t *row_keys,
+/* op_dropout for weights [N, total]: the mask is a function of the tape's key, `stream`, the head,
+ * row_keys[row] and the key's place in the span. */
+Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans);
 /* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
 
-/* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i], wherever that is. Only for tapes
- * that do not record. */
-Tensor *op_score_apart(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
-Tensor *op_context_apart(Tape *tape, Tensor *weights, const real *const *values, int columns,
-                         const Spans *spans);
+/* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i],
+ * wherever that is. Only for tapes that do not record. */
+Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
+Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
+                            const Spans *spans);
 
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */
 } CrossEntropy;
-/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are never all in memory. x [n, E],
- * W [V, E], b [1, V] or NULL. Because the loss is the end of the model, its gradients (times `scale`) are made in the forward
- * pass. Label smoothing: Szegedy et al. 2016, over all V classes. -> [1, 1] scale * loss */
+/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are never all in memory;
+ * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * loss. Because the loss is the end of the model, its
+ * gradients (times `scale`) are made in the forward pass. Label smoothing: Szegedy et al. 2016, over all V
+ * classes. */
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
                          double smoothing, double scale, CrossEntropy *result);
 

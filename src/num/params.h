@@ -1,8 +1,9 @@
 /* params.h - all weights of a model as named views into one block.
  *
- * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving and
- * reducing are one pass over memory. Weights that multiply few rows at a time are also kept packed for the GEMM
- * kernel (gemm.h), in both orientations; params_pack renews those copies after every change.
+ * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving
+ * and reducing are one pass over memory. Weights of products are also kept packed for the kernels (kern.h):
+ * as the forward pass wants them and, for training, as the backward pass does; params_pack renews those
+ * copies after every change.
  *
  * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
  * Owner   the ParamSet owns names, data and packed copies
@@ -32,7 +33,7 @@ typedef enum {
     PACK_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
 } Packing;
 
-struct Param {
+typedef struct {
     char *name; /* "decoder.gru.0.input.weight" */
     int rows, columns;
     size_t offset; /* into every block of this layout */
@@ -41,7 +42,7 @@ struct Param {
     Packing packing;
     void *packed;           /* [rows, columns] packed for x * W; NULL until params_pack */
     void *packed_transpose; /* packed for x * W^T */
-};
+} Param;
 
 typedef struct {
     Param **items;

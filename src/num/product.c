@@ -1,14 +1,21 @@
-/* product.c - which kernel computes the products of a model. */
+/* product.c - which kernel computes the products of a model, and when. */
 #include "num/product.h"
 
+#include <string.h>
+#include "base/mem.h"
 #include "num/gemm.h"
 #include "num/kern.h"
+
+/* Count the arithmetic of a product [M, K] x [K, N]. */
+static void count_flops(const Tape *tape, int M, int N, int K) {
+    if (tape->profile) profile_count_flops(tape->profile, 2.0 * M * N * K);
+}
 
 void product_with_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x,
                          int ldx, real *y, int ldy, bool accumulate) {
     int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
     const void *packed = transposed ? weight->packed_transpose : weight->packed;
-    tape_count_product(tape, M, N, K);
+    count_flops(tape, M, N, K);
     if (packed)
         kern->weights[tape->params->format].multiply(M, N, K, x, ldx, packed, y, ldy, accumulate,
                                                      tape->scratch);
@@ -19,9 +26,74 @@ void product_with_weight(const Tape *tape, const Param *weight, bool transposed,
 
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
                           real *dw) {
-    tape_count_product(tape, M, N, rows);
+    count_flops(tape, M, N, rows);
     if (kern->outer)
         kern->outer(M, N, rows, a, lda, b, dw, tape->scratch);
     else
         gemm(true, false, M, N, rows, a, lda, b, 1, dw, N);
+}
+
+/* ---- weight gradients, all steps at once ---- */
+
+/* The `columns` wide matrices of all runs as one matrix: in place where they already lie one after the
+ * other. */
+static const real *join_runs(Tape *tape, const WeightGradient *const *runs, int count, bool dy, int columns,
+                             int rows) {
+    bool adjacent = true;
+    const real *expect = NULL;
+    for (int i = 0; i < count; i++) {
+        const real *data = dy ? runs[i]->dy : runs[i]->x;
+        if (i && data != expect) adjacent = false;
+        expect = data + (size_t)runs[i]->rows * (size_t)columns;
+    }
+    if (adjacent) return dy ? runs[0]->dy : runs[0]->x;
+    real *joined = tape_alloc(tape, (size_t)rows * (size_t)columns * sizeof *joined), *to = joined;
+    for (int i = 0; i < count; i++) {
+        size_t size = (size_t)runs[i]->rows * (size_t)columns;
+        memcpy(to, dy ? runs[i]->dy : runs[i]->x, size * sizeof *to);
+        to += size;
+    }
+    return joined;
+}
+
+static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, int count) {
+    const WeightGradient *first = runs[0];
+    int rows = 0, K = first->inputs, N = first->outputs;
+    for (int i = 0; i < count; i++) rows += runs[i]->rows;
+    const real *x = join_runs(tape, runs, count, false, K, rows),
+               *dy = join_runs(tape, runs, count, true, N, rows);
+    real *dw = tape->grads + first->weight->offset;
+    if (first->transposed)
+        product_for_gradient(tape, N, K, rows, dy, N, x, dw);
+    else
+        product_for_gradient(tape, K, N, rows, x, K, dy, dw);
+    if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
+}
+
+static bool same_map(const WeightGradient *a, const WeightGradient *b) {
+    return a->weight == b->weight && a->bias == b->bias && a->transposed == b->transposed;
+}
+
+void product_defer_gradient(Tape *tape, WeightGradient gradient) {
+    MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
+    tape->pending[tape->pending_count++] = gradient;
+}
+
+/* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
+void product_flush_gradients(Tape *tape) {
+    size_t count = tape->pending_count;
+    const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
+    for (size_t i = count; i-- > 0;) {
+        const WeightGradient head = tape->pending[i];
+        if (!head.weight) continue;
+        int found = 0;
+        for (size_t j = i + 1; j-- > 0;) {
+            const WeightGradient *g = &tape->pending[j];
+            if (same_map(g, &head)) runs[found++] = g;
+        }
+        add_weight_gradient(tape, runs, found);
+        for (size_t j = 0; j <= i; j++)
+            if (same_map(&tape->pending[j], &head)) tape->pending[j].weight = NULL;
+    }
+    tape->pending_count = 0;
 }

@@ -1,10 +1,12 @@
 /* profile.h - what one thread of a training run does with its time: seconds and arithmetic, phase by phase.
  *
- * A thread is always in exactly one phase, so that the seconds of all phases are the time since the profile began. The clock is read
- * only when the phase changes. Code of layers and models says which part of the model it is by tape_phase (tape.h); each node of the tape
- * remembers that, and its backward counts for the backward of the same part.
+ * A thread is always in exactly one phase, so that the seconds of all phases are the time since the profile
+ * began. The clock is read only when the phase changes. Code of layers and models says which part of the
+ * model it is by tape_phase (tape.h); each node of the tape remembers that, and its backward counts for the
+ * backward of the same part.
  *
- * Units   seconds on the wall; flops are those of matrix products, two for each multiplication with its addition
+ * Units   seconds on the wall; flops are those of matrix products, two for each multiplication with its
+ *         addition
  * Threads a profile belongs to one thread; another may read it when that thread has nothing to do
  */
 #ifndef NUM_PROFILE_H
@@ -23,7 +25,8 @@ typedef enum {
     PHASE_DECODER_BACKWARD,
     PHASE_OUTPUT_BACKWARD,
     PHASE_WEIGHT_GRADIENTS,
-    /* optimiser: sum of the shards' gradients and their norm; clipping, Adam, average; copies of the weights for products */
+    /* optimiser: sum of the shards' gradients and their norm; clipping, Adam, average; copies of the weights
+     * for products */
     PHASE_REDUCE,
     PHASE_UPDATE,
     PHASE_PACK,

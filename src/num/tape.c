@@ -5,8 +5,11 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/ops.h"
+#include "num/op_table.h"
 #include "num/product.h"
+
+#define OP_ROW(NAME, name) {#name, op_##name##_forward, op_##name##_backward},
+const Op OPS[OP_COUNT] = {OP_TABLE(OP_ROW)};
 
 enum { SEQUENCE_BUFFERS = 256 };
 
@@ -55,14 +58,12 @@ static Tensor *keep(Tape *tape, Tensor x) {
     return kept;
 }
 
-Tensor *tape_tensor_apart(Tape *tape, int rows, int columns) {
-    return keep(tape, fresh(tape, rows, columns));
-}
+Tensor *tape_tensor(Tape *tape, int rows, int columns) { return keep(tape, fresh(tape, rows, columns)); }
 
-Tensor *tape_tensor(Tape *tape, int rows, int columns) {
+Tensor *tape_step_tensor(Tape *tape, int rows, int columns) {
     TapeSequence *s = tape->sequence;
-    if (!s || !s->open || rows != s->rows) return tape_tensor_apart(tape, rows, columns);
-    assert(s->next < SEQUENCE_BUFFERS);
+    if (!s || !s->open) return tape_tensor(tape, rows, columns);
+    assert(rows == s->rows && s->next < SEQUENCE_BUFFERS);
     if (s->next == s->buffers) s->buffer[s->buffers++] = fresh(tape, s->total_rows, columns);
     const Tensor *buffer = &s->buffer[s->next++];
     assert(buffer->columns == columns && "every step must make the same tensors");
@@ -88,10 +89,7 @@ Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns) {
 }
 
 Tensor *tape_param(Tape *tape, const Param *param) {
-    Tensor x = {.data = param_data(tape->params, param),
-                .rows = param->rows,
-                .columns = param->columns,
-                .param = param};
+    Tensor x = {.data = param_data(tape->params, param), .rows = param->rows, .columns = param->columns};
     if (tape->grads) x.grad = tape->grads + param->offset;
     return keep(tape, x);
 }
@@ -137,63 +135,9 @@ Tensor *tape_run(Tape *tape, Node node) {
     return node.out;
 }
 
-/* ---- weight gradients, all steps at once ---------------------------------------------------------------------------- */
-
-/* The `columns` wide matrices of all runs as one matrix: in place where they already lie one after the other. */
-static const real *join_runs(Tape *tape, const WeightGradient *const *runs, int count, bool dy, int columns,
-                             int rows) {
-    bool adjacent = true;
-    const real *expect = NULL;
-    for (int i = 0; i < count; i++) {
-        const real *data = dy ? runs[i]->dy : runs[i]->x;
-        if (i && data != expect) adjacent = false;
-        expect = data + (size_t)runs[i]->rows * (size_t)columns;
-    }
-    if (adjacent) return dy ? runs[0]->dy : runs[0]->x;
-    real *joined = tape_alloc(tape, (size_t)rows * (size_t)columns * sizeof *joined), *to = joined;
-    for (int i = 0; i < count; i++) {
-        size_t size = (size_t)runs[i]->rows * (size_t)columns;
-        memcpy(to, dy ? runs[i]->dy : runs[i]->x, size * sizeof *to);
-        to += size;
-    }
-    return joined;
-}
-
-static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, int count) {
-    const WeightGradient *first = runs[0];
-    int rows = 0, K = first->inputs, N = first->outputs;
-    for (int i = 0; i < count; i++) rows += runs[i]->rows;
-    const real *x = join_runs(tape, runs, count, false, K, rows),
-               *dy = join_runs(tape, runs, count, true, N, rows);
-    real *dw = tape->grads + first->weight->offset;
-    if (first->transposed)
-        product_for_gradient(tape, N, K, rows, dy, N, x, dw);
-    else
-        product_for_gradient(tape, K, N, rows, x, K, dy, dw);
-    if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
-}
-
-static bool same_map(const WeightGradient *a, const WeightGradient *b) {
-    return a->weight == b->weight && a->bias == b->bias && a->transposed == b->transposed;
-}
-
-/* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
-static void flush_weight_gradients(Tape *tape) {
-    size_t count = tape->pending_count;
-    const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
-    for (size_t i = count; i-- > 0;) {
-        const WeightGradient head = tape->pending[i];
-        if (!head.weight) continue;
-        int found = 0;
-        for (size_t j = i + 1; j-- > 0;) {
-            const WeightGradient *g = &tape->pending[j];
-            if (same_map(g, &head)) runs[found++] = g;
-        }
-        add_weight_gradient(tape, runs, found);
-        for (size_t j = 0; j <= i; j++)
-            if (same_map(&tape->pending[j], &head)) tape->pending[j].weight = NULL;
-    }
-    tape->pending_count = 0;
+Tensor *tape_run_same_shape(Tape *tape, OpId op, Tensor *x, const void *data) {
+    Tensor *y = tape_step_tensor(tape, x->rows, x->columns);
+    return tape_run(tape, (Node){.op = op, .in = {x}, .out = y, .data = data});
 }
 
 void tape_backward(Tape *tape) {
@@ -204,6 +148,6 @@ void tape_backward(Tape *tape) {
     }
     tape->last = NULL;
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    flush_weight_gradients(tape);
+    product_flush_gradients(tape);
     tape_phase(tape, before);
 }

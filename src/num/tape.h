@@ -1,14 +1,15 @@
 /* tape.h - running a model and, when recording, remembering how to run it backwards.
  *
- * Calling an op function computes its result at once. On a recording tape it also appends a node that points to the row
- * {name, forward, backward} of the op table (ops.h); tape_backward walks the nodes in reverse. On a tape that does not
- * record nothing is kept beyond the results.
+ * Calling an op function computes its result at once. On a recording tape it also appends a node that points
+ * to the row {name, forward, backward} of the op table (op_table.h); tape_backward walks the nodes in
+ * reverse. On a tape that does not record nothing is kept beyond the results.
  *
- * Sequences. A recurrent network calls the same ops once per time step. Between tape_step_begin and tape_step_end the
- * k-th tensor of each step is a slice of the k-th buffer of the whole sequence: tape_whole gives all steps of a step's
- * tensor as one matrix, so that what follows (output layer, weight gradients) is one large product.
+ * Sequences. A recurrent network calls the same ops once per time step. Between tape_step_begin and
+ * tape_step_end the k-th tape_step_tensor of each step is a slice of the k-th buffer of the whole sequence:
+ * tape_whole gives all steps of a step's tensor as one matrix, so that what follows (output layer, weight
+ * gradients) is one large product.
  *
- * Weight gradients of affine maps are put off to the end of tape_backward, where those of all steps are one product.
+ * Weight gradients of affine maps wait for the end of tape_backward, where those of all steps are one product.
  *
  * Owner   tensors live in the tape's arena until tape_reset; the gradient block belongs to the caller
  * Threads a tape belongs to one thread
@@ -24,25 +25,18 @@
 
 typedef struct Node Node;
 typedef struct TapeSequence TapeSequence;
-
-/* One product X^T dY that is still to be added to a weight's gradient, and the column sums of dY to its bias's. */
-typedef struct {
-    const Param *weight, *bias; /* bias may be NULL */
-    bool transposed;            /* weight is stored [outputs, inputs] */
-    const real *x, *dy;
-    int rows, inputs, outputs;
-} WeightGradient;
+typedef struct WeightGradient WeightGradient; /* num/product.h */
 
 typedef struct Tape {
     Arena *arena;
-    bool record;            /* keep nodes and give tensors gradients */
-    bool training;          /* dropout is active */
-    const ParamSet *params; /* where parameters are read */
-    real *grads;            /* gradient block of the ParamSet's layout, added to; NULL if not recording */
-    void *scratch;          /* working memory of products */
-    uint64_t dropout_key;   /* seed and update, mixed */
-    Node *last;             /* the newest node; each points to the one before it */
-    WeightGradient *pending;
+    bool record;             /* keep nodes and give tensors gradients */
+    bool training;           /* dropout is active */
+    const ParamSet *params;  /* where parameters are read */
+    real *grads;             /* gradient block of the ParamSet's layout, added to; NULL if not recording */
+    void *scratch;           /* working memory of products */
+    uint64_t dropout_key;    /* seed and update, mixed */
+    Node *last;              /* the newest node; each points to the one before it */
+    WeightGradient *pending; /* put off to the end of tape_backward */
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
     Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
@@ -52,11 +46,13 @@ Tape *tape_new(const ParamSet *params, bool record);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape); /* forget all nodes and tensors */
 
-/* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. Inside a step, a tensor that has the
- * step's number of rows is a slice of the sequence's buffer. */
+/* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
-Tensor *tape_tensor_apart(Tape *tape, int rows, int columns); /* never a slice, whatever its rows */
+/* The same for the result of an op that works row by row. Inside a step that is a slice of the sequence's
+ * buffer, and must have the step's rows; what is not one row for each of them, such as scores, is a
+ * tape_tensor. */
+Tensor *tape_step_tensor(Tape *tape, int rows, int columns);
 /* Rows first..first+rows-1 of x, sharing its memory. */
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
 /* The same numbers and gradients seen as another shape; rows * columns must agree. */
@@ -67,20 +63,16 @@ void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and
 void tape_sequence_begin(Tape *tape, int total_rows);
 void tape_step_begin(Tape *tape, int first_row, int rows);
 void tape_step_end(Tape *tape);
-/* All rows of the sequence for a tensor made inside a step. */
+/* All rows of the sequence for a tape_step_tensor made inside a step. */
 Tensor *tape_whole(Tape *tape, const Tensor *step);
 void tape_sequence_end(Tape *tape);
 
-/* From here on the work belongs to this phase of the profile, if there is one; returns the phase before, to go back to. */
+/* From here on the work belongs to this phase of the profile, if there is one; returns the one before. */
 static inline Phase tape_phase(const Tape *tape, Phase phase) {
     return tape->profile ? profile_enter(tape->profile, phase) : phase;
 }
-/* Count the arithmetic of a product [M, K] x [K, N]. */
-static inline void tape_count_product(const Tape *tape, int M, int N, int K) {
-    if (tape->profile) profile_count_flops(tape->profile, 2.0 * M * N * K);
-}
 
-/* Gradients of everything that was recorded, given that the gradient of the outputs is already in their grad. */
+/* Gradients of everything that was recorded; that of the outputs is in their grad already. */
 void tape_backward(Tape *tape);
 
 #endif

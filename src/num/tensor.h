@@ -1,7 +1,9 @@
 /* tensor.h - a matrix somewhere in memory, and where its gradient goes.
  *
- * Shapes  data [rows, columns], row-major, no gap between rows. Sequences and batches are rows: padding is never stored.
- * Owner   nobody frees a Tensor: activations live in the arena of the tape that made them, weights in a ParamSet
+ * Shapes  data [rows, columns], row-major, no gap between rows. Sequences and batches are rows: padding is
+ *         never stored.
+ * Owner   nobody frees a Tensor: activations live in the arena of the tape that made them, weights in a
+ *         ParamSet
  */
 #ifndef NUM_TENSOR_H
 #define NUM_TENSOR_H
@@ -16,13 +18,10 @@ typedef double real;
 typedef float real;
 #endif
 
-typedef struct Param Param;
-
 typedef struct Tensor {
     real *data;
     real *grad; /* same shape, accumulated into; NULL where no gradient is wanted */
     int rows, columns;
-    const Param *param; /* the weight this tensor stands for, or NULL */
 } Tensor;
 
 static inline size_t tensor_size(const Tensor *x) { return (size_t)x->rows * (size_t)x->columns; }

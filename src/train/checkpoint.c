@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "models/modelfile.h"
+#include "models/safetensors.h"
 #include "num/gemm.h"
 #include "num/kern.h"
-#include "num/safetensors.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"
@@ -238,7 +238,7 @@ Status checkpoint_save_state(const Checkpoint *c) {
         {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
         {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()}};
     Status status =
-        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 6, NULL);
+        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 6);
     strbuf_free(&config);
     return status;
 }

@@ -59,7 +59,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
         memcpy(o->average, params->data, params->size * sizeof(real));
     }
     params->packs_backward = true;
-    params->format = FORMAT_SPLIT;
+    params->format = FORMAT_BF16X3;
     optimizer_repack(o);
     return o;
 }

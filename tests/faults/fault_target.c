@@ -13,7 +13,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 
 static void out_of_memory(size_t bytes) {
     (void)bytes;
@@ -46,7 +46,7 @@ static Status write_tensors(const char *path, const char *word) {
                                    .data = numbers,
                                    .bytes = 3 * sizeof *numbers}};
     const char *const metadata[][2] = {{"word", word}};
-    Status status = safetensors_write(path, tensors, 2, metadata, 1, NULL);
+    Status status = safetensors_write(path, tensors, 2, metadata, 1);
     mem_free(numbers);
     return status;
 }

@@ -13,7 +13,7 @@ int bench_score;
 
 Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns) {
     assert(bench->next < BENCH_LEAVES);
-    Tensor *x = tape_tensor_apart(tape, rows, columns);
+    Tensor *x = tape_tensor(tape, rows, columns);
     int i = bench->next++;
     if (i == bench->leaves) {
         bench->leaves++;
@@ -29,7 +29,7 @@ Tensor *bench_leaf(OpBench *bench, Tape *tape, int rows, int columns) {
 }
 
 Tensor *bench_constant(Tape *tape, int rows, int columns) {
-    Tensor *x = tape_tensor_apart(tape, rows, columns);
+    Tensor *x = tape_tensor(tape, rows, columns);
     for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(0.3 * (double)(i * 7 % 11) - 1.4);
     x->grad = NULL;
     return x;

@@ -1,5 +1,4 @@
-/* op_cases_affine.c - x W + b in all its forms: the weight's gradient is put off, joined, and shared in
- * different ways. */
+/* op_cases_affine.c - x W + b in all its forms: the weight's gradient is put off, joined and shared. */
 #include "op_cases.h"
 
 static void declare(ParamSet *params) {

@@ -1,5 +1,4 @@
-/* op_cases_attention.c - softmax, dropout and context over ragged spans; attention as a whole with every
- * score. */
+/* op_cases_attention.c - softmax, dropout and context over ragged spans; attention with every score. */
 #include "layers/attention.h"
 #include "op_cases.h"
 

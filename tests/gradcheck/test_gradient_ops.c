@@ -1,5 +1,4 @@
-/* test_gradient_ops.c - the gradients of every row of the op table, in double precision, by finite
- * differences.
+/* test_gradient_ops.c - gradients of every row of the op table, in double precision, by finite differences.
  *
  * Backward functions add to gradients, so the gradient blocks do not start at zero here.
  */

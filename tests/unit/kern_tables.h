@@ -1,4 +1,4 @@
-/* kern_tables.h - the instruction-set tables that this processor can run, and guarded lines of numbers to run them on. */
+/* kern_tables.h - the tables of kernels that this processor can run, and guarded lines of numbers. */
 #ifndef KERN_TABLES_H
 #define KERN_TABLES_H
 
@@ -17,7 +17,8 @@ Line line_new(size_t n, uint64_t seed, double scale);
 Line line_copy(const Line *line);
 void line_free(Line *line); /* fails the test if a guard was touched */
 
-/* Fails the test unless every number is within `tolerance` of the expected one, relative to max(1, |expected|). */
+/* Fails the test unless every number is within `tolerance` of the expected one, relative to max(1,
+ * |expected|). */
 void line_check(const char *what, const Line *line, const double *expected, double tolerance);
 
 /* Run `test` for every table and for lengths with all kinds of tails, the last of them KERN_LONGEST. */

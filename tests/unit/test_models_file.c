@@ -11,8 +11,8 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "models/modelfile.h"
+#include "models/safetensors.h"
 #include "num/kern.h"
-#include "num/safetensors.h"
 #include "text_fixture.h"
 #include "unit/variant_cover.h"
 
@@ -287,7 +287,7 @@ static const struct {
 
 static Status put_together(const Draft *draft, const char *path) {
     return safetensors_write(path, draft->tensors, draft->tensor_count,
-                             (const char *const(*)[2])draft->metadata, draft->metadata_count, NULL);
+                             (const char *const(*)[2])draft->metadata, draft->metadata_count);
 }
 
 static long peak_kilobytes(void) {

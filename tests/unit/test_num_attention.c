@@ -1,4 +1,4 @@
-/* test_num_attention.c - scores, weights and context over spans against plain sums, and that no row sees another. */
+/* test_num_attention.c - scores, weights and context over spans against plain sums; no row sees another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,8 @@ static void test_weights_and_context(void **state) {
         }
 }
 
-/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift` rows. */
+/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift`
+ * rows. */
 static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int rows, int shift) {
     static const uint32_t ROW_KEYS[ROWS] = {4, 4, 1, 9};
     int first[ROWS];
@@ -176,10 +177,10 @@ static void test_nothing(void **state) {
 
 /* ---- dropout of weights: nothing but 0 and 1 / (1 - p) ---- */
 
-static Tensor *masks(const Spans *s, double p, uint32_t site, const uint32_t *row_keys) {
+static Tensor *masks(const Spans *s, double p, uint32_t stream, const uint32_t *row_keys) {
     Tensor *ones = tape_tensor(tape, HEADS, s->total);
     for (size_t i = 0; i < tensor_size(ones); i++) ones->data[i] = 1;
-    return op_dropout_weights(tape, ones, p, site, row_keys, s);
+    return op_dropout_weights(tape, ones, p, stream, row_keys, s);
 }
 static bool same_masks(const Tensor *a, int head_a, int from_a, const Tensor *b, int head_b, int from_b,
                        int n) {

@@ -1,4 +1,4 @@
-/* test_num_exact.c - accuracy of tanh, sigmoid, exp over their whole range; NaN and infinity go through; dropout masks. */
+/* test_num_exact.c - tanh, sigmoid, exp over their whole range; NaN and infinity; dropout masks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,8 @@ static void test_softmax_range(void **state) {
     }
 }
 
-/* A NaN at each place of lines of each length must come out; infinite logits are an infinite or undefined loss. */
+/* A NaN at each place of lines of each length must come out; infinite logits are an infinite or undefined
+ * loss. */
 static void check_poison(const Kernels *k, size_t n, size_t at, real poison) {
     real line[70], other[70], out[70];
     double nll;

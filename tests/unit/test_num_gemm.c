@@ -30,7 +30,10 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
 
 static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
 
-static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "split"};
+/* Columns that a product handles at a time. */
+static int panel(void) { return (int)(kern->weights[FORMAT_FLOAT32].size(1, 1) / sizeof(real)); }
+
+static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "bf16x3"};
 /* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
 static double tolerance_of(WeightFormat format, int K) {
     static const double FACTORS[WEIGHT_FORMATS] = {0, 1.0 / 256, 1.0 / 127, 0};
@@ -67,7 +70,7 @@ static void test_packed_shapes(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) {
-            int P = kern->panel, widths[] = {1, 2, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 5};
+            int P = panel(), widths[] = {1, 2, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 5};
             for (int M = 1; M <= 20; M++)
                 for (int w = 0; w < 8; w++) check_packed(f, M, widths[w], 9, w % 2);
             static const int DEPTHS[] = {1, 2, 31, 32, 33, 64, 65, 511, 512, 513, 1024, 1031};
@@ -84,10 +87,11 @@ static void test_packed_shapes(void **state) {
     kern_select();
 }
 
-/* A row's result has the same bits whatever stands beside it: what a translation does not depend on its batch for. */
+/* A row's result has the same bits whatever stands beside it: what a translation does not depend on its batch
+ * for. */
 static void check_rows(WeightFormat format) {
     enum { ROWS = 40, K = 530 };
-    int N = 2 * kern->panel + 3;
+    int N = 2 * panel() + 3;
     size_t row_bytes = (size_t)N * sizeof(real);
     Line A = line_new(ROWS * K, 1, 1), B = line_new(K * (size_t)N, 2, 1);
     Line all = line_new(ROWS * (size_t)N, 3, 1), part = line_new(ROWS * (size_t)N, 4, 1),
@@ -140,7 +144,7 @@ static void test_extreme_numbers(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         for (int i = 0; i < 6; i++)
-            check_extremes(i % 2 ? FORMAT_SPLIT : FORMAT_FLOAT32, i / 2 == 1, i / 2 == 2);
+            check_extremes(i % 2 ? FORMAT_BF16X3 : FORMAT_FLOAT32, i / 2 == 1, i / 2 == 2);
     }
     kern_select();
 }

@@ -1,4 +1,4 @@
-/* test_num_gemm_wrong.c - a BLAS library that computes nonsense is found out before training: this one is ours. */
+/* test_num_gemm_wrong.c - a BLAS library that computes nonsense is found out: this one is ours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

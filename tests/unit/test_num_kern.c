@@ -1,4 +1,4 @@
-/* test_num_kern.c - every inner loop of every instruction set against plain loops, at lengths with all kinds of tails. */
+/* test_num_kern.c - every inner loop of every instruction set against plain loops, all kinds of tails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_num_kern_attention.c - the inner loops of attention in every instruction set against plain loops: one query, many keys. */
+/* test_num_kern_attention.c - the inner loops of attention in every instruction set against plain loops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

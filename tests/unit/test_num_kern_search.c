@@ -1,4 +1,4 @@
-/* test_num_kern_search.c - what a search asks of a row of scores, and attention to rows that lie anywhere, in every instruction set. */
+/* test_num_kern_search.c - searching scores, and attention to gathered rows, in every instruction set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_log_sum_exp(void **state) {
 enum { MOST = 40, OFFSET = 3 };
 
 /* The rows in another order than they lie in, some of them twice. */
-static void rows_apart(const Kernels *k, size_t n) {
+static void gathered_rows(const Kernels *k, size_t n) {
     if (n > 300) return;
     for (int S = 0; S <= MOST; S += S < 18 ? 1 : 11) {
         size_t stride = n + OFFSET;
@@ -95,17 +95,17 @@ static void rows_apart(const Kernels *k, size_t n) {
         memset(want_y.at, 0, n * sizeof(real));
         k->dots(S, (int)n, n, q.at, in_order.at, 1, want_scores.at);
         k->weighted_sum(S, (int)n, n, w.at, in_order.at, want_y.at);
-        k->dots_apart(S, (int)n, q.at, row, OFFSET, scores.at);
-        k->weighted_sum_apart(S, (int)n, w.at, row, OFFSET, y.at);
+        k->dots_gathered(S, (int)n, q.at, row, OFFSET, scores.at);
+        k->weighted_sum_gathered(S, (int)n, w.at, row, OFFSET, y.at);
         for (int s = 0; s < MOST; s++) assert_true(scores.at[s] == want_scores.at[s]);
         for (size_t i = 0; i < n; i++) assert_true(y.at[i] == want_y.at[i]);
         line_free(&rows), line_free(&q), line_free(&w), line_free(&in_order);
         line_free(&scores), line_free(&y), line_free(&want_scores), line_free(&want_y);
     }
 }
-static void test_rows_apart(void **state) {
+static void test_gathered_rows(void **state) {
     (void)state;
-    kern_each(rows_apart);
+    kern_each(gathered_rows);
 }
 
 int main(void) {
@@ -113,7 +113,7 @@ int main(void) {
         cmocka_unit_test(test_block_maxima),
         cmocka_unit_test(test_every_place),
         cmocka_unit_test(test_log_sum_exp),
-        cmocka_unit_test(test_rows_apart),
+        cmocka_unit_test(test_gathered_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_num_ops.c - what ops compute: selections, joins and means exactly; the loss in several blocks of rows. Gradient checks
- * see only that forward and backward belong together. */
+/* test_num_ops.c - what ops compute: selections, joins and means exactly; the loss in several blocks of rows.
+ * Gradient checks see only that forward and backward belong together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,8 @@ static void test_pointwise(void **state) {
         }
 }
 
-/* Unit rows and squares; a row of zeros stays one, and so does a row whose square is too small to be a number. */
+/* Unit rows and squares; a row of zeros stays one, and so does a row whose square is too small to be a
+ * number. */
 static void test_lengths(void **state) {
     (void)state;
     Tensor *x = numbers(4, WIDTH, 5);
@@ -150,7 +151,31 @@ static void test_shapes(void **state) {
     tape_free(recording);
 }
 
-/* Masks follow the row's key and the site, not the row's place. */
+/* Slices lie one after the other in the buffer of their sequence; other tensors never do, whatever their
+ * rows. */
+static void test_steps(void **state) {
+    (void)state;
+    enum { STEPS = 3, ROWS = 2 };
+    Tensor *first = NULL, *own;
+    tape_sequence_begin(tape, STEPS * ROWS);
+    for (int t = 0; t < STEPS; t++) {
+        tape_step_begin(tape, t * ROWS, ROWS);
+        own = tape_tensor(tape, ROWS, WIDTH);
+        Tensor *slice = tape_step_tensor(tape, ROWS, WIDTH);
+        if (!t) first = slice;
+        assert_ptr_equal(slice->data, tensor_row(first, t * ROWS));
+        assert_true(own->data < first->data || own->data >= tensor_row(first, STEPS * ROWS));
+        tape_step_end(tape);
+    }
+    Tensor *whole = tape_whole(tape, first);
+    assert_ptr_equal(whole->data, first->data);
+    assert_int_equal(whole->rows, STEPS * ROWS);
+    assert_int_equal(tape_step_tensor(tape, 1, WIDTH)->rows,
+                     1); /* between steps it is a tensor like any other */
+    tape_sequence_end(tape);
+}
+
+/* Masks follow the row's key and the stream, not the row's place. */
 static void test_dropout(void **state) {
     (void)state;
     static const uint32_t KEYS[] = {5, 9, 5}, TURNED[] = {9, 5, 9};
@@ -160,12 +185,12 @@ static void test_dropout(void **state) {
     Tensor *ones = tape_tensor(tape, 3, N);
     for (size_t i = 0; i < tensor_size(ones); i++) ones->data[i] = 1;
     Tensor *a = op_dropout(tape, ones, 0.5, 1, KEYS), *b = op_dropout(tape, ones, 0.5, 1, TURNED),
-           *other_site = op_dropout(tape, ones, 0.5, 2, KEYS);
+           *other_stream = op_dropout(tape, ones, 0.5, 2, KEYS);
     assert_row(a, 0, tensor_row(a, 2), 0, N);
     assert_row(a, 0, tensor_row(b, 1), 0, N);
     assert_row(a, 1, tensor_row(b, 0), 0, N);
     assert_memory_not_equal(tensor_row(a, 0), tensor_row(a, 1), N * sizeof(real));
-    assert_memory_not_equal(tensor_row(a, 0), tensor_row(other_site, 0), N * sizeof(real));
+    assert_memory_not_equal(tensor_row(a, 0), tensor_row(other_stream, 0), N * sizeof(real));
     tape->dropout_key = 4;
     Tensor *other_key = op_dropout(tape, ones, 0.5, 1, KEYS);
     assert_memory_not_equal(tensor_row(a, 0), tensor_row(other_key, 0), N * sizeof(real));
@@ -211,9 +236,9 @@ static void test_loss(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selections), cmocka_unit_test(test_means), cmocka_unit_test(test_pointwise),
-        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lstm),  cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_selections), cmocka_unit_test(test_means),   cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lstm),    cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_steps),      cmocka_unit_test(test_dropout), cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

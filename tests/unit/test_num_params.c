@@ -1,4 +1,4 @@
-/* test_num_params.c - parameters: layout, initial values by name, packed copies; and tapes that are used again. */
+/* test_num_params.c - parameters: layout, initial values by name, packed copies; tapes used again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

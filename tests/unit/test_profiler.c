@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/kern.h"
-#include "num/ops.h"
+#include "num/op_table.h"
 #include "train/optimizer.h"
 #include "train/profiler.h"
 #include "unit/variant_cover.h"

@@ -1,5 +1,5 @@
 /* safetensors_read.c - reading tensors from files that nobody vouches for. */
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/strview.h"
-#include "num/safetensors_format.h"
+#include "models/safetensors_format.h"
 
 enum { ALIGNMENT = 64, LENGTH_BYTES = 8 };
 
@@ -34,13 +34,10 @@ struct SafeFile {
     size_t header_length;
     Json *root; /* owns the names */
     const Json *metadata;
-    const Json **pairs; /* of the metadata */
-    size_t pair_count;
     Entry *entries; /* by place in the file */
     size_t count;
     HashMap *by_name;
     unsigned char *data;
-    bool checked;
 };
 
 __attribute__((format(printf, 2, 3))) static Status bad(const SafeFile *file, const char *format, ...) {
@@ -163,15 +160,12 @@ static Status check_cover(const SafeFile *file) {
     return STATUS_OK;
 }
 
-static Status read_metadata(SafeFile *file) {
+static Status check_metadata(const SafeFile *file) {
     if (!file->metadata) return STATUS_OK;
     if (json_type(file->metadata) != JSON_OBJECT) return bad(file, "__metadata__ is not an object");
-    file->pairs = mem_alloc(json_count(file->metadata), sizeof *file->pairs);
-    for (const Json *pair = json_first(file->metadata); pair; pair = json_after(pair)) {
+    for (const Json *pair = json_first(file->metadata); pair; pair = json_after(pair))
         if (json_type(pair) != JSON_STRING)
             return bad(file, "__metadata__ '%.200s' is not a string", json_key(pair));
-        file->pairs[file->pair_count++] = pair;
-    }
     return STATUS_OK;
 }
 
@@ -179,7 +173,7 @@ static Status read_entries(SafeFile *file) {
     Status status = json_parse_header(&file->root, (StrView){file->header, file->header_length});
     if (status != STATUS_OK) return status_context(status, "'%.400s': the header", file->path);
     file->metadata = json_get(file->root, "__metadata__");
-    TRY(read_metadata(file));
+    TRY(check_metadata(file));
     file->entries = mem_alloc(json_count(file->root), sizeof *file->entries);
     for (const Json *member = json_first(file->root); member; member = json_after(member))
         if (member != file->metadata) TRY(read_entry(file, member, &file->entries[file->count++]));
@@ -211,7 +205,6 @@ static Status check_header_digest(SafeFile *file) {
     sha256_add(&hash, file->header, file->header_length);
     sha256_end(&hash, actual);
     if (strcmp(actual, header) != 0) return bad(file, "damaged: the checksum of the header is wrong");
-    file->checked = true;
     return STATUS_OK;
 }
 
@@ -233,15 +226,15 @@ static Status read_payload(SafeFile *file) {
 }
 
 Status safetensors_check_digest(const SafeFile *file) {
+    const char *expected = safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY);
     char actual[65];
     Sha256 hash;
-    if (!file->checked) return STATUS_OK;
+    if (!expected) return STATUS_OK;
     sha256_begin(&hash);
     for (size_t i = 0; i < file->count; i++)
         sha256_add(&hash, file->entries[i].tensor.data, file->entries[i].tensor.bytes);
     sha256_end(&hash, actual);
-    if (strcmp(actual, safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY)) != 0)
-        return bad(file, "damaged: the checksum of the data is wrong");
+    if (strcmp(actual, expected) != 0) return bad(file, "damaged: the checksum of the data is wrong");
     return STATUS_OK;
 }
 
@@ -280,7 +273,6 @@ void safetensors_close(SafeFile *file) {
     json_free(file->root);
     hashmap_free(file->by_name);
     mem_free(file->entries);
-    mem_free(file->pairs);
     mem_free(file->data);
     mem_free(file->header);
     mem_free(file->path);
@@ -324,26 +316,29 @@ const char *safetensors_metadata(const SafeFile *file, const char *key) {
     return value ? json_string(value) : NULL;
 }
 
-size_t safetensors_metadata_count(const SafeFile *file) { return file->pair_count; }
-
-void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value) {
-    *key = json_key(file->pairs[index]);
-    *value = json_string(file->pairs[index]);
+size_t safetensors_metadata_count(const SafeFile *file) {
+    return file->metadata ? json_count(file->metadata) : 0;
 }
 
-const char *safetensors_path(const SafeFile *file) { return file->path; }
+void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value) {
+    const Json *pair = json_first(file->metadata);
+    while (index--) pair = json_after(pair);
+    *key = json_key(pair);
+    *value = json_string(pair);
+}
 
-bool safetensors_is_checked(const SafeFile *file) { return file->checked; }
-
-/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that the compiler turns into vector code. */
+/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector
+ * code. */
 static bool all_finite_single(const uint32_t *bits, size_t count) {
     uint32_t bad = 0;
+#pragma omp simd reduction(| : bad)
     for (size_t i = 0; i < count; i++) bad |= (bits[i] & 0x7f800000u) == 0x7f800000u;
     return !bad;
 }
 static bool all_finite_double(const uint64_t *bits, size_t count) {
     const uint64_t exponent = (uint64_t)0x7ff << 52;
     uint64_t bad = 0;
+#pragma omp simd reduction(| : bad)
     for (size_t i = 0; i < count; i++) bad |= (bits[i] & exponent) == exponent;
     return !bad;
 }

@@ -1,5 +1,5 @@
 /* safetensors_write.c - writing tensors with digests of header and payload, atomically. */
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/strview.h"
-#include "num/safetensors_format.h"
+#include "models/safetensors_format.h"
 
 static int compare_tensors(const void *a, const void *b) {
     const SafeTensor *x = *(const SafeTensor *const *)a, *y = *(const SafeTensor *const *)b;
@@ -73,22 +73,11 @@ static Status check_header(const char *path, const StrBuf *header) {
     return status == STATUS_OK ? status : status_context(status, "cannot write '%.700s'", path);
 }
 
-static Status write_hashed(OutFile *file, Sha256 *hash, const void *data, size_t bytes) {
-    sha256_add(hash, data, bytes);
-    return file_write(file, data, bytes);
-}
-
-static Status write_all(OutFile *file, const StrBuf *header, const SafeTensor *const *sorted, size_t count,
-                        char file_sha256[65]) {
-    Sha256 hash;
-    sha256_begin(&hash);
+static Status write_all(OutFile *file, const StrBuf *header, const SafeTensor *const *sorted, size_t count) {
     uint64_t length = header->length;
-    TRY(write_hashed(file, &hash, &length, sizeof length));
-    TRY(write_hashed(file, &hash, header->data, header->length));
-    for (size_t i = 0; i < count; i++) TRY(write_hashed(file, &hash, sorted[i]->data, sorted[i]->bytes));
-    char digits[65];
-    sha256_end(&hash, digits);
-    if (file_sha256) memcpy(file_sha256, digits, sizeof digits);
+    TRY(file_write(file, &length, sizeof length));
+    TRY(file_write(file, header->data, header->length));
+    for (size_t i = 0; i < count; i++) TRY(file_write(file, sorted[i]->data, sorted[i]->bytes));
     return STATUS_OK;
 }
 
@@ -100,7 +89,7 @@ static void digest_payload(const SafeTensor *const *sorted, size_t count, char d
 }
 
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
-                         const char *const (*metadata)[2], size_t metadata_count, char file_sha256[65]) {
+                         const char *const (*metadata)[2], size_t metadata_count) {
     OutFile *file;
     TRY(file_create(&file, path));
     const SafeTensor **sorted = mem_alloc(count, sizeof *sorted);
@@ -118,7 +107,7 @@ Status safetensors_write(const char *path, const SafeTensor *tensors, size_t cou
     StrBuf header = {0};
     build_header(&header, sorted, count, metadata, metadata_count, payload_sha256);
     Status status = check_header(path, &header);
-    if (status == STATUS_OK) status = write_all(file, &header, sorted, count, file_sha256);
+    if (status == STATUS_OK) status = write_all(file, &header, sorted, count);
     if (status == STATUS_OK)
         status = file_commit(file);
     else

@@ -1,5 +1,5 @@
 /* safetensors_format.c - dtypes, sizes and the place of the header's digest. */
-#include "num/safetensors_format.h"
+#include "models/safetensors_format.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -6,16 +6,16 @@
  * Sums    Two entries of __metadata__ are added when writing and checked when reading: "payload_sha256", the
  *         digest of all tensor bytes, and "header_sha256", the digest of the N bytes of JSON with its own 64
  *         digits replaced by '0'. A file of another program has neither; one alone is an error.
- * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes; rank at
- *         most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is had only
- *         after all sizes are proven against the size of the file.
+ * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes;
+ *         rank at most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is
+ *         had only after all sizes are proven against the size of the file.
  * Owner   a SafeFile owns everything that it hands out
- * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the path
+ * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the
+ *         path
  */
-#ifndef NUM_SAFETENSORS_H
-#define NUM_SAFETENSORS_H
+#ifndef MODELS_SAFETENSORS_H
+#define MODELS_SAFETENSORS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include "base/status.h"
 
@@ -30,16 +30,16 @@ typedef struct {
     size_t bytes;     /* product of the shape times the size of one element */
 } SafeTensor;
 
-/* Replace the file at `path` atomically. Metadata are pairs {key, value}. `file_sha256`, which may be NULL, gets
- * the digest of the whole file. */
+/* Replace the file at `path` atomically. Metadata are pairs {key, value}. */
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
-                         const char *const (*metadata)[2], size_t metadata_count, char file_sha256[65]);
+                         const char *const (*metadata)[2], size_t metadata_count);
 
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
-/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their digest, which takes most
- * of the time, and may run on another thread while the file is looked at. Nothing is to be trusted before. */
+/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their
+ * digest, which takes most of the time, and may run on another thread while the file is looked at. Nothing is
+ * to be trusted before. */
 Status safetensors_open_unchecked(SafeFile **file, const char *path);
 Status safetensors_check_digest(const SafeFile *file);
 void safetensors_close(SafeFile *file);
@@ -54,8 +54,6 @@ const char *safetensors_metadata(const SafeFile *file, const char *key); /* NULL
 size_t safetensors_metadata_count(const SafeFile *file);
 /* Pair `index` in the order of the file. */
 void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value);
-const char *safetensors_path(const SafeFile *file);
-bool safetensors_is_checked(const SafeFile *file); /* did the file carry its digests */
 
 /* STATUS_DATA with the tensor's name and the position if a number is not finite. */
 Status safetensors_check_finite(const SafeFile *file);

@@ -1,10 +1,10 @@
 /* safetensors_format.h - what the reader and the writer of safetensors agree on. */
-#ifndef NUM_SAFETENSORS_FORMAT_H
-#define NUM_SAFETENSORS_FORMAT_H
+#ifndef MODELS_SAFETENSORS_FORMAT_H
+#define MODELS_SAFETENSORS_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "num/safetensors.h"
+#include "models/safetensors.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "safetensors are little-endian, and this code copies numbers as they are"

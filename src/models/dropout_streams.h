@@ -1,0 +1,19 @@
+/* dropout_streams.h - the streams that dropouts of the model draw from, by number: no two share a mask. */
+#ifndef MODELS_DROPOUT_STREAMS_H
+#define MODELS_DROPOUT_STREAMS_H
+
+enum {
+    DROPOUT_SOURCE_EMBEDDING = 1,
+    DROPOUT_TARGET_EMBEDDING = 2,
+    DROPOUT_ENCODER_OUTPUT = 3,
+    DROPOUT_READOUT = 4,
+    DROPOUT_SOURCE_WORD = 5,
+    DROPOUT_TARGET_WORD = 6,
+    DROPOUT_ATTENTION = 7,
+    DROPOUT_ENCODER_LAYER = 100, /* + layer */
+    DROPOUT_DECODER_LAYER = 200, /* + layer */
+    DROPOUT_ENCODER_BLOCK = 300, /* + TRANSFORMER_STREAMS layer */
+    DROPOUT_DECODER_BLOCK = 400  /* + TRANSFORMER_STREAMS layer */
+};
+
+#endif

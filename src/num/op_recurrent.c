@@ -1,0 +1,62 @@
+/* op_recurrent.c - the gates of one step of a GRU or an LSTM, all in one pass over memory. */
+#include <assert.h>
+#include "num/kern.h"
+#include "num/op_table.h"
+
+void op_gru_forward(Tape *tape, const Node *node) {
+    const Tensor *gx = node->in[0], *gh = node->in[1], *h = node->in[2];
+    (void)tape;
+    kern->gru_forward(h->rows, h->columns, gx->data, gh->data, h->data, node->out->data, (real *)node->data);
+}
+
+void op_gru_backward(Tape *tape, const Node *node) {
+    const Tensor *gx = node->in[0], *gh = node->in[1], *h = node->in[2];
+    (void)tape;
+    assert(gx->grad && gh->grad && h->grad);
+    kern->gru_backward(h->rows, h->columns, gh->data, h->data, node->data, node->out->grad, gx->grad,
+                       gh->grad, h->grad);
+}
+
+Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h) {
+    assert(gx->rows == h->rows && gh->rows == h->rows);
+    assert(gx->columns == 3 * h->columns && gh->columns == 3 * h->columns);
+    real *saved = tape->record ? tape_alloc(tape, 3 * tensor_size(h) * sizeof *saved) : NULL;
+    return tape_run(tape, (Node){.op = OP_GRU,
+                                 .in = {gx, gh, h},
+                                 .out = tape_step_tensor(tape, h->rows, h->columns),
+                                 .data = saved});
+}
+
+typedef struct {
+    Tensor *next; /* the second result: what the cell holds now */
+    real *saved;  /* gates [n, 4H], when recording */
+} Lstm;
+
+void op_lstm_forward(Tape *tape, const Node *node) {
+    const Lstm *l = node->data;
+    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2];
+    (void)tape;
+    kern->lstm_forward(c->rows, c->columns, gx->data, gh->data, c->data, node->out->data, l->next->data,
+                       l->saved);
+}
+
+void op_lstm_backward(Tape *tape, const Node *node) {
+    const Lstm *l = node->data;
+    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2];
+    (void)tape;
+    kern->lstm_backward(c->rows, c->columns, c->data, l->next->data, l->saved, node->out->grad, l->next->grad,
+                        gx->grad, gh->grad, c->grad);
+}
+
+Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next) {
+    assert(gx->rows == c->rows && gh->rows == c->rows);
+    assert(gx->columns == 4 * c->columns && gh->columns == 4 * c->columns);
+    Lstm *l = tape_alloc(tape, sizeof *l);
+    *l = (Lstm){.next = tape_step_tensor(tape, c->rows, c->columns)};
+    if (tape->record) l->saved = tape_alloc(tape, 4 * tensor_size(c) * sizeof *l->saved);
+    *next = l->next;
+    return tape_run(tape, (Node){.op = OP_LSTM,
+                                 .in = {gx, gh, c},
+                                 .out = tape_step_tensor(tape, c->rows, c->columns),
+                                 .data = l});
+}
