@@ -43,8 +43,8 @@ static const Option POSITION_OPTIONS[] = {
     {0}};
 
 static const Option ATTENTION_OPTIONS[] = {
-    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive", .choices = ATTENTION_SCORE_CHOICES, .arg = "NAME",
-     .help = "attention score function", .group = "demo attention"},
+    {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive", .choices = ATTENTION_CHOICES,
+     .arg = "NAME", .help = "attention score function", .group = "demo attention"},
     {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .fallback = "equal", .choices = "equal|random", .arg = "KIND",
      .help = "all keys are the same, so that weights are too, or random"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .fallback = "1", .max = 9e15, .arg = "N",

@@ -276,7 +276,7 @@ Status cmd_heatmap(int argc, char **argv) {
     HeatmapOptions options;
     DecodeOptions decode;
     ModelSet models = {0};
-    OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, search_option_table(&decode), {0}};
+    OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &decode}, {0}};
     StrList words;
     bool help;
     options_defaults(tables);

@@ -91,18 +91,6 @@ static Status write_all_codes(const Seq2Seq *model, const char *path) {
 
 /* ---- the report ---- */
 
-static void write_config_json(const Seq2Seq *model, StrBuf *out) {
-    Config config = *seq2seq_config(model);
-    OptionTable tables[6], kept[4] = {{0}};
-    config_tables(&config, tables);
-    int count = 0;
-    for (OptionTable *table = tables; table->rows; table++)
-        if (table->target == &config.text || table->target == &config.model ||
-            table->target == &config.decode)
-            kept[count++] = *table;
-    options_write_json(kept, false, out);
-}
-
 static size_t parameter_count(const ParamSet *params) {
     size_t total = 0;
     for (int i = 0; i < params->count; i++)
@@ -115,7 +103,7 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     strbuf_add(out, SV("{\"file\": "));
     json_write_string(out, sv(path));
     strbuf_add(out, SV(",\n\"config\": "));
-    write_config_json(model, out);
+    config_write_json(seq2seq_config(model), out);
     strbuf_format(
         out,
         ",\n\"source_vocabulary\": %d, \"target_vocabulary\": %d, \"joint\": %s,\n\"parameters\": %zu,\n",
@@ -185,7 +173,7 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
                       str_count(vocab_size(segmenter_vocab(target)), number));
     }
     strbuf_add(out, SV("\nconfiguration\n"));
-    write_config_json(model, &config);
+    config_write_json(seq2seq_config(model), &config);
     Status status = write_json_as_text(strbuf_view(&config), 2, out);
     strbuf_free(&config);
     TRY(status);

@@ -251,7 +251,7 @@ static Status check_inputs(const StrList *inputs) {
 
 /* Parse the command line into the session, over the values that are already in `decode`. */
 static Status parse(Session *session, DecodeOptions *decode, int argc, char **argv, bool *help) {
-    OptionTable tables[] = {{TRANSLATE_OPTIONS, &session->options}, search_option_table(decode), {0}};
+    OptionTable tables[] = {{TRANSLATE_OPTIONS, &session->options}, {DECODE_OPTIONS, decode}, {0}};
     OptionTable own[] = {{TRANSLATE_OPTIONS, &session->options}, {0}};
     StrList files;
     options_free(own);
@@ -295,7 +295,7 @@ Status cmd_translate(int argc, char **argv) {
     Session session = {0};
     DecodeOptions decode;
     bool help = false;
-    OptionTable search[] = {search_option_table(&decode), {0}};
+    OptionTable search[] = {{DECODE_OPTIONS, &decode}, {0}};
     options_defaults(search);
     Status status = parse(&session, &decode, argc, argv, &help);
     if (status == STATUS_OK && !help) status = translate(&session, &decode, argc, argv);

@@ -52,13 +52,3 @@ void model_set_free(ModelSet *models) {
     mem_free(models->items);
     *models = (ModelSet){0};
 }
-
-OptionTable search_option_table(DecodeOptions *decode) {
-    static Config config; /* only its tables are used */
-    OptionTable tables[6], found = {0};
-    config_tables(&config, tables);
-    for (OptionTable *table = tables; table->rows; table++)
-        if (table->target == &config.decode) found = *table;
-    found.target = decode;
-    return found;
-}

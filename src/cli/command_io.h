@@ -22,7 +22,4 @@ static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;
 }
 
-/* The table of search options among those of a configuration. */
-OptionTable search_option_table(DecodeOptions *decode);
-
 #endif

@@ -41,9 +41,8 @@ typedef struct {
 
 extern const AttentionScore ATTENTION_SCORES[];
 extern const int ATTENTION_SCORE_COUNT;
-/* The names of all rows as the choices of an option, "additive|dot|...": a constant. */
-extern const char ATTENTION_SCORE_NAMES[];
-#define ATTENTION_SCORE_CHOICES (&ATTENTION_SCORE_NAMES[1])
+extern const char ATTENTION_NAMES[]; /* "|additive|dot|..." */
+#define ATTENTION_CHOICES (ATTENTION_NAMES + 1)
 
 typedef struct {
     int query, value; /* Q and K */

@@ -179,4 +179,4 @@ static void declare_concat(ParamSet *params, Attention *a) {
 #define SCORE_NAME(name, ...) "|" #name
 const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
 const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
-const char ATTENTION_SCORE_NAMES[] = SCORE_TABLE(SCORE_NAME);
+const char ATTENTION_NAMES[] = SCORE_TABLE(SCORE_NAME);

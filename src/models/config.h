@@ -1,4 +1,4 @@
-/* config.h - everything a configuration file can say. Each field has its row in the option table of config.c. */
+/* config.h - everything a configuration file can say. Each field has its row in a table of config.c. */
 #ifndef MODELS_CONFIG_H
 #define MODELS_CONFIG_H
 
@@ -84,13 +84,17 @@ typedef struct {
     DecodeOptions decode;
 } Config;
 
-/* The tables of a Config, for options_*: valid as long as the config. `tables` has room for 6. */
+/* The rows of each section, over the struct of that name. */
+extern const Option DATA_OPTIONS[], TEXT_OPTIONS[], MODEL_OPTIONS[], TRAIN_OPTIONS[], DECODE_OPTIONS[];
+/* All of them, in this order, for options_*: valid as long as the config. */
 void config_tables(Config *config, OptionTable tables[6]);
 void config_init(Config *config); /* all defaults */
 void config_free(Config *config);
 /* Combinations that no single range can exclude: STATUS_USAGE with the keys. */
 Status config_check(const Config *config);
-/* Sections text, model and decode of a model file's metadata; the others keep their defaults. */
+/* What a model file keeps of it: the sections text, model and decode. */
+void config_write_json(const Config *config, StrBuf *out);
+/* Read any sections over what `config` holds, and check the whole. */
 Status config_read_json(Config *config, StrView json);
 
 #endif

@@ -11,7 +11,7 @@
 #define FORMAT         "attn-mt"
 #define FORMAT_VERSION "2"
 
-/* ---- writing -------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 
 static SafeTensor param_tensor(const Param *p, const real *weights) {
     size_t size = (size_t)p->rows * (size_t)p->columns;
@@ -23,24 +23,13 @@ static SafeTensor param_tensor(const Param *p, const real *weights) {
                         .bytes = size * sizeof(real)};
 }
 
-/* The sections that translation needs; data and train are the run's business and go into its state. */
-static void write_config(const Config *config, StrBuf *out) {
-    Config copy = *config;
-    OptionTable all[6], kept[4] = {0};
-    config_tables(&copy, all);
-    kept[0] = all[1]; /* text */
-    kept[1] = all[2]; /* model */
-    kept[2] = all[4]; /* decode */
-    options_write_json(kept, false, out);
-}
-
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
     const ParamSet *params = seq2seq_params(model);
     SafeTensor *tensors = mem_alloc((size_t)params->count, sizeof *tensors);
     for (int i = 0; i < params->count; i++) tensors[i] = param_tensor(params->items[i], weights);
     StrBuf config = {0}, source = {0}, target = {0};
     bool joint = seq2seq_source(model) == seq2seq_target(model);
-    write_config(seq2seq_config(model), &config);
+    config_write_json(seq2seq_config(model), &config);
     segmenter_write_json(seq2seq_source(model), &source);
     if (!joint) segmenter_write_json(seq2seq_target(model), &target);
     const char *const metadata[][2] = {
@@ -54,7 +43,7 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
     return status;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static Status require(const SafeFile *file, const char *key, const char **value) {
     *value = safetensors_metadata(file, key);
@@ -125,31 +114,39 @@ static Status check_depth(const ParamSet *params) {
     return STATUS_OK;
 }
 
-static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat format, StrBuf *provenance) {
-    Config config;
-    Segmenter *source = NULL, *target = NULL;
+static Status read_description(const SafeFile *file, Config *config, Segmenter **source, Segmenter **target) {
     const char *text;
     TRY(check_format(file));
     TRY(require(file, "config", &text));
+    if (config_read_json(config, sv(text)) != STATUS_OK)
+        return status_context(STATUS_DATA, "its configuration");
+    TRY(read_segmenter(file, "source", source));
+    if (safetensors_metadata(file, "target"))
+        TRY(read_segmenter(file, "target", target));
+    else
+        *target = segmenter_retain(*source);
+    if (config->model.tie == TIE_ALL && *target != *source)
+        return status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
+    return STATUS_OK;
+}
+
+static Status read_parameters(const SafeFile *file, ParamSet *params, WeightFormat format) {
+    params->format = format;
+    TRY(check_depth(params));
+    TRY(read_weights(file, params));
+    params_pack_all(params);
+    return STATUS_OK;
+}
+
+static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat format, StrBuf *provenance) {
+    Config config;
+    Segmenter *source = NULL, *target = NULL;
     config_init(&config);
-    Status status = config_read_json(&config, sv(text));
-    if (status != STATUS_OK) status = status_context(STATUS_DATA, "its configuration");
-    if (status == STATUS_OK) status = read_segmenter(file, "source", &source);
-    if (status == STATUS_OK && safetensors_metadata(file, "target"))
-        status = read_segmenter(file, "target", &target);
-    else if (status == STATUS_OK)
-        target = segmenter_retain(source);
-    if (status == STATUS_OK && config.model.tie == TIE_ALL && target != source)
-        status = status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
+    Status status = read_description(file, &config, &source, &target);
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        seq2seq_params(*model)->format = format;
-        status = check_depth(seq2seq_params(*model));
-        if (status == STATUS_OK) status = read_weights(file, seq2seq_params(*model));
-        if (status == STATUS_OK)
-            params_pack_all(seq2seq_params(*model));
-        else
-            seq2seq_free(*model);
+        status = read_parameters(file, seq2seq_params(*model), format);
+        if (status != STATUS_OK) seq2seq_free(*model);
     }
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
         strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));

@@ -63,9 +63,9 @@ static Factor factors[COVER_FACTORS];
 static Config defaults; /* of all variants */
 static int value_count;
 
-static void read_factor(Factor *f, const OptionTable *tables, int number) {
+static void read_factor(Factor *f, int number) {
     StrView key = sv(FACTORS[number].key), rest;
-    for (const Option *row = tables[2].rows; row->key; row++)
+    for (const Option *row = MODEL_OPTIONS; row->key; row++)
         if (sv_equal(sv(row->key), key)) f->row = row;
     assert(f->row);
     rest = sv(FACTORS[number].values     ? FACTORS[number].values
@@ -81,13 +81,11 @@ static void read_factor(Factor *f, const OptionTable *tables, int number) {
 
 static void prepare(void) {
     if (value_count) return;
-    OptionTable tables[6];
     config_init(&defaults);
     config_free(&defaults); /* of its texts nothing is needed */
     memset(&defaults.data, 0, sizeof defaults.data);
     variant_sizes(&defaults.model);
-    config_tables(&defaults, tables);
-    for (int f = 0; f < COVER_FACTORS; f++) read_factor(&factors[f], tables, f);
+    for (int f = 0; f < COVER_FACTORS; f++) read_factor(&factors[f], f);
 }
 
 const char *cover_key(int factor) { return FACTORS[factor].key; }
