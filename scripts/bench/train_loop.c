@@ -37,8 +37,8 @@ Status train_loop_update(TrainLoop *loop) {
     int first = loop->plan->start[loop->batch], count = loop->plan->start[loop->batch + 1] - first;
     const int *pairs = loop->plan->pairs + first;
     for (int i = 0; i < count; i++) {
-        int S = corpus_source_length(loop->corpus, pairs[i]) + 1,
-            T = corpus_target_length(loop->corpus, pairs[i]) + 1;
+        int S = corpus_source(loop->corpus, pairs[i]).length + 1,
+            T = corpus_target(loop->corpus, pairs[i]).length + 1;
         work_add(&loop->work, S, T);
         tokens += T;
     }

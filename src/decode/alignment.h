@@ -1,9 +1,10 @@
 /* alignment.h - which source words a translation's words looked at.
  *
- * Attention weights between tokens, or merged into words: a target word's weights are the mean of its tokens', a source word's
- * the sum of its tokens'. So each row keeps its sum.
+ * Attention weights between tokens, or merged into words: a target word's weights are the mean of its
+ * tokens', a source word's the sum of its tokens'. So each row keeps its sum.
  *
- * Shapes  weights [rows, columns]; the last column is the source's </s>, and the last row the target's if it ended with it
+ * Shapes  weights [rows, columns]; the last column is the source's </s>, and the last row the target's if it
+ *         ended with it
  * Owner   the caller releases with alignment_free
  */
 #ifndef DECODE_ALIGNMENT_H
@@ -30,8 +31,9 @@ typedef struct {
     int source, target;
 } AlignmentPair;
 
-/* Pairs of real words (never </s>), sorted by source, then target: those with a weight of at least `threshold`, or, if it
- * is 0, each target word with the source word of greatest weight. Returns how many; mem_free *pairs. */
+/* Pairs of real words (never </s>), sorted by source, then target: those with a weight of at least
+ * `threshold`, or, if it is 0, each target word with the source word of greatest weight. Returns how many;
+ * mem_free *pairs. */
 int alignment_pairs(const Alignment *alignment, double threshold, AlignmentPair **pairs);
 
 #endif

@@ -1,4 +1,5 @@
-/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn, a block of logits on a fourth. */
+/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn, a block of
+ * logits on a fourth. */
 #include "decode/scorer.h"
 
 #include <assert.h>
@@ -8,7 +9,8 @@
 #include "decode/top_tokens.h"
 #include "num/kern.h"
 
-/* Logits are made and searched in blocks of rows that the core's own cache holds; fewer rows would not be worth a product. */
+/* Logits are made and searched in blocks of rows that the core's own cache holds; fewer rows would not be
+ * worth a product. */
 enum { BLOCK_NUMBERS = 3 << 17, BLOCK_ROWS = 48 };
 
 /* The state that goes into a step lives on one step tape while the step's results are made on the other. */
@@ -85,21 +87,21 @@ void scorer_free(Scorer *scorer) {
     mem_free(scorer);
 }
 
-void scorer_encode(Scorer *scorer, const SourceBatch *sources) {
+void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
-        assert(sources[m].B == sources[0].B);
         tape_reset(one->source);
         tape_reset(one->steps[0]);
         tape_reset(one->steps[1]);
-        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0], sources[m].ids,
-                                               sources[m].lengths, sources[m].B);
+        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0],
+                                               sources + (size_t)m * (size_t)B, B);
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }
 }
 
-/* Scores of rows first..first+rows-1, [rows, V]: one model's logits, or the sums of several models' probabilities. */
+/* Scores of rows first..first+rows-1, [rows, V]: one model's logits, or the sums of several models'
+ * probabilities. */
 static const Tensor *block_scores(Scorer *scorer, int first, int rows) {
     size_t V = (size_t)scorer->V;
     Tensor *sum = NULL;

@@ -1,11 +1,13 @@
 /* scorer.h - probabilities of the next token, from one model or from several that vote.
  *
- * An ensemble's probability is the mean of its models' probabilities (as in Sutskever et al. 2014, section 3.6). Its models
- * may cut the source text into different tokens, but they share one target vocabulary. Attention is the first model's.
+ * An ensemble's probability is the mean of its models' probabilities (as in Sutskever et al. 2014, section
+ * 3.6). Its models may cut the source text into different tokens, but they share one target vocabulary.
+ * Attention is the first model's.
  *
- *     scorer_encode(scorer, sources);
+ *     scorer_encode(scorer, sources, B);
  *     ScorerStep step = scorer_step(scorer, row_sentence, tokens, rows, &wish);     again and again, with
- *     scorer_select(scorer, index, rows);                                     in between when rows move or vanish
+ *     scorer_select(scorer, index, rows);                                     in between when rows move or
+ *                                                                             vanish
  *
  * Shapes  rows are hypotheses, each belonging to one sentence; after scorer_encode row b is sentence b
  * Owner   what scorer_step returns is valid until the next call of scorer_step or scorer_encode
@@ -16,13 +18,6 @@
 
 #include "base/status.h"
 #include "models/seq2seq.h"
-
-/* Source sentences as one model's token ids, without </s>. */
-typedef struct {
-    int B;
-    const int *const *ids;
-    const int *lengths;
-} SourceBatch;
 
 /* What a search wants to know about the next token of each row. */
 typedef struct {
@@ -51,8 +46,8 @@ typedef struct Scorer Scorer;
 Status scorer_check(const Seq2Seq *const *models, int count);
 Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
-/* sources[m] is for model m; all have the same number of sentences. */
-void scorer_encode(Scorer *scorer, const SourceBatch *sources);
+/* sources [models, B]: the same sentences as tokens of each model. */
+void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
 /* tokens[r]: the last token of row r, VOCAB_BOS at first. */
 ScorerStep scorer_step(Scorer *scorer, const int *row_sentence, const int *tokens, int rows,
                        const ScorerWish *wish);

@@ -15,12 +15,12 @@ void hypotheses_free(HypothesisList *list) {
     *list = (HypothesisList){0};
 }
 
-void search_run(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+void search_run(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                 HypothesisList *results) {
     if (options->beam_size == 1)
-        greedy_search(scorer, sources, options, results);
+        greedy_search(scorer, sources, B, options, results);
     else
-        beam_search(scorer, sources, options, results);
+        beam_search(scorer, sources, B, options, results);
 }
 
 int search_max_steps(const SearchOptions *options, int source_length) {

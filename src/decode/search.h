@@ -1,8 +1,9 @@
 /* search.h - from source sentences to target sentences: greedy, beam and forced.
  *
- * A hypothesis ends with </s>, or where it reaches its maximal length. <pad> and <s> are never chosen, <unk> only if
- * allowed. Between equal scores the lower token id and the better-ranked parent win. What is found for a sentence does not depend
- * on the other sentences of the batch, which share nothing but the matrix products.
+ * A hypothesis ends with </s>, or where it reaches its maximal length. <pad> and <s> are never chosen, <unk>
+ * only if allowed. Between equal scores the lower token id and the better-ranked parent win. What is found
+ * for a sentence does not depend on the other sentences of the batch, which share nothing but the matrix
+ * products.
  *
  * Units   scores are sums of natural logarithms of probabilities
  * Owner   the caller gives zeroed HypothesisLists, one per sentence, and releases each with hypotheses_free
@@ -42,26 +43,28 @@ typedef struct {
 
 void hypotheses_free(HypothesisList *list);
 
-/* Each step takes the best token. The same as a beam of 1, with less work. `sources` and results as for beam_search. */
-void greedy_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+/* Each step takes the best token. The same as a beam of 1, with less work. `sources` and results as for
+ * beam_search. */
+void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                    HypothesisList *results);
 
-/* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best `beam_size` of all;
- * those that end leave the beam, which shrinks by as many. A sentence is done when the beam is empty, or when no hypothesis
- * in it could still rank among the n best: scores only fall, so its best possible rank is score / max_steps^length_penalty.
- * Hypotheses that were cut at the maximal length rank after all that ended by themselves.
+/* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best
+ * `beam_size` of all; those that end leave the beam, which shrinks by as many. A sentence is done when the
+ * beam is empty, or when no hypothesis in it could still rank among the n best: scores only fall, so its best
+ * possible rank is score / max_steps^length_penalty. Hypotheses that were cut at the maximal length rank
+ * after all that ended by themselves.
  *
- * sources[m] is for model m of the scorer; results [B]. */
-void beam_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+ * sources [models, B], as in scorer_encode; results [B]. */
+void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                  HypothesisList *results);
 
 /* Greedy or beam, by options->beam_size. */
-void search_run(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+void search_run(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                 HypothesisList *results);
 
-/* Score given translations: targets[b] has target_lengths[b] ids without </s>. One hypothesis per sentence. */
-void forced_search(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
-                   const int *target_lengths, const SearchOptions *options, HypothesisList *results);
+/* Score given translations, targets [B]. One hypothesis per sentence. */
+void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+                   const SearchOptions *options, HypothesisList *results);
 
 /* Pieces that the searches share. */
 

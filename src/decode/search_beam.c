@@ -38,8 +38,8 @@ typedef struct {
     Candidate *candidates;               /* [beam_size] scratch */
 } BeamSearch;
 
-/* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the token that
- * the scorer put first. */
+/* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the
+ * token that the scorer put first. */
 static int find_candidates(BeamSearch *search, const ScorerStep *step, int first, int end, int keep) {
     Candidate *list = search->candidates;
     int count = 0;
@@ -61,7 +61,8 @@ static void sentence_end(BeamSearch *search, BeamSentence *sentence, int node, d
     sentence->ended[sentence->ended_count++] = (Ended){node, search->steps, score, normalised};
 }
 
-/* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing one. */
+/* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
+ * one. */
 static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, double score) {
     int better = 0;
     double best_possible = search_normalise(search->options, score, sentence->max_steps);
@@ -155,9 +156,8 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
     list->count = n;
 }
 
-void beam_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                  HypothesisList *results) {
-    int B = sources[0].B;
     size_t beam = (size_t)options->beam_size, most = (size_t)B * beam;
     BeamSearch search = {.scorer = scorer, .options = options, .row_count = B};
     search.sentences = mem_alloc((size_t)B, sizeof *search.sentences);
@@ -170,11 +170,11 @@ void beam_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
-        search.sentences[b].max_steps = search_max_steps(options, sources[0].lengths[b]);
+        search.sentences[b].max_steps = search_max_steps(options, sources[b].length);
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
-        results[b] = (HypothesisList){.source_length = sources[0].lengths[b] + 1};
+        results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (B > 0) scorer_encode(scorer, sources);
+    if (B > 0) scorer_encode(scorer, sources, B);
     while (search.row_count > 0) all_advance(&search);
     for (int b = 0; b < B; b++) sentence_result(&search, &search.sentences[b], &results[b]);
 

@@ -1,10 +1,10 @@
-/* search_single.c - one hypothesis per sentence: the best token at every step, or the tokens of a given translation. */
+/* search_single.c - one hypothesis per sentence: the best token at every step, or the tokens of a given
+ * translation. */
 #include "base/mem.h"
 #include "decode/search.h"
 
 typedef struct {
-    const int *target; /* the given translation, if there is one */
-    int target_length;
+    const Tokens *target; /* the given translation, or NULL */
     int sentence, steps, max_steps;
     int node; /* of the trail */
     double score;
@@ -45,7 +45,7 @@ static void all_advance(SingleSearch *search, HypothesisList *results) {
     const SearchOptions *options = search->options;
     for (int r = 0; r < search->rows && search->given; r++) {
         const SingleRow *row = &search->row[r];
-        search->given[r] = row->steps < row->target_length ? row->target[row->steps] : VOCAB_EOS;
+        search->given[r] = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
     }
     ScorerWish wish = {.top = 1,
                        .allow_unk = options->allow_unk,
@@ -71,30 +71,24 @@ static void all_advance(SingleSearch *search, HypothesisList *results) {
     search->rows = left;
 }
 
-static void single_run(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
-                       const int *target_lengths, const SearchOptions *options, HypothesisList *results) {
-    size_t B = (size_t)sources[0].B;
-    SingleSearch search = {.scorer = scorer, .options = options, .rows = sources[0].B};
-    search.row = mem_alloc(B, sizeof *search.row);
-    search.tokens = mem_alloc(B, sizeof *search.tokens);
-    search.sentence = mem_alloc(B, sizeof *search.sentence);
-    search.stay = mem_alloc(B, sizeof *search.stay);
-    if (targets) search.given = mem_alloc(B, sizeof *search.given);
-    for (int b = 0; b < sources[0].B; b++) {
-        SingleRow row = {.sentence = b, .node = -1};
-        if (targets) {
-            row.target = targets[b];
-            row.target_length = target_lengths[b];
-            row.max_steps = target_lengths[b] + 1;
-        } else {
-            row.max_steps = search_max_steps(options, sources[0].lengths[b]);
-        }
-        search.row[b] = row;
+static void single_run(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+                       const SearchOptions *options, HypothesisList *results) {
+    size_t rows = (size_t)B;
+    SingleSearch search = {.scorer = scorer, .options = options, .rows = B};
+    search.row = mem_alloc(rows, sizeof *search.row);
+    search.tokens = mem_alloc(rows, sizeof *search.tokens);
+    search.sentence = mem_alloc(rows, sizeof *search.sentence);
+    search.stay = mem_alloc(rows, sizeof *search.stay);
+    if (targets) search.given = mem_alloc(rows, sizeof *search.given);
+    for (int b = 0; b < B; b++) {
+        int max_steps = targets ? targets[b].length + 1 : search_max_steps(options, sources[b].length);
+        search.row[b] = (SingleRow){
+            .target = targets ? &targets[b] : NULL, .sentence = b, .max_steps = max_steps, .node = -1};
         search.tokens[b] = VOCAB_BOS;
         search.sentence[b] = b;
-        results[b] = (HypothesisList){.source_length = sources[0].lengths[b] + 1};
+        results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (search.rows > 0) scorer_encode(scorer, sources);
+    if (search.rows > 0) scorer_encode(scorer, sources, B);
     while (search.rows > 0) all_advance(&search, results);
     mem_free(search.row);
     mem_free(search.tokens);
@@ -104,12 +98,12 @@ static void single_run(Scorer *scorer, const SourceBatch *sources, const int *co
     trail_free(&search.trail);
 }
 
-void greedy_search(Scorer *scorer, const SourceBatch *sources, const SearchOptions *options,
+void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                    HypothesisList *results) {
-    single_run(scorer, sources, NULL, NULL, options, results);
+    single_run(scorer, sources, NULL, B, options, results);
 }
 
-void forced_search(Scorer *scorer, const SourceBatch *sources, const int *const *targets,
-                   const int *target_lengths, const SearchOptions *options, HypothesisList *results) {
-    single_run(scorer, sources, targets, target_lengths, options, results);
+void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+                   const SearchOptions *options, HypothesisList *results) {
+    single_run(scorer, sources, targets, B, options, results);
 }

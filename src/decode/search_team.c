@@ -18,9 +18,7 @@ typedef struct {
 
 typedef struct {
     SearchTeam *team;
-    const SourceBatch *sources;
-    const int *const *targets;
-    const int *target_lengths;
+    const Tokens *sources, *targets;
     const SearchOptions *options;
     HypothesisList *results;
     const Place *order; /* longest first, so that the last groups to start are the short ones */
@@ -60,48 +58,32 @@ static void group_run(void *context, int task, int thread) {
     Scorer **scorer = &job->team->scorers[thread];
     if (!*scorer) *scorer = scorer_new(job->team->models, models);
 
-    SourceBatch *sources = mem_alloc((size_t)models, sizeof *sources);
-    const int **ids = mem_alloc((size_t)models * (size_t)B, sizeof *ids);
-    int *lengths = mem_alloc((size_t)models * (size_t)B, sizeof *lengths);
-    for (int m = 0; m < models; m++) {
-        for (int b = 0; b < B; b++) {
-            ids[m * B + b] = job->sources[m].ids[order[b].sentence];
-            lengths[m * B + b] = job->sources[m].lengths[order[b].sentence];
-        }
-        sources[m] = (SourceBatch){B, ids + (size_t)m * (size_t)B, lengths + (size_t)m * (size_t)B};
+    Tokens *sources = mem_alloc((size_t)(models + 1) * (size_t)B, sizeof *sources);
+    Tokens *targets = sources + (size_t)models * (size_t)B;
+    for (int b = 0; b < B; b++) {
+        for (int m = 0; m < models; m++) sources[m * B + b] = job->sources[order[b].sentence * models + m];
+        if (job->targets) targets[b] = job->targets[order[b].sentence];
     }
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
-    if (job->targets) {
-        const int **targets = mem_alloc((size_t)B, sizeof *targets);
-        int *target_lengths = mem_alloc((size_t)B, sizeof *target_lengths);
-        for (int b = 0; b < B; b++) {
-            targets[b] = job->targets[order[b].sentence];
-            target_lengths[b] = job->target_lengths[order[b].sentence];
-        }
-        forced_search(*scorer, sources, targets, target_lengths, job->options, results);
-        mem_free(targets);
-        mem_free(target_lengths);
-    } else {
-        search_run(*scorer, sources, job->options, results);
-    }
+    if (job->targets)
+        forced_search(*scorer, sources, targets, B, job->options, results);
+    else
+        search_run(*scorer, sources, B, job->options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     mem_free(results);
     mem_free(sources);
-    mem_free(ids);
-    mem_free(lengths);
 }
 
-void search_team_run(SearchTeam *team, const SourceBatch *sources, const int *const *targets,
-                     const int *target_lengths, const SearchOptions *options, int group,
-                     HypothesisList *results) {
-    int total = sources[0].B, threads = workers_count(team->workers);
+void search_team_run(SearchTeam *team, const Tokens *sources, const Tokens *targets, int total,
+                     const SearchOptions *options, int group, HypothesisList *results) {
+    int threads = workers_count(team->workers);
     if (total == 0) return;
     Place *order = mem_alloc((size_t)total, sizeof *order);
-    for (int i = 0; i < total; i++) order[i] = (Place){sources[0].lengths[i], i};
+    for (int i = 0; i < total; i++) order[i] = (Place){sources[i * team->count].length, i};
     qsort(order, (size_t)total, sizeof *order, place_compare);
     int share = (total + threads - 1) / threads; /* little work: still something for every thread */
     if (group > share) group = share;
-    TeamJob job = {team, sources, targets, target_lengths, options, results, order, total, group};
+    TeamJob job = {team, sources, targets, options, results, order, total, group};
     workers_run(team->workers, (total + group - 1) / group, group_run, &job);
     mem_free(order);
 }

@@ -13,9 +13,8 @@ typedef struct SearchTeam SearchTeam;
 /* `models` and `workers` must outlive the team. */
 SearchTeam *search_team_new(const Seq2Seq *const *models, int count, Workers *workers);
 void search_team_free(SearchTeam *team);
-/* At most `group` sentences together. sources[m] is for model m; `targets` NULL: search, else score them. */
-void search_team_run(SearchTeam *team, const SourceBatch *sources, const int *const *targets,
-                     const int *target_lengths, const SearchOptions *options, int group,
-                     HypothesisList *results);
+/* At most `group` sentences together. sources [count, models]; targets [count]: score them; NULL: search. */
+void search_team_run(SearchTeam *team, const Tokens *sources, const Tokens *targets, int count,
+                     const SearchOptions *options, int group, HypothesisList *results);
 
 #endif

@@ -36,8 +36,8 @@ static bool next_word(StrView line, size_t *position, StrView *word) {
 
 typedef enum { CUT_NONE, CUT_WORD, CUT_CLAUSE, CUT_SENTENCE } CutKind;
 
-/* How good a place for a cut is the end of this word? Closing quotes and brackets take after what they close; `before` is
- * the kind of the word before. */
+/* How good a place for a cut is the end of this word? Closing quotes and brackets take after what they close;
+ * `before` is the kind of the word before. */
 static CutKind word_cut_kind(StrView word, CutKind before) {
     static const char *const closing[] = {"\"", "'", ")", "]", "\xC2\xBB", "\xE2\x80\x9D", "\xE2\x80\x99"};
     static const char *const sentence[] = {".", "!", "?", "\xE2\x80\xA6", "\xE3\x80\x82"};

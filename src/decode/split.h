@@ -11,8 +11,8 @@ typedef struct {
 } PieceList;
 
 void piece_list_free(PieceList *list);
-/* Append the pieces of `line`, each of about `limit` tokens at most. Where to cut: see translator.h. A line that
- * fits is one piece; white space alone is none. */
+/* Append the pieces of `line`, each of about `limit` tokens at most. Where to cut: see translator.h. A line
+ * that fits is one piece; white space alone is none. */
 void split_line(Segmenter *segmenter, StrView line, int limit, PieceList *pieces);
 
 #endif

@@ -44,14 +44,19 @@ static int join_words(const Segmenter *segmenter, const int *ids, int count, int
     return words + added;
 }
 
+static const Tokens *piece_source(const JoinInput *input, int piece) {
+    return &input->sources[(size_t)piece * input->stride];
+}
+
 static void join_source(const JoinInput *input, Translation *out) {
-    for (int p = 0; p < input->pieces; p++) out->source_length += input->lengths[p];
+    for (int p = 0; p < input->pieces; p++) out->source_length += piece_source(input, p)->length;
     out->source = mem_alloc((size_t)out->source_length, sizeof *out->source);
     out->source_word = mem_alloc((size_t)out->source_length, sizeof *out->source_word);
-    for (int p = 0, at = 0; p < input->pieces; at += input->lengths[p++]) {
-        memcpy(out->source + at, input->ids[p], (size_t)input->lengths[p] * sizeof *out->source);
-        out->source_words = join_words(input->source, input->ids[p], input->lengths[p], out->source_words,
-                                       out->source_word + at);
+    for (int p = 0, at = 0; p < input->pieces; at += piece_source(input, p++)->length) {
+        const Tokens *source = piece_source(input, p);
+        memcpy(out->source + at, source->ids, (size_t)source->length * sizeof *out->source);
+        out->source_words =
+            join_words(input->source, source->ids, source->length, out->source_words, out->source_word + at);
     }
 }
 
@@ -84,7 +89,7 @@ static void join_item(const JoinInput *input, int rank, int source_length, Trans
     item->word = mem_alloc(length, sizeof *item->word);
     item->token_scores = mem_alloc(steps, sizeof *item->token_scores);
     if (end->attention) item->attention = mem_alloc(steps * (size_t)columns, sizeof *item->attention);
-    for (int p = 0, row = 0, column = 0; p <= last; column += input->lengths[p++]) {
+    for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(input, p++)->length) {
         const Hypothesis *piece = piece_hypothesis(input, p, rank);
         if (p > 0) strbuf_add_char(&item->text, ' ');
         join_text(&item->text, input->target, piece);
@@ -92,7 +97,8 @@ static void join_item(const JoinInput *input, int rank, int source_length, Trans
         item->words = join_words(input->target, piece->ids, piece->length, item->words, item->word + row);
         size_t scores = (size_t)(p == last ? piece->steps : piece->length);
         memcpy(item->token_scores + row, piece->token_scores, scores * sizeof *item->token_scores);
-        if (item->attention) join_attention(item, piece, row, column, input->lengths[p], columns, p == last);
+        if (item->attention)
+            join_attention(item, piece, row, column, piece_source(input, p)->length, columns, p == last);
         item->score += piece->score;
         all_steps += piece->steps;
         row += piece->length;

@@ -6,8 +6,8 @@
 
 typedef struct {
     Segmenter *source, *target;
-    const int *const *ids;         /* [pieces] source tokens */
-    const int *lengths;            /* [pieces] */
+    const Tokens *sources; /* [pieces, stride], of which the first count */
+    size_t stride;
     const HypothesisList *results; /* [pieces] */
     int pieces;
     double length_penalty;

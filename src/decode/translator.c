@@ -2,6 +2,7 @@
 #include "decode/translator.h"
 
 #include <string.h>
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "decode/search_team.h"
@@ -16,12 +17,14 @@ struct Translator {
     long long_lines, tokens;
 };
 
-/* Everything that is searched in one call: pieces of lines as token ids of each model. */
+/* Everything that is searched in one call: pieces of lines. */
 typedef struct {
-    IdList *ids;              /* [models] */
-    int **lengths;            /* [models] of [capacity] */
-    size_t *lengths_capacity; /* [models] */
-    int count;                /* pieces */
+    Arena *ids; /* of all tokens */
+    IdList scratch;
+    Tokens *sources; /* [count, models] */
+    Tokens *targets; /* [count] given translations, if there are any */
+    int count;
+    size_t sources_capacity, targets_capacity;
 } Work;
 
 static SearchOptions search_options(const DecodeOptions *decode) {
@@ -56,60 +59,43 @@ void translator_free(Translator *translator) {
 long translator_long_lines(const Translator *translator) { return translator->long_lines; }
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
-static Work work_new(int models) {
-    return (Work){.ids = mem_alloc((size_t)models, sizeof(IdList)),
-                  .lengths = mem_alloc((size_t)models, sizeof(int *)),
-                  .lengths_capacity = mem_alloc((size_t)models, sizeof(size_t))};
+static void work_free(Work *work) {
+    arena_free(work->ids);
+    id_list_free(&work->scratch);
+    mem_free(work->sources);
+    mem_free(work->targets);
 }
 
-static void work_free(Work *work, int models) {
-    for (int m = 0; m < models; m++) {
-        id_list_free(&work->ids[m]);
-        mem_free(work->lengths[m]);
-    }
-    mem_free(work->ids);
-    mem_free(work->lengths);
-    mem_free(work->lengths_capacity);
+static Tokens work_tokens(Work *work, Segmenter *segmenter, StrView text) {
+    IdList *ids = &work->scratch;
+    ids->count = 0;
+    segmenter_encode(segmenter, text, ids);
+    int *kept = arena_alloc(work->ids, (ids->count + 1) * sizeof *kept);
+    if (ids->count > 0) memcpy(kept, ids->ids, ids->count * sizeof *kept);
+    return (Tokens){kept, (int)ids->count};
 }
 
 /* Add one piece of text; false if there is nothing in it for the first model. */
 static bool work_add(Work *work, const Translator *translator, StrView piece) {
-    for (int m = 0; m < translator->count; m++) {
-        IdList *ids = &work->ids[m];
-        size_t before = ids->count;
-        segmenter_encode(seq2seq_source(translator->models[m]), piece, ids);
-        if (m == 0 && ids->count == before) return false;
-        MEM_GROW(work->lengths[m], work->lengths_capacity[m], (size_t)work->count + 1);
-        work->lengths[m][work->count] = (int)(ids->count - before);
+    size_t models = (size_t)translator->count, at = (size_t)work->count * models;
+    MEM_GROW(work->sources, work->sources_capacity, at + models);
+    for (size_t m = 0; m < models; m++) {
+        work->sources[at + m] = work_tokens(work, seq2seq_source(translator->models[m]), piece);
+        if (work->sources[at].length == 0) return false;
     }
     work->count++;
     return true;
 }
 
-/* Search all pieces; *starts receives [pieces] pointers to the first model's ids: release the array. */
-static void work_run(const Work *work, Translator *translator, const int *const *targets,
-                     const int *target_lengths, const int ***starts, HypothesisList *results) {
-    size_t models = (size_t)translator->count, count = (size_t)work->count;
-    SourceBatch *sources = mem_alloc(models, sizeof *sources);
-    const int **ids = mem_alloc(models * count, sizeof *ids);
-    for (size_t m = 0; m < models; m++) {
-        const int *next = work->ids[m].ids;
-        for (size_t i = 0; i < count; i++) {
-            ids[m * count + i] = next;
-            next += work->lengths[m][i];
-        }
-        sources[m] = (SourceBatch){work->count, ids + m * count, work->lengths[m]};
-    }
+static void work_run(const Work *work, Translator *translator, HypothesisList *results) {
     SearchOptions options = search_options(&translator->options.decode);
     options.n_best = translator->options.n_best > 1 ? translator->options.n_best : 1;
     if (options.n_best > options.beam_size) options.n_best = options.beam_size;
     options.tokens_only = translator->options.tokens_only;
     options.attention = translator->options.attention;
     options.choice = translator->options.choice;
-    search_team_run(translator->team, sources, targets, target_lengths, &options,
+    search_team_run(translator->team, work->sources, work->targets, work->count, &options,
                     translator->options.decode.mini_batch, results);
-    mem_free(sources);
-    *starts = ids;
 }
 
 /* Cut the line and add its pieces; returns how many. */
@@ -136,16 +122,17 @@ static int line_add(Work *work, Translator *translator, StrView line, long numbe
 }
 
 /* Turn the results of each line's pieces into its Translation. */
-static void lines_join(Translator *translator, const Work *work, const int *const *starts, int count,
-                       HypothesisList *results, Translation *out) {
+static void lines_join(Translator *translator, const Work *work, int count, HypothesisList *results,
+                       Translation *out) {
+    size_t models = (size_t)translator->count;
     for (int i = 0, piece = 0; i < count; piece += out[i++].pieces) {
         JoinInput input = {.source = seq2seq_source(translator->models[0]),
                            .target = seq2seq_target(translator->models[0]),
+                           .stride = models,
                            .pieces = out[i].pieces,
                            .length_penalty = translator->options.decode.length_penalty};
         if (input.pieces > 0) { /* if no line has any, there are no arrays to point into */
-            input.ids = starts + piece;
-            input.lengths = work->lengths[0] + piece;
+            input.sources = work->sources + (size_t)piece * models;
             input.results = results + piece;
         }
         translation_join(&input, &out[i]);
@@ -156,67 +143,40 @@ static void lines_join(Translator *translator, const Work *work, const int *cons
 
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out) {
-    Work work = work_new(translator->count);
+    Work work = {.ids = arena_new()};
     PieceList pieces = {0};
-    const int **starts;
     for (int i = 0; i < count; i++)
         out[i] = (Translation){.pieces = line_add(&work, translator, lines[i], first_number + i, &pieces)};
     HypothesisList *results = mem_alloc((size_t)work.count, sizeof *results);
-    work_run(&work, translator, NULL, NULL, &starts, results);
-    lines_join(translator, &work, starts, count, results, out);
+    work_run(&work, translator, results);
+    lines_join(translator, &work, count, results, out);
     mem_free(results);
-    mem_free(starts);
     piece_list_free(&pieces);
-    work_free(&work, translator->count);
+    work_free(&work);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
-    Work work = work_new(translator->count);
-    IdList ids = {0};
-    size_t *start = mem_alloc((size_t)count + 1, sizeof *start);
-    const int **target_ids = mem_alloc((size_t)count, sizeof *target_ids), **starts;
-    int *target_lengths = mem_alloc((size_t)count, sizeof *target_lengths);
+    Work work = {.ids = arena_new()};
     for (int i = 0; i < count; i++) {
         out[i] = (Translation){.pieces = !text_is_blank(lines[i]) && work_add(&work, translator, lines[i])};
         if (out[i].pieces == 0) continue;
-        start[work.count - 1] = ids.count;
-        segmenter_encode(seq2seq_target(translator->models[0]), targets[i], &ids);
-        start[work.count] = ids.count;
-    }
-    for (int p = 0; p < work.count; p++) {
-        target_ids[p] = ids.count ? ids.ids + start[p] : NULL;
-        target_lengths[p] = (int)(start[p + 1] - start[p]);
+        MEM_GROW(work.targets, work.targets_capacity, (size_t)work.count);
+        work.targets[work.count - 1] = work_tokens(&work, seq2seq_target(translator->models[0]), targets[i]);
     }
     HypothesisList *results = mem_alloc((size_t)work.count, sizeof *results);
-    work_run(&work, translator, target_ids, target_lengths, &starts, results);
-    lines_join(translator, &work, starts, count, results, out);
+    work_run(&work, translator, results);
+    lines_join(translator, &work, count, results, out);
     mem_free(results);
-    mem_free(starts);
-    mem_free(start);
-    mem_free(target_ids);
-    mem_free(target_lengths);
-    id_list_free(&ids);
-    work_free(&work, translator->count);
+    work_free(&work);
 }
 
-Status translator_greedy_ids(const Seq2Seq *model, const int *const *ids, const int *lengths, int count,
-                             const DecodeOptions *options, Workers *workers, int **out_ids,
-                             int *out_lengths) {
+void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
+                       Workers *workers, HypothesisList *results) {
     SearchOptions search = search_options(options);
     SearchTeam *team = search_team_new(&model, 1, workers);
-    HypothesisList *results = mem_alloc((size_t)count, sizeof *results);
-    SourceBatch sources = {count, ids, lengths};
     search.beam_size = 1;
     search.tokens_only = true;
-    search_team_run(team, &sources, NULL, NULL, &search, options->mini_batch, results);
-    for (int i = 0; i < count; i++) {
-        out_ids[i] = results[i].items[0].ids;
-        out_lengths[i] = results[i].items[0].length;
-        results[i].items[0].ids = NULL; /* now the caller's */
-        hypotheses_free(&results[i]);
-    }
-    mem_free(results);
+    search_team_run(team, sources, NULL, count, &search, options->mini_batch, results);
     search_team_free(team);
-    return STATUS_OK;
 }

@@ -1,12 +1,13 @@
 /* translator.h - the translation service: lines of raw text in, lines of raw text out.
  *
- * A line is segmented, cut into pieces if it is too long, translated and joined again. Pieces are sorted by length and searched in
- * groups on all threads; neither the grouping nor the number of threads changes any result. A line of white space
- * gives an empty line.
+ * A line is segmented, cut into pieces if it is too long, translated and joined again. Pieces are sorted by
+ * length and searched in groups on all threads; neither the grouping nor the number of threads changes any
+ * result. A line of white space gives an empty line.
  *
- *   Long lines  over max_input_length tokens: cut at the end of a sentence if there is one in the last three quarters of the
- *               piece, else at a comma or semicolon, else between words, else anywhere; the translations are joined with
- *               spaces. Or cropped, if so asked. Both with a warning that names the line.
+ *   Long lines  over max_input_length tokens: cut at the end of a sentence if there is one in the last three
+ *               quarters of the piece, else at a comma or semicolon, else between words, else anywhere; the
+ *               translations are joined with spaces. Or cropped, if so asked. Both with a warning that names
+ *               the line.
  *   Owner       the caller gives zeroed Translations and releases each with translation_free
  *   Threads     one call at a time
  */
@@ -26,8 +27,8 @@ typedef struct {
     bool quiet;             /* no warnings about long lines */
 } TranslatorOptions;
 
-/* One candidate translation of a line. Where a line was cut, its pieces are joined: tokens one after the other, the </s>
- * of all but the last left out, attention in blocks along the diagonal. */
+/* One candidate translation of a line. Where a line was cut, its pieces are joined: tokens one after the
+ * other, the </s> of all but the last left out, attention in blocks along the diagonal. */
 typedef struct {
     StrBuf text;
     int *ids; /* [length] */
@@ -54,7 +55,8 @@ void translation_free(Translation *translation);
 
 typedef struct Translator Translator;
 
-/* STATUS_USAGE if the models cannot work together. `models` (one or more) and `workers` must outlive the translator. */
+/* STATUS_USAGE if the models cannot work together. `models` (one or more) and `workers` must outlive the
+ * translator. */
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers);
 void translator_free(Translator *translator);
@@ -68,9 +70,9 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 long translator_long_lines(const Translator *translator);
 long translator_tokens(const Translator *translator);
 
-/* Greedy translation of token ids, for validation in training: out_ids[i] receives out_lengths[i] ids without </s>, to be
- * released with mem_free. */
-Status translator_greedy_ids(const Seq2Seq *model, const int *const *ids, const int *lengths, int count,
-                             const DecodeOptions *options, Workers *workers, int **out_ids, int *out_lengths);
+/* Greedy translation of tokens, for validation in training: results [count], zeroed, one hypothesis each
+ * without scores; release each with hypotheses_free. */
+void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
+                       Workers *workers, HypothesisList *results);
 
 #endif

@@ -73,7 +73,7 @@ void seq2seq_free(Seq2Seq *model) {
     mem_free(model);
 }
 
-/* ---- encoder side ----------------------------------------------------------------------------------------------------- */
+/* ---- encoder side ---- */
 
 /* Replace tokens by "no token" (a zero embedding) with the probability of word dropout. */
 static void drop_words(const Tape *tape, double p, uint32_t stream, const uint32_t *keys, int *ids,
@@ -86,17 +86,21 @@ static void drop_words(const Tape *tape, double p, uint32_t stream, const uint32
     }
 }
 
+/* Tokens of each sentence with its </s>. */
+static const int *lengths_with_end(Tape *tape, const Tokens *sentences, int B) {
+    int *lengths = tape_alloc(tape, (size_t)B * sizeof *lengths);
+    for (int b = 0; b < B; b++) lengths[b] = sentences[b].length + 1;
+    return lengths;
+}
+
 /* `number` [B]: keys of the sentences' dropout masks, or NULL when not training. */
-static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, const int *lengths, int B,
-                       const uint32_t *number) {
+static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, const uint32_t *number) {
     const ModelOptions *o = &m->config.model;
-    int *with_end = tape_alloc(tape, (size_t)B * sizeof *with_end);
-    for (int b = 0; b < B; b++) with_end[b] = lengths[b] + 1;
-    const Sequences *source = sequences_new(tape, with_end, B, number, 0);
+    const Sequences *source = sequences_new(tape, lengths_with_end(tape, sources, B), B, number, 0);
     int *tokens = tape_alloc(tape, (size_t)source->rows * sizeof *tokens);
     for (int r = 0; r < source->rows; r++) {
         int b = source->sentence[r], s = source->position[r];
-        tokens[r] = s < lengths[b] ? ids[b][s] : VOCAB_EOS;
+        tokens[r] = s < sources[b].length ? sources[b].ids[s] : VOCAB_EOS;
     }
     drop_words(tape, o->word_dropout, DROPOUT_SOURCE_WORD, source->row_keys, tokens, source->rows);
 
@@ -114,31 +118,29 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const int *const *ids, cons
     return e;
 }
 
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B) {
-    Encoded *encoded = encode(model, tape, ids, lengths, B, NULL);
+Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B) {
+    Encoded *encoded = encode(model, tape, sources, B, NULL);
     if (!tape->record) decoder_prepare_steps(tape, &model->decoder, encoded);
     return encoded;
 }
 
 enum { PART_TOKENS = 512 };
 
-Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
-                                 const int *lengths, int B) {
-    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
-    for (int b = 0; b < B; b++) rows[b] = lengths[b] + 1;
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
+                                 int B) {
+    const int *rows = lengths_with_end(tape, sources, B);
     Encoded *whole = encoded_join(tape, rows, B);
     int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
     for (int first = 0, end; first < B; first = end) {
         for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
             end++;
         tape_reset(scratch);
-        encoded_add(tape, whole, first,
-                    seq2seq_encode(model, scratch, ids + first, lengths + first, end - first));
+        encoded_add(tape, whole, first, seq2seq_encode(model, scratch, sources + first, end - first));
     }
     return whole;
 }
 
-/* ---- decoder, step by step ---------------------------------------------------------------------------------------------- */
+/* ---- decoder, step by step ---- */
 
 DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }
 
@@ -167,7 +169,7 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
     return selected;
 }
 
-/* ---- teacher forcing ---------------------------------------------------------------------------------------------------- */
+/* ---- teacher forcing ---- */
 
 enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
 
@@ -176,17 +178,16 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     const ModelOptions *o = &m->config.model;
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
-    Encoded *encoded = encode(m, tape, batch->source, batch->source_length, batch->B, batch->sentence);
+    Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence);
 
-    int *with_end = tape_alloc(tape, (size_t)batch->B * sizeof *with_end);
-    for (int b = 0; b < batch->B; b++) with_end[b] = batch->target_length[b] + 1;
-    const Sequences *target = sequences_new(tape, with_end, batch->B, batch->sentence, TARGET_SIDE);
+    const int *rows = lengths_with_end(tape, batch->target, batch->B);
+    const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, TARGET_SIDE);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
         *labels = inputs + target->rows;
     for (int r = 0; r < target->rows; r++) { /* <s> y1 .. yn and y1 .. yn </s> */
         int b = target->sentence[r], t = target->position[r];
-        inputs[r] = t ? batch->target[b][t - 1] : VOCAB_BOS;
-        labels[r] = t < batch->target_length[b] ? batch->target[b][t] : VOCAB_EOS;
+        inputs[r] = t ? batch->target[b].ids[t - 1] : VOCAB_BOS;
+        labels[r] = t < batch->target[b].length ? batch->target[b].ids[t] : VOCAB_EOS;
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
 

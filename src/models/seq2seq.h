@@ -1,26 +1,29 @@
 /* seq2seq.h - the translation model: encoder, attention, decoder, vocabularies.
  *
- * One definition serves training, scoring, greedy and beam search: encode once, then start, then step after step.
+ * One definition serves training, scoring, greedy and beam search: encode once, then start, then step after
+ * step.
  *
- *     Encoded *encoded = seq2seq_encode(model, tape, ids, lengths, B);
+ *     Encoded *encoded = seq2seq_encode(model, tape, sources, B);
  *     DecoderState state = seq2seq_start(encoded);
  *     Tensor *logits = seq2seq_step(model, tape, encoded, row_sentence, tokens, rows, &state, &attention);
  *
  * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence;
  *         logits [rows, V] (before the softmax)
- * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that use it, so keep it
- *         on a tape of its own, where the steps of a Transformer also leave their keys and values; a step may use another tape than
- *         the one its input state lives on
+ * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that
+ *         use it, so keep it on a tape of its own, where the steps of a Transformer also leave their keys and
+ *         values; a step may use another tape than the one its input state lives on
  * Threads the model is read-only; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
 #define MODELS_SEQ2SEQ_H
 
 #include "models/state.h"
+#include "text/tokens.h"
 
 typedef struct Seq2Seq Seq2Seq;
 
-/* `source` and `target` are retained. Parameters are declared; params_initialize or params_allocate gives them memory. */
+/* `source` and `target` are retained. Parameters are declared; params_initialize or params_allocate gives
+ * them memory. */
 Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target);
 void seq2seq_free(Seq2Seq *model);
 ParamSet *seq2seq_params(const Seq2Seq *model);
@@ -30,19 +33,20 @@ Segmenter *seq2seq_target(const Seq2Seq *model);
 /* How many layers of the decoder look at the source, with how many heads. */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 
-/* `ids[b]` has lengths[b] source tokens without </s> (it is added); any order of lengths. */
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const int *const *ids, const int *lengths, int B);
-/* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on `scratch`, which is reset. So
- * memory for that does not grow with the batch. */
-Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const int *const *ids,
-                                 const int *lengths, int B);
+/* sources [B], any order of lengths; </s> is added. */
+Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);
+/* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on
+ * `scratch`, which is reset. So memory for that does not grow with the batch. */
+Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
+                                 int B);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
-/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state. `attention` may be NULL; if not,
- * its choice says what is wanted. */
+/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state.
+ * `attention` may be NULL; if not, its choice says what is wanted. */
 Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
-/* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A search that needs but few
- * numbers of each row takes rows a block at a time, so that the logits stay near the processor. */
+/* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A
+ * search that needs but few numbers of each row takes rows a block at a time, so that the logits stay near
+ * the processor. */
 Tensor *seq2seq_readout(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                         const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
@@ -52,10 +56,9 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* A batch for teacher forcing. */
 typedef struct {
     int B;
-    const int *const *source, *const *target; /* ids without <s> and </s> */
-    const int *source_length, *target_length;
-    const uint32_t *sentence; /* [B] number of the sentence in the corpus: keys the dropout masks */
-    uint64_t seed_update;     /* mixes seed and update number: keys the dropout masks; 0 = no dropout */
+    const Tokens *source, *target; /* [B] */
+    const uint32_t *sentence;      /* [B] number of the sentence in the corpus: keys the dropout masks */
+    uint64_t seed_update;          /* mixes seed and update number: keys the dropout masks; 0 = no dropout */
 } TrainingBatch;
 
 typedef struct {
@@ -64,8 +67,8 @@ typedef struct {
     long tokens;       /* target tokens with </s> */
 } BatchLoss;
 
-/* Forward pass with the reference target. On a recording tape also sets the gradients up so that tape_backward gives
- * scale * d loss. */
+/* Forward pass with the reference target. On a recording tape also sets the gradients up so that
+ * tape_backward gives scale * d loss. */
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 

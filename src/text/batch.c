@@ -33,13 +33,14 @@ static Item *shuffled_items(const Corpus *corpus, uint64_t seed, int epoch) {
     rng_shuffle(&rng, order, (size_t)corpus->count);
     Item *items = mem_alloc((size_t)corpus->count + 1, sizeof *items);
     for (int i = 0; i < corpus->count; i++)
-        items[i] = (Item){order[i], corpus_source_length(corpus, order[i]),
-                          corpus_target_length(corpus, order[i]), i};
+        items[i] = (Item){order[i], corpus_source(corpus, order[i]).length,
+                          corpus_target(corpus, order[i]).length, i};
     mem_free(order);
     return items;
 }
 
-/* Sort each window, every other one downwards: where two windows meet, and share a batch, lengths are alike. */
+/* Sort each window, every other one downwards: where two windows meet, and share a batch, lengths are
+ * alike. */
 static void sort_windows(Item *items, int count, BatchUnit unit, long long window_cost) {
     bool down = false;
     for (int start = 0, end; start < count; start = end, down = !down) {

@@ -1,7 +1,8 @@
 /* batch.h - which sentence pairs go together, and in which order, in one epoch.
  *
- * All pairs are shuffled by (seed, epoch), sorted by length inside windows of `window` batches, cut into batches, and the
- * batches are shuffled again: sentences of one batch are alike in length, and the order is still random.
+ * All pairs are shuffled by (seed, epoch), sorted by length inside windows of `window` batches, cut into
+ * batches, and the batches are shuffled again: sentences of one batch are alike in length, and the order is
+ * still random.
  * Units   a batch holds `size` sentences, or as many as fit into `size` target tokens (each with its </s>)
  */
 #ifndef TEXT_BATCH_H

@@ -26,7 +26,8 @@ static bool is_too_long(size_t source, size_t target, const DataOptions *options
     return options->max_ratio > 0 && (double)longer > options->max_ratio * (double)shorter;
 }
 
-/* Encode a pair at the end of the corpus; take it off again if it is not wanted. Returns whether it stayed. */
+/* Encode a pair at the end of the corpus; take it off again if it is not wanted. Returns whether it
+ * stayed. */
 static bool add_pair(Builder *builder, Segmenter *source, Segmenter *target, StrView source_line,
                      StrView target_line, const DataOptions *filter) {
     Corpus *corpus = builder->corpus;

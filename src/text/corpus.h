@@ -1,9 +1,11 @@
-/* corpus.h - sentence pairs as token ids, in memory. 4 bytes a token, 16 a pair, and the raw text where it is asked for. */
+/* corpus.h - sentence pairs as token ids, in memory. 4 bytes a token, 16 a pair, and the raw text where it is
+ * asked for. */
 #ifndef TEXT_CORPUS_H
 #define TEXT_CORPUS_H
 
 #include "text/pairs.h"
 #include "text/segmenter.h"
+#include "text/tokens.h"
 
 typedef struct {
     int count;                           /* pairs */
@@ -14,7 +16,8 @@ typedef struct {
     char sha256[65]; /* of all usable pairs: tells whether a resumed run sees the same data */
 } Corpus;
 
-/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Warnings go to the log. */
+/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Warnings go to the
+ * log. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text);
 void corpus_free(Corpus *corpus);
@@ -23,11 +26,14 @@ void corpus_free(Corpus *corpus);
 Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
                                Segmenter **source, Segmenter **target);
 
-static inline int corpus_source_length(const Corpus *corpus, int pair) {
-    return (int)(corpus->source_start[pair + 1] - corpus->source_start[pair]);
+/* Valid as long as the corpus. */
+static inline Tokens corpus_source(const Corpus *corpus, int pair) {
+    size_t start = corpus->source_start[pair];
+    return (Tokens){corpus->source.ids + start, (int)(corpus->source_start[pair + 1] - start)};
 }
-static inline int corpus_target_length(const Corpus *corpus, int pair) {
-    return (int)(corpus->target_start[pair + 1] - corpus->target_start[pair]);
+static inline Tokens corpus_target(const Corpus *corpus, int pair) {
+    size_t start = corpus->target_start[pair];
+    return (Tokens){corpus->target.ids + start, (int)(corpus->target_start[pair + 1] - start)};
 }
 
 #endif

@@ -6,8 +6,7 @@
 #include "base/mem.h"
 
 typedef struct {
-    const int **source, **target;
-    int *source_length, *target_length;
+    Tokens *source, *target;
     uint32_t *sentence;
     int count;
     size_t capacity;
@@ -40,35 +39,24 @@ static void hand_add(Hand *hand, const Corpus *corpus, int pair) {
         hand->capacity = 2 * n;
         hand->source = mem_realloc(hand->source, hand->capacity, sizeof *hand->source);
         hand->target = mem_realloc(hand->target, hand->capacity, sizeof *hand->target);
-        hand->source_length = mem_realloc(hand->source_length, hand->capacity, sizeof *hand->source_length);
-        hand->target_length = mem_realloc(hand->target_length, hand->capacity, sizeof *hand->target_length);
         hand->sentence = mem_realloc(hand->sentence, hand->capacity, sizeof *hand->sentence);
     }
     int i = hand->count++;
-    hand->source[i] = corpus->source.ids + corpus->source_start[pair];
-    hand->target[i] = corpus->target.ids + corpus->target_start[pair];
-    hand->source_length[i] = corpus_source_length(corpus, pair);
-    hand->target_length[i] = corpus_target_length(corpus, pair);
+    hand->source[i] = corpus_source(corpus, pair);
+    hand->target[i] = corpus_target(corpus, pair);
     hand->sentence[i] = (uint32_t)pair;
 }
 
 static TrainingBatch hand_batch(const Hand *hand, int first, int count, uint64_t seed_update) {
-    return (TrainingBatch){count,
-                           hand->source + first,
-                           hand->target + first,
-                           hand->source_length + first,
-                           hand->target_length + first,
-                           hand->sentence + first,
+    return (TrainingBatch){count, hand->source + first, hand->target + first, hand->sentence + first,
                            seed_update};
 }
 
-static int hand_rows(const Hand *hand, int i) { return hand->source_length[i] + hand->target_length[i] + 2; }
+static int hand_rows(const Hand *hand, int i) { return hand->source[i].length + hand->target[i].length + 2; }
 
 static void hand_free(Hand *hand) {
     mem_free(hand->source);
     mem_free(hand->target);
-    mem_free(hand->source_length);
-    mem_free(hand->target_length);
     mem_free(hand->sentence);
 }
 
@@ -145,8 +133,8 @@ BatchLoss shards_run(Shards *s, const int *pairs, int count, uint64_t seed_updat
                      double scale) {
     Card *cards = mem_alloc((size_t)count, sizeof *cards);
     for (int i = 0; i < count; i++)
-        cards[i] = (Card){pairs[i], 2 * corpus_target_length(s->corpus, pairs[i]) +
-                                        corpus_source_length(s->corpus, pairs[i])};
+        cards[i] = (Card){pairs[i], 2 * corpus_target(s->corpus, pairs[i]).length +
+                                        corpus_source(s->corpus, pairs[i]).length};
     qsort(cards, (size_t)count, sizeof *cards, longest_first);
     for (int i = 0; i < s->count; i++) s->shard[i].hand.count = 0;
     for (int i = 0; i < count; i++) { /* there and back again: 0 1 2 2 1 0 0 1 ... */

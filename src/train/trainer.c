@@ -255,7 +255,7 @@ static Status validate(Trainer *t) {
 static long target_tokens(const Trainer *t, int first_batch, int batches) {
     long tokens = 0;
     for (int i = t->plan->start[first_batch]; i < t->plan->start[first_batch + batches]; i++)
-        tokens += corpus_target_length(&t->train, t->plan->pairs[i]) + 1;
+        tokens += corpus_target(&t->train, t->plan->pairs[i]).length + 1;
     return tokens;
 }
 

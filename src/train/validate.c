@@ -6,30 +6,23 @@
 #include "metrics/bleu.h"
 #include "train/shards.h"
 
-static Status translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
-                        ValidationScore *score) {
+static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
+                      ValidationScore *score) {
     size_t n = (size_t)score->count;
-    const int **ids = mem_alloc(n, sizeof *ids);
-    int *lengths = mem_alloc(n, sizeof *lengths), **out = mem_alloc(n, sizeof *out);
-    int *out_lengths = mem_alloc(n, sizeof *out_lengths);
+    Tokens *sources = mem_alloc(n, sizeof *sources);
+    HypothesisList *found = mem_alloc(n, sizeof *found);
+    for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
+    translator_greedy(model, sources, score->count, &config->decode, workers, found);
     for (int i = 0; i < score->count; i++) {
-        ids[i] = corpus->source.ids + corpus->source_start[i];
-        lengths[i] = corpus_source_length(corpus, i);
-    }
-    Status status =
-        translator_greedy_ids(model, ids, lengths, score->count, &config->decode, workers, out, out_lengths);
-    for (int i = 0; i < score->count && status == STATUS_OK; i++) {
+        const Hypothesis *best = &found[i].items[0];
         StrBuf line = {0};
-        segmenter_decode(seq2seq_target(model), out[i], (size_t)out_lengths[i], &line);
+        segmenter_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));
         strbuf_free(&line);
-        mem_free(out[i]);
+        hypotheses_free(&found[i]);
     }
-    mem_free(ids);
-    mem_free(lengths);
-    mem_free(out);
-    mem_free(out_lengths);
-    return status;
+    mem_free(sources);
+    mem_free(found);
 }
 
 Status validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
@@ -40,7 +33,7 @@ Status validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *
     int limit = config->train.valid_limit;
     score->count = limit && limit < corpus->count ? limit : corpus->count;
     score->hypotheses = mem_alloc((size_t)score->count, sizeof *score->hypotheses);
-    TRY(translate(model, corpus, config, workers, score));
+    translate(model, corpus, config, workers, score);
 
     StrView *hypotheses = mem_alloc((size_t)score->count, sizeof *hypotheses);
     StrView *references = mem_alloc((size_t)score->count, sizeof *references);

@@ -112,8 +112,8 @@ static Seq2Seq *read_model(Reference *inputs) {
 }
 
 typedef struct {
-    int source[B][STEPS], target[B][STEPS], source_length[B], target_length[B];
-    const int *source_rows[B], *target_rows[B];
+    int source_ids[B][STEPS], target_ids[B][STEPS];
+    Tokens source[B], target[B];
     uint32_t sentence[B];
 } Data;
 
@@ -123,23 +123,22 @@ static Data *read_data(Reference *inputs) {
     Field src = reference_field(inputs, "in", "src"), len = reference_field(inputs, "in", "src_len");
     Field labels = reference_field(inputs, "in", "labels"), tgt_in = reference_field(inputs, "in", "tgt_in");
     for (int b = 0; b < B; b++) {
-        data->source_length[b] = (int)len.data[b] - 1;
-        assert_int_equal(src.data[b * STEPS + data->source_length[b]], 2);
+        int S = (int)len.data[b] - 1, T = 0;
+        assert_int_equal(src.data[b * STEPS + S], 2);
         assert_int_equal(tgt_in.data[b * STEPS], 1);
         for (int t = 0; t < STEPS; t++) {
-            data->source[b][t] = our_id((int)src.data[b * STEPS + t]);
-            data->target[b][t] = our_id((int)labels.data[b * STEPS + t]);
+            data->source_ids[b][t] = our_id((int)src.data[b * STEPS + t]);
+            data->target_ids[b][t] = our_id((int)labels.data[b * STEPS + t]);
         }
-        while (data->target[b][data->target_length[b]] != VOCAB_EOS) data->target_length[b]++;
-        data->source_rows[b] = data->source[b];
-        data->target_rows[b] = data->target[b];
+        while (data->target_ids[b][T] != VOCAB_EOS) T++;
+        data->source[b] = (Tokens){data->source_ids[b], S};
+        data->target[b] = (Tokens){data->target_ids[b], T};
     }
     return data;
 }
 
 static TrainingBatch batch_of(const Data *data) {
-    return (TrainingBatch){
-        B, data->source_rows, data->target_rows, data->source_length, data->target_length, data->sentence, 0};
+    return (TrainingBatch){B, data->source, data->target, data->sentence, 0};
 }
 
 static void check_loss(bool packed) {
@@ -150,7 +149,7 @@ static void check_loss(bool packed) {
     params->packs_backward = true;
     if (packed) params_pack_all(params);
     long tokens = 0;
-    for (int b = 0; b < B; b++) tokens += data->target_length[b] + 1;
+    for (int b = 0; b < B; b++) tokens += data->target[b].length + 1;
     Tape *tape = tape_new(params, true);
     tape->grads = params_block(params);
     TrainingBatch batch = batch_of(data);
@@ -186,12 +185,12 @@ static void check_step(Reference *masked, const Data *data, int t, const Tensor 
                        const AttentionWeights *attention) {
     Field all = reference_field(masked, "out", "logits"), weights = reference_field(masked, "out", "weights");
     for (int b = 0; b < B; b++) {
-        if (t > data->target_length[b]) continue;
+        if (t > data->target[b].length) continue;
         Field row = {"logits", 1, {VOCAB}, VOCAB, all.data + (b * STEPS + t) * VOCAB};
         real theirs[VOCAB];
         for (int id = 0; id < VOCAB; id++) theirs[id] = tensor_row(logits, b)[our_id(id)];
         reference_check(&row, theirs, VOCAB, REFERENCE_SIX_DIGITS);
-        int length = data->source_length[b] + 1;
+        int length = data->source[b].length + 1;
         Field span = {"weights", 1, {length}, (size_t)length, weights.data + (b * STEPS + t) * STEPS};
         reference_check(&span, attention->weights + attention->start[b], (size_t)attention->length[b],
                         REFERENCE_SIX_DIGITS);
@@ -206,12 +205,12 @@ void golden_seq2seq_steps(void **state) {
     Data *data = read_data(inputs);
     params_pack_all(seq2seq_params(model));
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, data->source_rows, data->source_length, B);
+    Encoded *encoded = seq2seq_encode(model, tape, data->source, B);
     DecoderState decoder = seq2seq_start(encoded);
     for (int t = 0; t < STEPS; t++) {
         int tokens[B];
         for (int b = 0; b < B; b++)
-            tokens[b] = !t ? VOCAB_BOS : t <= data->target_length[b] ? data->target[b][t - 1] : VOCAB_PAD;
+            tokens[b] = !t ? VOCAB_BOS : t <= data->target[b].length ? data->target[b].ids[t - 1] : VOCAB_PAD;
         AttentionWeights attention;
         Tensor *logits = seq2seq_step(model, tape, encoded, SENTENCES, tokens, B, &decoder, &attention);
         assert_int_equal(logits->rows, B);

@@ -121,11 +121,8 @@ Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t see
 
 TrainingBatch variant_batch(uint64_t seed_update) {
     static const int A[] = {4, 5, 6}, B[] = {8}, C[] = {8, 4, 4, 1, 7}, D[] = {5, 6, 7, 8};
-    static const int *const source[VARIANT_SENTENCES] = {A, B, C, D, B}, *const target[VARIANT_SENTENCES] = {
-                                                                             B, D, A, C, A};
-    static const int source_length[VARIANT_SENTENCES] = {3, 0, 5, 1, 1},
-                     target_length[VARIANT_SENTENCES] = {1, 4, 0, 5, 2};
+    static const Tokens source[VARIANT_SENTENCES] = {{A, 3}, {B, 0}, {C, 5}, {D, 1}, {B, 1}},
+                        target[VARIANT_SENTENCES] = {{B, 1}, {D, 4}, {A, 0}, {C, 5}, {A, 2}};
     static const uint32_t sentence[VARIANT_SENTENCES] = {12, 0, 7, 3000000000u, 8};
-    return (TrainingBatch){VARIANT_SENTENCES, source,   target,     source_length,
-                           target_length,     sentence, seed_update};
+    return (TrainingBatch){VARIANT_SENTENCES, source, target, sentence, seed_update};
 }

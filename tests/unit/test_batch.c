@@ -39,7 +39,7 @@ static void check_each_once(const BatchPlan *plan, int count) {
 static int batch_tokens(const BatchPlan *plan, const Corpus *corpus, int batch) {
     int tokens = 0;
     for (int i = plan->start[batch]; i < plan->start[batch + 1]; i++)
-        tokens += corpus_target_length(corpus, plan->pairs[i]) + 1;
+        tokens += corpus_target(corpus, plan->pairs[i]).length + 1;
     return tokens;
 }
 
@@ -141,7 +141,7 @@ static double padding(const Corpus *corpus, int window) {
     for (int b = 0; b < plan->count; b++) {
         int longest = 0;
         for (int i = plan->start[b]; i < plan->start[b + 1]; i++) {
-            int length = corpus_target_length(corpus, plan->pairs[i]) + 1;
+            int length = corpus_target(corpus, plan->pairs[i]).length + 1;
             longest = length > longest ? length : longest;
         }
         padded += (double)longest * (plan->start[b + 1] - plan->start[b]);
@@ -190,8 +190,8 @@ static void test_order_is_random(void **state) {
     BatchPlan *plan = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 400, 5, 1); /* one window: fully sorted */
     int rises = 0, near = 0;
     for (int b = 0; b + 1 < plan->count; b++)
-        rises += corpus_target_length(&corpus, plan->pairs[plan->start[b]]) <
-                 corpus_target_length(&corpus, plan->pairs[plan->start[b + 1]]);
+        rises += corpus_target(&corpus, plan->pairs[plan->start[b]]).length <
+                 corpus_target(&corpus, plan->pairs[plan->start[b + 1]]).length;
     for (int i = 0; i + 1 < corpus.count; i++) {
         int step = plan->pairs[i] - plan->pairs[i + 1];
         near += step >= -10 && step <= 10;

@@ -25,21 +25,18 @@ static const SearchOptions GREEDY = {.beam_size = 1,
 /* 64 sentences of 0 to 12 words. */
 typedef struct {
     Seq2Seq *model;
-    const int *ids[SENTENCES];
-    int lengths[SENTENCES];
+    Tokens sources[SENTENCES];
 } Fixture;
 
 static void fixture_begin_with(Fixture *fixture, int words, uint64_t seed) {
     fixture->model = tiny_model_new(words, seed);
-    for (int i = 0; i < SENTENCES; i++) {
-        fixture->lengths[i] = i * 7 % 13;
-        fixture->ids[i] = tiny_model_ids(fixture->model, words, i, fixture->lengths[i]);
-    }
+    for (int i = 0; i < SENTENCES; i++)
+        fixture->sources[i] = tiny_model_tokens(fixture->model, words, i, i * 7 % 13);
 }
 static void fixture_begin(Fixture *fixture, uint64_t seed) { fixture_begin_with(fixture, WORDS, seed); }
 
 static void fixture_end(Fixture *fixture) {
-    for (int i = 0; i < SENTENCES; i++) mem_free((void *)fixture->ids[i]);
+    for (int i = 0; i < SENTENCES; i++) tiny_model_forget(fixture->sources[i]);
     seq2seq_free(fixture->model);
 }
 
@@ -70,19 +67,14 @@ static void assert_same_results(const HypothesisList *a, const HypothesisList *b
 /* Search sentences order[0..count-1] together; results in that order. */
 static void search_some(const Fixture *fixture, const int *order, int count, const SearchOptions *options,
                         bool beam, HypothesisList *results) {
-    const int *ids[SENTENCES];
-    int lengths[SENTENCES];
-    for (int i = 0; i < count; i++) {
-        ids[i] = fixture->ids[order[i]];
-        lengths[i] = fixture->lengths[order[i]];
-    }
+    Tokens sources[SENTENCES];
+    for (int i = 0; i < count; i++) sources[i] = fixture->sources[order[i]];
     const Seq2Seq *model = fixture->model;
     Scorer *scorer = scorer_new(&model, 1);
-    SourceBatch sources = {count, ids, lengths};
     if (beam)
-        beam_search(scorer, &sources, options, results);
+        beam_search(scorer, sources, count, options, results);
     else
-        greedy_search(scorer, &sources, options, results);
+        greedy_search(scorer, sources, count, options, results);
     scorer_free(scorer);
 }
 
@@ -150,27 +142,23 @@ static void test_forced_equals_search(void **state) {
     SearchOptions options = GREEDY;
     int order[SENTENCES], ended = 0;
     HypothesisList found[SENTENCES], forced[SENTENCES];
-    const int *targets[SENTENCES];
-    int lengths[SENTENCES];
+    Tokens targets[SENTENCES];
     options.beam_size = 3;
     fixture_begin(&fixture, 25);
     identity(order);
     search_some(&fixture, order, SENTENCES, &options, true, found);
-    for (int i = 0; i < SENTENCES; i++) {
-        targets[i] = found[i].items[0].ids;
-        lengths[i] = found[i].items[0].length;
-    }
+    for (int i = 0; i < SENTENCES; i++)
+        targets[i] = (Tokens){found[i].items[0].ids, found[i].items[0].length};
     const Seq2Seq *model = fixture.model;
     Scorer *scorer = scorer_new(&model, 1);
-    SourceBatch sources = {SENTENCES, fixture.ids, fixture.lengths};
-    forced_search(scorer, &sources, targets, lengths, &options, forced);
+    forced_search(scorer, fixture.sources, targets, SENTENCES, &options, forced);
     for (int i = 0; i < SENTENCES; i++) {
         double sum = 0;
         for (int t = 0; t < forced[i].items[0].steps; t++) sum += (double)forced[i].items[0].token_scores[t];
         assert_true(fabs(sum - forced[i].items[0].score) <= 1e-4);
         assert_true(forced[i].items[0].score < 0);
-        assert_int_equal(forced[i].items[0].steps, lengths[i] + 1);
-        if (found[i].items[0].steps != lengths[i] + 1) continue;
+        assert_int_equal(forced[i].items[0].steps, targets[i].length + 1);
+        if (found[i].items[0].steps != targets[i].length + 1) continue;
         assert_same_results(&found[i], &forced[i]);
         ended++;
     }
@@ -205,22 +193,17 @@ static void test_beam_finds_the_best(void **state) {
         Scorer *scorer = scorer_new(&models, 1);
         SearchOptions options = {
             .beam_size = 200, .n_best = wanted, .length_penalty = alpha, .max_length_extra = MAX_STEPS};
-        int *source = tiny_model_ids(model, FEW, n, 3), length = 3;
         int all[ALL][MAX_STEPS], lengths[ALL], count = 0, prefix[MAX_STEPS];
-        const int *sources[ALL], *targets[ALL];
-        int source_lengths[ALL];
+        Tokens source = tiny_model_tokens(model, FEW, n, 3), sources[ALL], targets[ALL];
         HypothesisList found, each[ALL];
         add_all(all, lengths, &count, prefix, 0);
         assert_int_equal(count, ALL);
         for (int i = 0; i < ALL; i++) {
             sources[i] = source;
-            source_lengths[i] = length;
-            targets[i] = all[i];
+            targets[i] = (Tokens){all[i], lengths[i]};
         }
-        SourceBatch batch = {ALL, sources, source_lengths};
-        forced_search(scorer, &batch, targets, lengths, &options, each);
-        batch.B = 1;
-        beam_search(scorer, &batch, &options, &found);
+        forced_search(scorer, sources, targets, ALL, &options, each);
+        beam_search(scorer, &source, 1, &options, &found);
         assert_int_equal(found.count, wanted);
         for (int rank = 0; rank < wanted; rank++) {
             int best = 0;
@@ -235,7 +218,7 @@ static void test_beam_finds_the_best(void **state) {
         }
         hypotheses_free(&found);
         results_free(each, ALL);
-        mem_free(source);
+        tiny_model_forget(source);
         scorer_free(scorer);
         seq2seq_free(model);
     }
@@ -318,16 +301,14 @@ static void test_no_special_tokens(void **state) {
         for (int i = 0; i < N; i++) {
             HypothesisList found;
             SearchOptions options = GREEDY;
-            const int *ids = tiny_model_ids(model, VERY_FEW, i, 4);
-            int length = 4;
-            SourceBatch sources = {1, &ids, &length};
+            Tokens source = tiny_model_tokens(model, VERY_FEW, i, 4);
             options.beam_size = options.n_best = 1 + i % 4;
-            search_run(scorer, &sources, &options, &found);
+            search_run(scorer, &source, 1, &options, &found);
             for (int k = 0; k < found.count; k++)
                 for (int t = 0; t < found.items[k].length; t++)
                     assert_true(found.items[k].ids[t] >= VOCAB_SPECIALS);
             hypotheses_free(&found);
-            mem_free((void *)ids);
+            tiny_model_forget(source);
         }
         scorer_free(scorer);
         seq2seq_free(model);
@@ -351,7 +332,7 @@ static void test_maximal_length(void **state) {
         options.beam_size = options.n_best = beam;
         search_some(&fixture, order, SENTENCES, &options, beam > 1, found);
         for (int i = 0; i < SENTENCES; i++) {
-            int most = search_max_steps(&options, fixture.lengths[i]);
+            int most = search_max_steps(&options, fixture.sources[i].length);
             for (int k = 0; k < found[i].count; k++) {
                 const Hypothesis *h = &found[i].items[k];
                 assert_true(h->steps >= 1 && h->steps <= most);
@@ -427,7 +408,7 @@ static void test_attention_is_a_distribution(void **state) {
     options.beam_size = options.n_best = 3;
     search_some(&fixture, order, SENTENCES, &options, true, found);
     for (int i = 0; i < SENTENCES; i++) {
-        assert_int_equal(found[i].source_length, fixture.lengths[i] + 1);
+        assert_int_equal(found[i].source_length, fixture.sources[i].length + 1);
         for (int k = 0; k < found[i].count; k++) {
             for (int t = 0; t < found[i].items[k].steps; t++) {
                 double sum = 0;
@@ -455,11 +436,11 @@ static void test_ensemble_of_one_model(void **state) {
     identity(order);
     search_some(&fixture, order, SENTENCES, &options, true, one);
     const Seq2Seq *models[2] = {fixture.model, fixture.model};
-    SourceBatch sources[2] = {{SENTENCES, fixture.ids, fixture.lengths},
-                              {SENTENCES, fixture.ids, fixture.lengths}};
+    Tokens sources[2][SENTENCES];
+    for (int m = 0; m < 2; m++) memcpy(sources[m], fixture.sources, sizeof sources[m]);
     assert_int_equal(scorer_check(models, 2), STATUS_OK);
     Scorer *scorer = scorer_new(models, 2);
-    beam_search(scorer, sources, &options, two);
+    beam_search(scorer, sources[0], SENTENCES, &options, two);
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(one[i].items[0].length, two[i].items[0].length);
         assert_memory_equal(one[i].items[0].ids, two[i].items[0].ids,
@@ -477,16 +458,13 @@ static void test_ensemble_mean(void **state) {
     (void)state;
     Seq2Seq *a = tiny_model_new(WORDS, 31), *b = tiny_model_new(WORDS, 32);
     const Seq2Seq *models[2] = {a, b};
-    int *source = tiny_model_ids(a, WORDS, 1, 5),
-        target[3] = {VOCAB_SPECIALS, VOCAB_SPECIALS + 7, VOCAB_SPECIALS + 3};
-    const int *ids = source, *targets = target;
-    int length = 5, target_length = 3;
-    SourceBatch sources[2] = {{1, &ids, &length}, {1, &ids, &length}};
+    int words[3] = {VOCAB_SPECIALS, VOCAB_SPECIALS + 7, VOCAB_SPECIALS + 3};
+    Tokens source = tiny_model_tokens(a, WORDS, 1, 5), sources[2] = {source, source}, target = {words, 3};
     HypothesisList result[3];
     double differ = 0;
     for (int m = 0; m < 3; m++) {
         Scorer *scorer = m < 2 ? scorer_new(&models[m], 1) : scorer_new(models, 2);
-        forced_search(scorer, sources, &targets, &target_length, &GREEDY, &result[m]);
+        forced_search(scorer, sources, &target, 1, &GREEDY, &result[m]);
         scorer_free(scorer);
     }
     for (int t = 0; t < 4; t++) {
@@ -498,7 +476,7 @@ static void test_ensemble_mean(void **state) {
     }
     assert_true(differ > 1e-3);
     results_free(result, 3);
-    mem_free(source);
+    tiny_model_forget(source);
     seq2seq_free(a);
     seq2seq_free(b);
 }

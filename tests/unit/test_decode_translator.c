@@ -250,11 +250,11 @@ static void test_endless_word(void **state) {
     seq2seq_free(model);
 }
 
-static void test_greedy_ids(void **state) {
+static void test_greedy_tokens(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 12);
-    const int *ids[LINES];
-    int lengths[LINES], *out[2][LINES], out_lengths[2][LINES];
+    Tokens sources[LINES];
+    HypothesisList out[2][LINES] = {0};
     StrBuf buffers[LINES] = {0};
     StrView lines[LINES];
     Translation texts[LINES] = {0};
@@ -262,29 +262,28 @@ static void test_greedy_ids(void **state) {
     options.decode.beam_size = options.n_best = 1;
     options.decode.max_input_length = 1000;
     for (int i = 0; i < LINES; i++) {
-        lengths[i] = 1 + i % 20;
-        ids[i] = tiny_model_ids(model, WORDS, i, lengths[i]);
-        tiny_model_sentence(WORDS, i, lengths[i], &buffers[i]);
+        int length = 1 + i % 20;
+        sources[i] = tiny_model_tokens(model, WORDS, i, length);
+        tiny_model_sentence(WORDS, i, length, &buffers[i]);
         lines[i] = strbuf_view(&buffers[i]);
     }
     for (int threads = 1; threads <= 2; threads++) {
         DecodeOptions decode = options.decode;
         Workers *workers = workers_new(threads);
         decode.beam_size = 5; /* not used: greedy */
-        assert_int_equal(translator_greedy_ids(model, ids, lengths, LINES, &decode, workers, out[threads - 1],
-                                               out_lengths[threads - 1]),
-                         STATUS_OK);
+        translator_greedy(model, sources, LINES, &decode, workers, out[threads - 1]);
         workers_free(workers);
     }
     run(model, &options, 1, lines, LINES, texts);
     for (int i = 0; i < LINES; i++) {
-        assert_int_equal(out_lengths[0][i], texts[i].items[0].length);
-        assert_int_equal(out_lengths[1][i], texts[i].items[0].length);
-        assert_memory_equal(out[0][i], texts[i].items[0].ids, (size_t)out_lengths[0][i] * sizeof(int));
-        assert_memory_equal(out[1][i], texts[i].items[0].ids, (size_t)out_lengths[0][i] * sizeof(int));
-        mem_free(out[0][i]);
-        mem_free(out[1][i]);
-        mem_free((void *)ids[i]);
+        for (int run = 0; run < 2; run++) {
+            const Hypothesis *found = &out[run][i].items[0];
+            assert_int_equal(out[run][i].count, 1);
+            assert_int_equal(found->length, texts[i].items[0].length);
+            assert_memory_equal(found->ids, texts[i].items[0].ids, (size_t)found->length * sizeof(int));
+            hypotheses_free(&out[run][i]);
+        }
+        tiny_model_forget(sources[i]);
     }
     all_free(buffers, texts);
     seq2seq_free(model);
@@ -337,7 +336,7 @@ int main(void) {
         cmocka_unit_test(test_grouping_and_threads), cmocka_unit_test(test_blank_lines),
         cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
         cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_endless_word),
-        cmocka_unit_test(test_greedy_ids),           cmocka_unit_test(test_forced_lines),
+        cmocka_unit_test(test_greedy_tokens),        cmocka_unit_test(test_forced_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,12 +168,13 @@ static double minus_log_p(Vector readout, int token) {
     return log(total) - logits[token];
 }
 
-static double plain_loss(const int *source, int source_length, const int *target, int n) {
+static double plain_loss(Tokens source, Tokens reference) {
+    const int *target = reference.ids, n = reference.length;
     const Param *table = options->tie == TIE_ALL ? plain_param("embedding") : plain_param("target.embedding");
     Sentence s;
     Vectors x = {.length = n + 1};
     double loss = 0;
-    encode(&s, source, source_length);
+    encode(&s, source.ids, source.length);
     for (int t = 0; t <= n; t++) x.row[t] = plain_row(table, t ? target[t - 1] : VOCAB_BOS);
     if (options->decoder_style == DECODER_TRANSFORMER) {
         for (int t = 0; t <= n; t++) x.row[t] = plain_affine_or_same("decoder.input", x.row[t]);
@@ -206,21 +207,14 @@ static void test_variant(void **state) {
     double total = 0;
     long tokens = 0;
     for (int b = 0; b < batch.B; b++) {
-        double expected =
-            plain_loss(batch.source[b], batch.source_length[b], batch.target[b], batch.target_length[b]);
-        TrainingBatch one = {1,
-                             batch.source + b,
-                             batch.target + b,
-                             batch.source_length + b,
-                             batch.target_length + b,
-                             batch.sentence + b,
-                             0};
+        double expected = plain_loss(batch.source[b], batch.target[b]);
+        TrainingBatch one = {1, batch.source + b, batch.target + b, batch.sentence + b, 0};
         tape_reset(tape);
         double loss = seq2seq_loss(model, tape, &one, 0, 1).loss;
-        if (!(fabs(loss - expected) <= 2e-6 * (batch.target_length[b] + 1)))
+        if (!(fabs(loss - expected) <= 2e-6 * (batch.target[b].length + 1)))
             fail_msg("%s: sentence %d: loss %.9g, expected %.9g", variant->name, b, loss, expected);
         total += expected;
-        tokens += batch.target_length[b] + 1;
+        tokens += batch.target[b].length + 1;
     }
     tape_reset(tape);
     assert_true(fabs(seq2seq_loss(model, tape, &batch, 0, 1).loss - total) <= 2e-6 * (double)tokens);

@@ -43,24 +43,23 @@ static void check_weights(const AttentionWeights *attention, int row, int length
 }
 
 static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const int *sentences, int rows) {
-    const int *source[B];
-    int length[B], own[B];
+    Tokens source[B];
+    int own[B];
     for (int r = 0; r < rows; r++) {
         source[r] = batch->source[sentences[r]];
-        length[r] = batch->source_length[sentences[r]];
         own[r] = r;
     }
     Tape *encoder_tape = tape_new(seq2seq_params(model), false);
     Tape *tapes[2] = {tape_new(seq2seq_params(model), false), tape_new(seq2seq_params(model), false)};
-    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, length, rows);
+    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, rows);
     assert_int_equal(encoded->B, rows);
     DecoderState state = seq2seq_start(encoded);
     Decoded *decoded = mem_alloc(1, sizeof *decoded);
     for (int t = 0; t < MOST_STEPS; t++) {
         int tokens[B];
         for (int r = 0; r < rows; r++) {
-            int s = sentences[r], n = batch->target_length[s];
-            tokens[r] = !t ? VOCAB_BOS : t <= n ? batch->target[s][t - 1] : VOCAB_EOS;
+            Tokens target = batch->target[sentences[r]];
+            tokens[r] = !t ? VOCAB_BOS : t <= target.length ? target.ids[t - 1] : VOCAB_EOS;
         }
         AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
         tape_reset(tapes[t % 2]); /* the state of the step before lives on the other one */
@@ -69,7 +68,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
         assert_int_equal(logits->columns, V);
         for (int r = 0; r < rows; r++) {
             memcpy(decoded->logits[t][r], tensor_row(logits, r), V * sizeof(real));
-            check_weights(&attention, r, length[r] + 1);
+            check_weights(&attention, r, source[r].length + 1);
         }
     }
     tape_free(encoder_tape);
@@ -82,16 +81,14 @@ static const int ALL[B] = {0, 1, 2, 3, 4};
 
 static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, const int *sentences,
                              int rows) {
-    const int *source[B], *target[B];
-    int source_length[B], target_length[B];
+    Tokens source[B], target[B];
     uint32_t number[B];
     for (int r = 0; r < rows; r++) {
         int s = sentences[r];
         source[r] = batch->source[s], target[r] = batch->target[s];
-        source_length[r] = batch->source_length[s], target_length[r] = batch->target_length[s];
         number[r] = batch->sentence[s];
     }
-    TrainingBatch part = {rows, source, target, source_length, target_length, number, batch->seed_update};
+    TrainingBatch part = {rows, source, target, number, batch->seed_update};
     Tape *tape = tape_new(seq2seq_params(model), false);
     BatchLoss loss = seq2seq_loss(model, tape, &part, 0, 1);
     tape_free(tape);
@@ -107,10 +104,10 @@ static void test_steps_are_teacher_forcing(void **state) {
         double total = 0;
         long tokens = 0;
         for (int b = 0; b < B; b++) {
-            int n = batch.target_length[b];
+            int n = batch.target[b].length;
             double sum = 0;
             for (int t = 0; t <= n; t++)
-                sum += minus_log_p(decoded->logits[t][b], t < n ? batch.target[b][t] : VOCAB_EOS);
+                sum += minus_log_p(decoded->logits[t][b], t < n ? batch.target[b].ids[t] : VOCAB_EOS);
             BatchLoss loss = forced_loss(model, &batch, &ALL[b], 1);
             if (!(fabs(loss.likelihood - sum) <= 1e-5 * (n + 1)))
                 fail_msg("%s: sentence %d: steps %.9g, forced %.9g", v->name, b, sum, loss.likelihood);
@@ -143,7 +140,7 @@ static void test_neighbours(void **state) {
         for (size_t g = 0; g < sizeof SIZES / sizeof *SIZES; g++) {
             Decoded *group = decode(model, &batch, GROUPS[g], SIZES[g]);
             for (int r = 0; r < SIZES[g]; r++)
-                for (int t = 0; t <= batch.target_length[GROUPS[g][r]]; t++)
+                for (int t = 0; t <= batch.target[GROUPS[g][r]].length; t++)
                     if (memcmp(group->logits[t][r], together->logits[t][GROUPS[g][r]], V * sizeof(real)) != 0)
                         fail_msg("%s: group %zu, row %d, step %d differs", v->name, g, r, t);
             mem_free(group);
@@ -161,7 +158,7 @@ static void check_select(const char *name, const Seq2Seq *model, int steps) {
     enum { ROWS = sizeof INDEX / sizeof *INDEX };
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B);
     DecoderState whole = seq2seq_start(encoded);
     for (int t = 0; t < steps; t++) seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &whole, NULL);
     DecoderState part = seq2seq_select(tape, &whole, INDEX, ROWS);
@@ -211,21 +208,19 @@ static void test_parts(void **state) {
     enum { MANY = 400, LONG = 700 };
     static const int COUNTS[] = {MANY, 3, 1};
     TrainingBatch batch = variant_batch(0);
-    const int *ids[MANY];
-    int lengths[MANY], longest[LONG];
+    Tokens sources[MANY];
+    int longest[LONG];
     for (int i = 0; i < LONG; i++) longest[i] = VOCAB_SPECIALS + i * i % VARIANT_WORDS;
     for (const ModelVariant *v = cover_variants(); v->name; v++)
         for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
             int count = COUNTS[c];
             Seq2Seq *model = packed_model(v, NULL);
-            for (int i = 0; i < count; i++) {
-                ids[i] = count == 3 && i == 1 ? longest : batch.source[i * 3 % B];
-                lengths[i] = count == 3 && i == 1 ? LONG : batch.source_length[i * 3 % B];
-            }
+            for (int i = 0; i < count; i++)
+                sources[i] = count == 3 && i == 1 ? (Tokens){longest, LONG} : batch.source[i * 3 % B];
             Tape *tapes[3];
             for (int t = 0; t < 3; t++) tapes[t] = tape_new(seq2seq_params(model), false);
-            Encoded *whole = seq2seq_encode(model, tapes[0], ids, lengths, count);
-            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], ids, lengths, count);
+            Encoded *whole = seq2seq_encode(model, tapes[0], sources, count);
+            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], sources, count);
             tape_reset(tapes[2]); /* nothing of it is needed */
             assert_int_equal(parts->B, count);
             for (int b = 0; b <= count; b++) assert_int_equal(parts->start[b], whole->start[b]);
@@ -249,7 +244,7 @@ static void test_parts(void **state) {
 static int step_weights(const Seq2Seq *model, int layer, int head, double *weights) {
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.source_length, B);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B);
     DecoderState decoder = seq2seq_start(encoded);
     AttentionWeights attention = {.choice = {layer, head}};
     int count = 0;
@@ -258,7 +253,7 @@ static int step_weights(const Seq2Seq *model, int layer, int head, double *weigh
         seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &decoder, &attention);
     }
     for (int b = 0; b < B; b++) {
-        check_weights(&attention, b, batch.source_length[b] + 1);
+        check_weights(&attention, b, batch.source[b].length + 1);
         for (int s = 0; s < attention.length[b]; s++)
             weights[count++] = (double)attention.weights[attention.start[b] + s];
     }

@@ -42,11 +42,10 @@ static void check_corpus(const Corpus *corpus, const Segmenter *source, const Se
                          const char *expected) {
     StrBuf out = {0};
     for (int pair = 0; pair < corpus->count; pair++) {
-        segmenter_decode(source, corpus->source.ids + corpus->source_start[pair],
-                         (size_t)corpus_source_length(corpus, pair), &out);
+        Tokens from = corpus_source(corpus, pair), to = corpus_target(corpus, pair);
+        segmenter_decode(source, from.ids, (size_t)from.length, &out);
         strbuf_add_char(&out, '=');
-        segmenter_decode(target, corpus->target.ids + corpus->target_start[pair],
-                         (size_t)corpus_target_length(corpus, pair), &out);
+        segmenter_decode(target, to.ids, (size_t)to.length, &out);
         strbuf_add_char(&out, ';');
     }
     assert_string_equal(strbuf_text(&out), expected);

@@ -72,7 +72,7 @@ static void test_threads_and_shards(void **state) {
     for (int key = 0; key < 2; key++) {
         Result whole = run(model, &corpus, 1, 1, BATCH_SIZE, (uint64_t)key);
         long tokens = 0;
-        for (int i = 0; i < BATCH_SIZE; i++) tokens += corpus_target_length(&corpus, BATCH[i]) + 1;
+        for (int i = 0; i < BATCH_SIZE; i++) tokens += corpus_target(&corpus, BATCH[i]).length + 1;
         assert_int_equal(whole.loss.tokens, tokens);
         for (int count = 2; count <= 16; count *= 2) { /* 16: more shards than sentences */
             Result one = run(model, &corpus, count, 1, BATCH_SIZE, (uint64_t)key);
@@ -118,12 +118,9 @@ static void test_validation(void **state) {
     double loss = 0, likelihood = 0;
     Tape *tape = tape_new(seq2seq_params(model), false);
     for (int i = 0; i < PAIRS; i++) {
-        const int *source = corpus.source.ids + corpus.source_start[i],
-                  *target = corpus.target.ids + corpus.target_start[i];
-        int source_length = corpus_source_length(&corpus, i),
-            target_length = corpus_target_length(&corpus, i);
+        Tokens source = corpus_source(&corpus, i), target = corpus_target(&corpus, i);
         uint32_t number = 0;
-        TrainingBatch one = {1, &source, &target, &source_length, &target_length, &number, 0};
+        TrainingBatch one = {1, &source, &target, &number, 0};
         tape_reset(tape);
         BatchLoss b = seq2seq_loss(model, tape, &one, 0.1, 1);
         loss += b.loss, likelihood += b.likelihood;

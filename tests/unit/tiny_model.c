@@ -70,12 +70,14 @@ void tiny_model_sentence(int words, int number, int length, StrBuf *line) {
         strbuf_format(line, "%ss%u", i ? " " : "", (unsigned)rng_below(&rng, (uint32_t)words));
 }
 
-int *tiny_model_ids(const Seq2Seq *model, int words, int number, int length) {
+Tokens tiny_model_tokens(const Seq2Seq *model, int words, int number, int length) {
     StrBuf line = {0};
     IdList ids = {0};
     tiny_model_sentence(words, number, length, &line);
     segmenter_encode(seq2seq_source(model), strbuf_view(&line), &ids);
     assert((int)ids.count == length);
     strbuf_free(&line);
-    return ids.ids ? ids.ids : mem_alloc(1, sizeof(int));
+    return (Tokens){ids.ids, length};
 }
+
+void tiny_model_forget(Tokens tokens) { mem_free((int *)tokens.ids); }

@@ -9,7 +9,8 @@
 Seq2Seq *tiny_model_new(int words, uint64_t seed);
 /* Sentence `number` of an endless text in words that the model knows; `length` words. */
 void tiny_model_sentence(int words, int number, int length, StrBuf *line);
-/* The same sentence as ids: [length], release with mem_free. */
-int *tiny_model_ids(const Seq2Seq *model, int words, int number, int length);
+/* The same sentence as tokens; release with tiny_model_forget. */
+Tokens tiny_model_tokens(const Seq2Seq *model, int words, int number, int length);
+void tiny_model_forget(Tokens tokens);
 
 #endif
