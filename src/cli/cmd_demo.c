@@ -44,7 +44,7 @@ static const Option POSITION_OPTIONS[] = {
 
 static const Option ATTENTION_OPTIONS[] = {
     {.flag = "score", .type = OPT_CHOICE, ATTENTION(score), .fallback = "additive",
-     .choices = ATTENTION_SCORE_CHOICES,
+     .choices = ATTENTION_CHOICES,
      .arg = "NAME", .help = "attention score function", .group = "demo attention"},
     {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .fallback = "equal", .choices = "equal|random",
      .arg = "KIND", .help = "all keys are the same, so that weights are too, or random"},

@@ -1,12 +1,13 @@
 /* attention.h - weights over source positions and the context they give.
- * Dive into Deep Learning, sections 11.1 and 11.3: equations "11.x.y" here and in attention.c are those of its version 1.0
+ * Dive into Deep Learning, sections 11.1 and 11.3. Here and elsewhere its equations have the numbers of
+ * version 1.0
  *
- * All score functions, and the table of them, are in attention_scores.c: configuration choices, --help and tests follow from
- * its rows.
+ * All score functions, and the table of them, are in attention_scores.c: configuration choices, --help and
+ * tests follow from its rows.
  *
  * Shapes  query [n, Q]  values [sum S, K]  keys [sum S, A]  ->  weights [1, total] by spans, context [n, K]
- * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has no weights and
- *         its context is 0
+ * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has
+ *         no weights and its context is 0
  * Owner   results live on the tape
  * Fails   never at run time
  */
@@ -22,7 +23,7 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Multi-head attention over a key/value cache: rows that lie anywhere, as in op_score_gathered; else NULL. */
+    /* Attention over a key/value cache: rows that lie anywhere, as in op_score_gathered; else NULL. */
     const real *const *key_rows, *const *value_rows;
 } KeysValues;
 
@@ -40,9 +41,8 @@ typedef struct {
 
 extern const AttentionScore ATTENTION_SCORES[];
 extern const int ATTENTION_SCORE_COUNT;
-/* The names of all rows as the choices of an option, "additive|dot|...": a constant. */
-extern const char ATTENTION_SCORE_NAMES[];
-#define ATTENTION_SCORE_CHOICES (&ATTENTION_SCORE_NAMES[1])
+extern const char ATTENTION_NAMES[]; /* "|additive|dot|..." */
+#define ATTENTION_CHOICES (ATTENTION_NAMES + 1)
 
 typedef struct {
     int query, value; /* Q and K */
@@ -74,8 +74,8 @@ typedef struct {
     const uint32_t *row_keys; /* [n] */
 } AttentionDropout;
 
-/* The context [n, K]: the sum of the values under the weights, some of which are dropped; weights [N, total] of N heads give
- * each head its share of the columns. */
+/* The context [n, K]: the sum of the values under the weights, some of which are dropped; weights [N, total]
+ * of N heads give each head its share of the columns. */
 Tensor *attention_context(Tape *tape, Tensor *weights, const KeysValues *kv, const Spans *spans,
                           AttentionDropout dropout);
 

@@ -1,20 +1,21 @@
-/* attention_scores.c - every score function: its formula, then the three functions of its row in the table at the end.
+/* attention_scores.c - every score function: its formula, its three functions, and at the end the table of
+ * them.
  *
- *   declare       which parameters there are; their names begin with that of the attention, the sizes are in it
+ *   declare       which parameters there are, under the attention's name and of its sizes
  *   project_keys  what depends on the keys alone, computed once per sentence
- *   scores        one number a(q, k) for each query and each key of its span, of ops, which know their derivatives
+ *   scores        one number a(q, k) for each query and each key of its span
  *
- * Keys k are the encoder's annotations, which are also the values. A score that needs arithmetic of its own is an op first:
- * num/op_score.c.
+ * Keys k are the encoder's annotations, which are also the values. Ops know their derivatives, so there is
+ * nothing more to do for training; a score that needs arithmetic of its own is an op first: num/op_score.c.
  */
 #include <math.h>
 #include "layers/attention.h"
 
 /* ---- what scores share ---- */
 
-/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the bounds of Glorot
- * and Bengio 2010: scores that grow with the size of their vectors must begin smaller, or the softmax starts where its
- * gradient vanishes. */
+/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the
+ * bounds of Glorot and Bengio 2010: scores that grow with the size of their vectors must begin smaller, or
+ * the softmax starts where its gradient vanishes. */
 static Linear map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,
                   double shrink) {
     const char *name = param_name(param_name(a->name, side), "weight");
@@ -22,7 +23,8 @@ static Linear map(ParamSet *params, const Attention *a, const char *side, int in
     return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
 }
 
-/* For scores of q and k that must have one size: a map that makes keys of the query's size, where the annotations have another. */
+/* For scores of q and k that must have one size: a map that makes keys of the query's size, where the
+ * annotations have another. */
 static void declare_equal_sizes(ParamSet *params, Attention *a, double shrink) {
     if (a->size.query != a->size.value) a->key = map(params, a, "key", a->size.value, a->size.query, shrink);
 }
@@ -64,7 +66,8 @@ static Tensor *scores_dot(Tape *tape, const Attention *a, Tensor *query, const K
 }
 
 /* ---- scaled_dot: q . k / sqrt(d), so that the variance of the scores does not grow with the size d ----
- * Vaswani et al. 2017, section 3.2.1; Dive into Deep Learning, eq. 11.3.2 and, for all queries at once, 11.3.6 */
+ * Vaswani et al. 2017, section 3.2.1; Dive into Deep Learning, eq. 11.3.2 and, for all queries at once,
+ * 11.3.6 */
 
 static void declare_scaled_dot(ParamSet *params, Attention *a) { declare_equal_sizes(params, a, 1); }
 
@@ -83,8 +86,8 @@ static void declare_general(ParamSet *params, Attention *a) {
 }
 
 /* ---- cosine: b q . k / (|q| |k|), addressing by content with a learned sharpness b ----
- * Graves, Wayne and Danihelka 2014, eq. 5-6. A cosine lies between -1 and 1, too little to tell keys apart: the sharpness
- * starts at 8 and is learned. */
+ * Graves, Wayne and Danihelka 2014, eq. 5-6. A cosine lies between -1 and 1, too little to tell keys apart:
+ * the sharpness starts at 8 and is learned. */
 
 enum { FIRST_SHARPNESS = 8 };
 
@@ -106,8 +109,8 @@ static Tensor *scores_cosine(Tape *tape, const Attention *a, Tensor *query, cons
 }
 
 /* ---- distance: -|q - k|^2 / 2, the logarithm of a Gaussian kernel ----
- * Dive into Deep Learning, eq. 11.3.1. Computed as q . k - |k|^2 / 2 - |q|^2 / 2, as there: the squared lengths of the keys
- * are made once per sentence. */
+ * Dive into Deep Learning, eq. 11.3.1. Computed as q . k - |k|^2 / 2 - |q|^2 / 2, as there: the squared
+ * lengths of the keys are made once per sentence. */
 
 /* Half the usual square root: the scores are squares of the keys. */
 static void declare_distance(ParamSet *params, Attention *a) {
@@ -144,8 +147,8 @@ static Tensor *scores_location(Tape *tape, const Attention *a, Tensor *query, co
 }
 
 /* ---- concat: v . tanh(W [q; k]) ----
- * Luong et al. 2015, section 3.1. The product with the joined vector is the sum of two products: W is kept as the two
- * halves, drawn as the one matrix [Q + K, A] that they make up. Beyond that it is the additive score. */
+ * Luong et al. 2015, section 3.1. The product with the joined vector is the sum of two products: W is kept as
+ * the two halves, drawn as the one matrix [Q + K, A] that they make up. Beyond that it is additive. */
 
 static Linear half(ParamSet *params, const Attention *a, const char *side, int inputs) {
     double whole = a->size.query + a->size.value + a->size.hidden; /* rows and columns of W */
@@ -161,19 +164,19 @@ static void declare_concat(ParamSet *params, Attention *a) {
 /* ---- the table ---- */
 
 /* clang-format off */
-#define SCORE_TABLE(ROW)                                                                                      \
-    ROW(additive,   "v . tanh(W q + U k)",   declare_additive,   project_keys,          scores_additive)      \
-    ROW(dot,        "q . k",                 declare_dot,        project_keys,          scores_dot)           \
-    ROW(scaled_dot, "q . k / sqrt(d)",       declare_scaled_dot, project_keys,          scores_scaled_dot)    \
-    ROW(general,    "q . W k",               declare_general,    project_keys,          scores_dot)           \
-    ROW(cosine,     "b q . k / (|q| |k|)",   declare_cosine,     project_keys_cosine,   scores_cosine)        \
-    ROW(distance,   "-|q - k|^2 / 2",        declare_distance,   project_keys_distance, scores_distance)      \
-    ROW(location,   "(W q)[position of k]",  declare_location,   project_keys_location, scores_location)      \
-    ROW(concat,     "v . tanh(W [q; k])",    declare_concat,     project_keys,          scores_additive)
+#define SCORE_TABLE(ROW)                                                                                     \
+    ROW(additive,   "v . tanh(W q + U k)", declare_additive,   project_keys,          scores_additive)       \
+    ROW(dot,        "q . k",               declare_dot,        project_keys,          scores_dot)            \
+    ROW(scaled_dot, "q . k / sqrt(d)",     declare_scaled_dot, project_keys,          scores_scaled_dot)     \
+    ROW(general,    "q . W k",             declare_general,    project_keys,          scores_dot)            \
+    ROW(cosine,     "b q . k / (|q| |k|)", declare_cosine,     project_keys_cosine,   scores_cosine)         \
+    ROW(distance,   "-|q - k|^2 / 2",      declare_distance,   project_keys_distance, scores_distance)       \
+    ROW(location,   "(W q)[position of k]", declare_location,  project_keys_location, scores_location)       \
+    ROW(concat,     "v . tanh(W [q; k])",  declare_concat,     project_keys,          scores_additive)
 /* clang-format on */
 
 #define SCORE_ROW(name, ...)  {#name, __VA_ARGS__},
 #define SCORE_NAME(name, ...) "|" #name
 const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
 const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
-const char ATTENTION_SCORE_NAMES[] = SCORE_TABLE(SCORE_NAME);
+const char ATTENTION_NAMES[] = SCORE_TABLE(SCORE_NAME);

@@ -1,7 +1,8 @@
 /* conv.h - a one-dimensional convolution with gated linear units and a residual connection.
  * Gehring et al. 2017, section 3.2; gated linear units: Dauphin et al. 2017
  *
- * Shapes  x [rows, D] -> [rows, D]; each token sees `width` tokens around itself, zeros beyond the ends of its sentence
+ * Shapes  x [rows, D] -> [rows, D]; each token sees `width` tokens around itself, zeros beyond the ends of
+ *         its sentence
  */
 #ifndef LAYERS_CONV_H
 #define LAYERS_CONV_H

@@ -1,7 +1,8 @@
 /* kv_cache.h - keys and values of earlier steps of self-attention, and which of them belong to which row.
  *
- * What a step made stays where it is. Each row remembers by which row of every step it came, so that a hypothesis is copied,
- * moved or dropped for the price of a few numbers, and rows that share a beginning share its keys and values.
+ * What a step made stays where it is. Each row remembers by which row of every step it came, so that a
+ * hypothesis is copied, moved or dropped for the price of a few numbers, and rows that share a beginning
+ * share its keys and values.
  *
  * Shapes  a step has rows of its own; path[r, t] is the row of step t that row r came by
  * Owner   the lists live on the tape of the call; what a step made, on a tape that outlives all of them

@@ -37,8 +37,8 @@ static Tensor *distance_scores(Tape *tape, const Multihead *m, Tensor *query, co
                              spans);
 }
 
-/* W_o [h_1; ...; h_N] with h_i = softmax(W_i^q q . W_i^k k / sqrt(D/N)) W_i^v v: Dive into Deep Learning, eq. 11.5.1 and 11.5.2. The
- * W_i of all heads are one matrix. */
+/* W_o [h_1; ...; h_N] with h_i = softmax(W_i^q q . W_i^k k / sqrt(D/N)) W_i^v v: Dive into Deep Learning, eq.
+ * 11.5.1 and 11.5.2. The W_i of all heads are one matrix. */
 Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysValues *kv, const Spans *spans,
                          const int *position, AttentionDropout dropout, Tensor **weights) {
     Tensor *query =

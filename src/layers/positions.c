@@ -16,7 +16,7 @@ PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKin
     return encoding;
 }
 
-/* Computed in double precision: angles may be large. */
+/* Eq. 11.6.2, computed in double precision: angles may be large. */
 void positions_sinusoidal(int first, int count, int size, real *out) {
     for (int column = 0; column < size; column += 2) {
         double frequency = pow(10000, -(double)column / size);

@@ -1,5 +1,6 @@
 /* positions.h - telling layers that see all tokens at once where each of them stands.
- * Vaswani et al. 2017, section 3.5 (sinusoidal, learned); Gehring et al. 2017 (learned); Dive into Deep Learning, section 11.6.3
+ * Vaswani et al. 2017, section 3.5 (sinusoidal, learned); Gehring et al. 2017 (learned); Dive into Deep
+ * Learning, section 11.6.3
  *
  * Relative positions (Shaw et al. 2018) are not added to the tokens but to the scores: multihead.h.
  */
@@ -11,12 +12,12 @@
 typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_RELATIVE, POSITIONS_NONE } PositionKind;
 #define POSITION_CHOICES "sinusoidal|learned|relative|none" /* in the order of PositionKind */
 
-/* P[i, 2j] = sin(i / 10000^(2j / size)), P[i, 2j + 1] = cos of the same; the last column of an odd size is a sine. For any
- * distance a rotation of each pair of columns leads from P[i] to P[i + distance].
+/* P[i, 2j] = sin(i / 10000^(2j / size)), P[i, 2j + 1] = cos of the same; the last column of an odd size is a
+ * sine. For any distance a rotation of each pair of columns leads from P[i] to P[i + distance].
  * Dive into Deep Learning, eq. 11.6.2 and 11.6.3. out [count, size], row r for position first + r */
 void positions_sinusoidal(int first, int count, int size, real *out);
 
-/* What such layers read: embeddings, mapped to the layers' size where theirs is another, plus the positions. */
+/* What such layers read: embeddings, mapped to the layers' size where theirs is another, plus positions. */
 typedef struct {
     PositionKind kind;
     Linear input;       /* "name.input": [inputs, size], if these differ */
@@ -25,8 +26,9 @@ typedef struct {
 
 PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,
                                  int inputs, int size);
-/* x [n, inputs] -> [n, size]: the mapped x times sqrt(size), plus the encoding of position[r] for each row. The factor keeps
- * embeddings, which begin small, from being drowned by their positions; it is there without an encoding, too. */
+/* x [n, inputs] -> [n, size]: the mapped x times sqrt(size), plus the encoding of position[r] for each row.
+ * The factor keeps embeddings, which begin small, from being drowned by their positions; it is there without
+ * an encoding, too. */
 Tensor *positions_add(Tape *tape, const PositionalEncoding *encoding, Tensor *x, const int *position);
 
 #endif

@@ -47,8 +47,8 @@ CellState cell_gather(Tape *tape, CellState state, const int *index, int rows) {
 
 /* ---- a layer ---- */
 
-/* One part of the state to start a step of `rows` sentences from: the first rows of the step before, zeros for sentences that
- * begin. */
+/* One part of the state to start a step of `rows` sentences from: the first rows of the step before, zeros
+ * for sentences that begin. */
 static Tensor *part_for(Tape *tape, Tensor *before, int hidden, int rows) {
     if (!before) return tape_tensor_zeroed(tape, rows, hidden);
     if (rows <= before->rows) return rows == before->rows ? before : tape_rows(tape, before, 0, rows);

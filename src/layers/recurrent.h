@@ -2,9 +2,11 @@
  * GRU   Cho et al. 2014; the reset gate acts on the projected state, as in cuDNN and PyTorch:
  *         r, z = sigmoid(W x + b + U h + c);  n = tanh(W x + b + r (U h + c));  h' = (1 - z) n + z h
  * LSTM  Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000:
- *         i, f, o = sigmoid(W x + b + U h + c);  g = tanh(W x + b + U h + c);  c' = f c + i g;  h' = o tanh(c')
+ *         i, f, o = sigmoid(W x + b + U h + c);  g = tanh(W x + b + U h + c);
+ *         c' = f c + i g;  h' = o tanh(c')
  * Dive into Deep Learning, eq. 10.2.1-10.2.3 (GRU; there the reset gate acts on h before its projection) and
- * 10.1.1-10.1.4 (LSTM). With layer normalization, W x + b and U h + c are each normalized, over all their gates together.
+ * 10.1.1-10.1.4 (LSTM). With layer normalization, W x + b and U h + c are each normalized, over all their
+ * gates together.
  *
  * Shapes  x [n, inputs], projections [n, gates H] with gates r, z, n or i, f, g, o; state parts [n, H]
  */
@@ -42,8 +44,8 @@ CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState 
 CellState cell_rows(Tape *tape, CellState state, int first, int rows);
 CellState cell_gather(Tape *tape, CellState state, const int *index, int rows);
 
-/* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; `h` of them is the layer's output.
- * Each sentence starts from a zero state: at its first step, or at its last one if `reverse`. */
+/* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; `h` of them is the
+ * layer's output. Each sentence starts from zeros: at its first step, or at its last one if `reverse`. */
 CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse);
 
 #endif

@@ -1,8 +1,8 @@
 /* sequences.h - sentences of different lengths in one matrix, without padding: which row is which token.
  *
- * Two orders. `Sequences`: sentence after sentence, for whatever reads all tokens at once. `Packed`: time step after
- * time step, for recurrence; sentences are ranked by length, longest first, so that those that still run at a step are
- * the first ranks. sequences_steps leads from one to the other.
+ * Two orders. `Sequences`: sentence after sentence, for whatever reads all tokens at once. `Packed`: time
+ * step after time step, for recurrence; sentences are ranked by length, longest first, so that those that
+ * still run at a step are the first ranks. sequences_steps leads from one to the other.
  *
  * Shapes  Sequences: sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
  *         Packed: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order
@@ -23,8 +23,8 @@ typedef struct {
         *row_keys; /* [rows] keys of dropout masks: functions of the sentence's number and the place */
 } Sequences;
 
-/* `number` [B]: what the dropout masks of a sentence depend on, or NULL when nothing is dropped; `side` tells sequences
- * of the same sentences apart. */
+/* `number` [B]: what the dropout masks of a sentence depend on, or NULL when nothing is dropped; `side` tells
+ * sequences of the same sentences apart. */
 const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint32_t *number, uint32_t side);
 
 /* Each row looks at its whole sentence, or only as far as itself. */

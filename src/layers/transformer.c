@@ -27,8 +27,8 @@ KeysValues transformer_project_source(Tape *tape, const TransformerBlock *block,
 
 /* ---- one run ---- */
 
-/* Each part is y = norm(x + part(x)) or, with normalization before it, y = x + part(norm(x)): part_input and add_part stand around
- * the part. */
+/* Each part is y = norm(x + part(x)) or, with normalization before it, y = x + part(norm(x)): part_input and
+ * add_part stand around the part. */
 static Tensor *part_input(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x) {
     return b->norm == NORM_PRE ? norm_apply(tape, norm, x) : x;
 }

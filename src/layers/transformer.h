@@ -1,7 +1,7 @@
-/* transformer.h - a Transformer block: self-attention, attention to the source (decoder only), feed-forward network, each with a
- * residual connection and layer normalization.
- * Vaswani et al. 2017, section 3; Dive into Deep Learning, section 11.7; normalization before each part instead of after it: Wang
- * et al. 2019, Xiong et al. 2020
+/* transformer.h - a Transformer block: self-attention, attention to the source (decoder only), feed-forward
+ * network, each with a residual connection and layer normalization.
+ * Vaswani et al. 2017, section 3; Dive into Deep Learning, section 11.7; normalization before each part
+ * instead of after it: Wang et al. 2019, Xiong et al. 2020
  *
  * Shapes  x [n, D] -> [n, D]
  */
@@ -33,8 +33,8 @@ typedef struct {
 typedef struct {
     const Spans *spans;  /* which rows each row may look at, of its own sentence */
     const int *position; /* [n] each row's place in its sentence */
-    /* When blocks are run step by step: where each row came by; the last step is this one, whose keys and values are put into
-     * now[block]. NULL: all rows of the sentences are there, a block looks at x itself. */
+    /* When blocks are run step by step: where each row came by; the last step is this one, whose keys and
+     * values are put into now[block]. NULL: all rows are there, a block looks at x itself. */
     const KvCache *cache;
     KvStep *now;
     const KeysValues *source; /* [blocks] from transformer_project_source, for cross-attention */

@@ -1,24 +1,26 @@
 /* decoder.h - one target token after another, in two families that share one interface.
  *
- * decoder_recurrent.c: recurrence, attention, readout, in three styles. s_t = g(y_{t-1}, c_t, s_{t-1}) is Dive into Deep Learning,
- * eq. 10.7.3, with the context c_t of eq. 11.4.1
+ * decoder_recurrent.c: recurrence, attention, readout, in three styles. s_t = g(y_{t-1}, c_t, s_{t-1}) is
+ * Dive into Deep Learning, eq. 10.7.3, with the context c_t of eq. 11.4.1
  *   bahdanau     the query is the top state of the previous step; context and embedding feed the first layer
  *                (Bahdanau et al. 2015; Dive into Deep Learning, section 11.4)
- *   conditional  a first transition reads the embedding, its result is the query, a second transition reads the context
- *                (Sennrich et al. 2017, Nematus, section 3)
- *   luong        the query is the output of this step; context and output make the attentional vector that the output layer
- *                reads, with input feeding also the next step (Luong et al. 2015, sections 3 and 3.3)
- * Further layers stand on the first one of each. What needs only tokens (the first projection) and what needs only results (the
- * readout) are kept out of the recurrence, so that training does them once for all steps.
+ *   conditional  a first transition reads the embedding, its result is the query, a second transition reads
+ *                the context (Sennrich et al. 2017, Nematus, section 3)
+ *   luong        the query is the output of this step; context and output make the attentional vector that
+ *                the output layer reads, with input feeding also the next step (Luong et al. 2015, sections 3
+ *                and 3.3)
+ * Further layers stand on the first one of each. What needs only tokens (the first projection) and what needs
+ * only results (the readout) are kept out of the recurrence, so that training does them once for all steps.
  *
- * decoder_transformer.c: a stack of Transformer blocks that look at the target so far and at the source (Vaswani et al. 2017,
- * section 3.1). Step by step, the keys and values of earlier steps are kept in the state, so that a step costs one row per
- * hypothesis.
+ * decoder_transformer.c: a stack of Transformer blocks that look at the target so far and at the source
+ * (Vaswani et al. 2017, section 3.1). Step by step, the keys and values of earlier steps are kept in the
+ * state, so that a step costs one row per hypothesis.
  *
- * decoder_prepare once per batch, then decoder_prepare_steps and decoder_step after step; or decoder_forced for all steps of
- * known targets at once, which gives the same numbers.
+ * decoder_prepare once per batch, then decoder_prepare_steps and decoder_step after step; or decoder_forced
+ * for all steps of known targets at once, which gives the same numbers.
  *
- * Shapes  n rows; embedded [n, D] after dropout; state parts [n, H]; context [n, K]; readout [n, E] is what the output layer reads
+ * Shapes  n rows; embedded [n, D] after dropout; state parts [n, H]; context [n, K]; readout [n, E] is what
+ *         the output layer reads
  */
 #ifndef MODELS_DECODER_H
 #define MODELS_DECODER_H
@@ -55,8 +57,8 @@ void decoder_prepare_steps(Tape *tape, const Decoder *decoder, Encoded *encoded)
 /* *state is replaced; `attention` may be NULL. */
 Tensor *decoder_step(Tape *tape, const Decoder *decoder, const Encoded *encoded, const Spans *spans,
                      Tensor *embedded, DecoderState *state, AttentionWeights *attention);
-/* Rows of `embedded` and of the result, which is dropped out, as in `target`; sentence b of `target` translates sentence b of
- * `encoded`. */
+/* Rows of `embedded` and of the result, which is dropped out, as in `target`; sentence b of `target`
+ * translates sentence b of `encoded`. */
 Tensor *decoder_forced(Tape *tape, const Decoder *decoder, const Encoded *encoded, const Sequences *target,
                        Tensor *embedded);
 

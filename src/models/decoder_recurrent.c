@@ -101,9 +101,9 @@ static const Linear *map_to_state(const RecurrentDecoder *d) {
     return d->second.input.weight ? &d->second.input : &d->context;
 }
 
-/* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation is mapped once
- * instead of each row's context at every step, and nobody needs the context itself. A bias survives because the weights sum
- * to 1. */
+/* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation
+ * is mapped once instead of each row's context at every step, and nobody needs the context itself. A bias
+ * survives because the weights sum to 1. */
 void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *d, Encoded *encoded) {
     const Linear *maps[CONTEXT_MAPS] = {
         [CONTEXT_TO_STATE] = map_to_state(d), [CONTEXT_TO_READOUT] = &d->read_context};
@@ -125,7 +125,8 @@ static Tensor *add_context(Tape *tape, const Linear *map, int which, const Conte
 
 /* ---- a step ---- */
 
-/* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is added to it. */
+/* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is
+ * added to it. */
 static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *embedded) {
     Tensor *projected = cell_project(tape, &d->cell[0], embedded);
     bool complete = !d->context.weight && !d->feed.weight;

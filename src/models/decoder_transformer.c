@@ -1,4 +1,4 @@
-/* decoder_transformer.c - the same blocks over all steps, or over one step with the keys and values of the earlier ones. */
+/* decoder_transformer.c - the same blocks over all steps, or over one with keys and values of the earlier. */
 #include <string.h>
 #include "models/decoder.h"
 #include "models/dropout_streams.h"

@@ -1,6 +1,6 @@
-/* encoder.h - from embedded source tokens to one annotation per token, in one of three ways, each in its own file:
- *   encoder_rnn.c        recurrent layers, one- or bidirectional (Bahdanau et al. 2015, section 3.2; Dive into Deep Learning,
- *                        eq. 10.7.1), with residual connections on request
+/* encoder.h - from embedded source tokens to one annotation per token, in one of three ways:
+ *   encoder_rnn.c        recurrent layers, one- or bidirectional (Bahdanau et al. 2015, section 3.2; Dive
+ *                        into Deep Learning, eq. 10.7.1), with residual connections on request
  *   encoder_attention.c  Transformer blocks (Vaswani et al. 2017, section 3.1)
  *   encoder_conv.c       gated convolutions (Gehring et al. 2017)
  * All feed any decoder.

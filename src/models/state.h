@@ -12,8 +12,9 @@
 
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
-/* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each layer's cell (h, or
- * h and c) and, with input feeding, the attentional vector. Transformer: no parts, but the keys and values of earlier steps. */
+/* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each
+ * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Transformer: no parts, but
+ * the keys and values of earlier steps. */
 typedef struct {
     Tensor *part[STATE_PARTS];
     int parts;
@@ -32,21 +33,23 @@ typedef struct {
     Tensor *mapped[CONTEXT_MAPS]; /* annotations under these maps: see decoder_prepare_steps; or NULL */
 } Encoded;
 
-/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order; what they hold is
- * copied to the tape of the whole. */
+/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order;
+ * what they hold is copied to the tape of the whole. */
 Encoded *encoded_join(Tape *tape, const int *lengths, int B);
 void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part);
 
 /* Rows that look at the whole source of their sentences: row r at that of sentence[r]. */
 const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows);
 
-/* Which of a Transformer's attentions to show, counted from 0, or the mean of all; the recurrent decoders have only one. */
+/* Which of a Transformer's attentions to show, counted from 0, or the mean of all; the recurrent decoders
+ * have only one. */
 typedef struct {
     int layer, head;
 } AttentionChoice;
 enum { ATTENTION_MEAN = -1 };
 
-/* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights weights[start[r]] ... */
+/* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights
+ * weights[start[r]] ... */
 typedef struct {
     AttentionChoice choice; /* set before the step */
     const real *weights;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# new_score.sh - adding a score function takes one section and one row of one file: the example of tests/example in a copy of
-# the source.
+# new_score.sh - adding a score function takes one section and one row of one file: the example of
+# tests/example in a copy of the source.
 # slow
 set -eu
 . tests/cli/tiny_model.inc
@@ -62,7 +62,8 @@ grep -q "\"attention\": \"$score\"" "$TMP/out" || fail "--dump-config: no $score
 
 # ... and learns: the model knows its sentences by heart.
 tiny_model run --set "model.attention=$score" --set model.attention_size=24
-grep -aq "\"attention\\\\*\": *\\\\*\"$score" "$TMP/run/best.safetensors" || fail "the model does not name its score"
+grep -aq "\"attention\\\\*\": *\\\\*\"$score" "$TMP/run/best.safetensors" ||
+    fail "the model does not name its score"
 head -n 20 "$TMP/tiny.tsv" | cut -f 1 >"$TMP/source"
 head -n 20 "$TMP/tiny.tsv" | cut -f 2 >"$TMP/reference"
 expect 0 "$attn" translate -m "$TMP/run/best.safetensors" -i "$TMP/source" -o "$TMP/translation" --threads 1

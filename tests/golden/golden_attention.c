@@ -1,4 +1,5 @@
-/* golden_attention.c - masked softmax with its gradient: no lengths, one for each sentence, one for each query. */
+/* golden_attention.c - masked softmax with its gradient: no lengths, one for each sentence, one for each
+ * query. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* golden_multihead.c - five heads over different queries, keys and values, with the gradients of all inputs and weights. */
+/* golden_multihead.c - five heads over different queries, keys and values, with the gradients of all inputs
+ * and weights. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,8 @@
-/* golden_recurrent.c - GRU and LSTM cells and two stacked GRU layers over sentences of different lengths, with their gradients.
+/* golden_recurrent.c - GRU and LSTM cells and two stacked GRU layers over sentences of different lengths,
+ * with their gradients.
  *
- * PyTorch keeps weights as [gates H, inputs] and pads sequences; ours are [inputs, gates H], and rows of padding do not exist.
+ * PyTorch keeps weights as [gates H, inputs] and pads sequences; ours are [inputs, gates H], and rows of
+ * padding do not exist.
  */
 #include <setjmp.h>
 #include <stdarg.h>

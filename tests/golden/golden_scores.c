@@ -1,7 +1,7 @@
 /* golden_scores.c - attention with each score of the table: weights, context and gradients.
  *
- * PyTorch keeps most weights as [outputs, inputs], ours are [inputs, outputs]. Its keys and values are different tensors here, so
- * the keys are projected first and the values put beside them.
+ * PyTorch keeps most weights as [outputs, inputs], ours are [inputs, outputs]. Its keys and values are
+ * different tensors here, so the keys are projected first and the values put beside them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

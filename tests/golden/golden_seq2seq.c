@@ -1,7 +1,7 @@
 /* golden_seq2seq.c - the textbook's whole model: loss, logits, attention weights and every gradient.
  *
- * Two-layer GRU encoder and decoder, additive attention, encoder's final states as first states, linear output layer.
- * PyTorch's first decoder layer reads [context, embedding] through one weight; ours are two.
+ * Two-layer GRU encoder and decoder, additive attention, encoder's final states as first states, linear
+ * output layer. PyTorch's first decoder layer reads [context, embedding] through one weight; ours are two.
  */
 #include <setjmp.h>
 #include <stdarg.h>

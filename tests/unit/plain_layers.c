@@ -100,7 +100,8 @@ void plain_add_positions(const char *name, const ModelOptions *o, Vectors *x) {
     }
 }
 
-/* Row t asks the first `seen` rows of the memory; `place` < 0: without relative positions, else that of the row that asks. */
+/* Row t asks the first `seen` rows of the memory; `place` < 0: without relative positions, else that of the
+ * row that asks. */
 static Vector heads(const char *name, const ModelOptions *o, Vector x, const Vectors *memory, int seen,
                     int place) {
     int d = x.n / o->heads;

@@ -1,4 +1,5 @@
-/* plain_math.h - vectors and maps in plain loops and double precision, for writing a model's equations out a second time.
+/* plain_math.h - vectors and maps in plain loops and double precision, for writing a model's equations out a
+ * second time.
  *
  * Parameters are found by their names in the set given to plain_use.
  */
@@ -40,7 +41,8 @@ double plain_sigmoid(double x);
 Vector plain_affine(const char *name, Vector x);
 /* The same if there is such a weight, else x. */
 Vector plain_affine_or_same(const char *name, Vector x);
-/* Layer normalization with "name.gain" and "name.bias"; x itself if not `enabled`, and then there must be no gain. */
+/* Layer normalization with "name.gain" and "name.bias"; x itself if not `enabled`, and then there must be no
+ * gain. */
 Vector plain_normalize(const char *name, bool enabled, Vector x);
 /* The sum of the rows, weighted by the softmax of the scores. */
 Vector plain_softmax_mean(const double *scores, const Vectors *rows);

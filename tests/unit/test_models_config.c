@@ -198,6 +198,23 @@ static void test_round_trip(void **state) {
     config_free(&again);
 }
 
+/* A key that has another name now is still read, and written under that name. */
+static void test_old_key(void **state) {
+    (void)state;
+    Config config;
+    OptionTable tables[6];
+    StrBuf text = {0};
+    config_init(&config);
+    assert_int_equal(config_read_json(&config, SV("{\"model\": {\"relative_reach\": 5}}")), STATUS_OK);
+    assert_int_equal(config.model.max_relative_position, 5);
+    config_tables(&config, tables);
+    options_write_json(tables, true, &text);
+    assert_non_null(strstr(strbuf_text(&text), "\"max_relative_position\": 5"));
+    assert_null(strstr(strbuf_text(&text), "relative_reach"));
+    strbuf_free(&text);
+    config_free(&config);
+}
+
 /* A configuration without data lies over another one, which its comment names: "an overlay of
  * multi30k.json". */
 static Status read_below(const OptionTable *tables, const char *path) {
@@ -239,10 +256,8 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_combinations),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_combinations), cmocka_unit_test(test_ranges), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_old_key),      cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -296,8 +296,8 @@ static long peak_kilobytes(void) {
     return usage.ru_maxrss;
 }
 
-/* A gigabyte is plenty: who asks for more gets an end, not the machine's memory. Sanitizers reserve more
- * than that. */
+/* A gigabyte is plenty: who asks for more gets an end, not the machine's memory. Sanitizers reserve more than
+ * that. */
 static void limit_memory(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

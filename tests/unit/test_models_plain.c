@@ -1,7 +1,8 @@
-/* test_models_plain.c - every variant of the model against its equations, written out for one sentence in plain loops.
+/* test_models_plain.c - every variant of the model against its equations, written out for one sentence in
+ * plain loops.
  *
- * Bahdanau et al. 2015; conditional GRU: Sennrich et al. 2017 (Nematus), section 3; Luong et al. 2015, section 3; layers as in
- * plain_layers.h, whose parts PyTorch's values in tests/golden confirm.
+ * Bahdanau et al. 2015; conditional GRU: Sennrich et al. 2017 (Nematus), section 3; Luong et al. 2015,
+ * section 3; layers as in plain_layers.h, whose parts PyTorch's values in tests/golden confirm.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_models_variants.c - the variants that the other tests go through are all that it takes: every two choices meet, and each of
- * them makes a difference.
+/* test_models_variants.c - the variants that the other tests go through are all that it takes: every two
+ * choices meet, and each of them makes a difference.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,15 +93,16 @@ static double loss_of(const ModelVariant *variant, const char *more) {
     return loss;
 }
 
-/* Where keys are mapped to the size of queries, the product with mapped keys is the general score, and a scaled product begins as the
- * same function: the general score's map begins smaller by just that factor. */
+/* Where keys are mapped to the size of queries, the product with mapped keys is the general score, and a
+ * scaled product begins as the same function: the general score's map begins smaller by just that factor. */
 static bool product(const char *setting) {
     return strcmp(setting, "model.attention=dot") == 0 ||
            strcmp(setting, "model.attention=scaled_dot") == 0 ||
            strcmp(setting, "model.attention=general") == 0;
 }
 
-/* Another value in place of `own`: does it make another model? Only that of an absent factor may not. False if it is not allowed. */
+/* Another value in place of `own`: does it make another model? Only that of an absent factor may not. False
+ * if it is not allowed. */
 static bool check_effect(const ModelVariant *variant, double loss, const char *own, const char *other) {
     if (!variant_allowed(variant, other) || (product(own) && product(other))) return false;
     bool same = loss_of(variant, other) == loss, absent = !*own;

@@ -1,4 +1,5 @@
-/* test_positions.c - the sinusoidal encoding: its values, ranges of positions, and the rotation between positions. */
+/* test_positions.c - the sinusoidal encoding: its values, ranges of positions, and the rotation between
+ * positions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,9 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum { LENGTH = 60, MOST_SIZE = 40, GUARD = 8 };
 
-/* The largest distance between the rotation of P[i] and P[i + delta], over all positions and pairs of columns.
- * (s, c) turns into (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` makes it turn back. */
+/* The largest distance between the rotation of P[i] and P[i + delta], over all positions and pairs of
+ * columns. (s, c) turns into (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` makes it
+ * turn back. */
 static double rotation_error(int size, int delta, double twist, bool flip) {
     static real p[LENGTH * MOST_SIZE];
     double worst = 0;

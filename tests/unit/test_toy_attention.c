@@ -1,4 +1,5 @@
-/* test_toy_attention.c - the toy computation against the formulas of the scores that have no parameters to learn. */
+/* test_toy_attention.c - the toy computation against the formulas of the scores that have no parameters to
+ * learn. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
