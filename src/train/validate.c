@@ -74,8 +74,8 @@ ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const
         hypotheses[i] = sv(score.hypotheses[i]);
         references[i] = sv(corpus->target_text.items[i]);
     }
-    score.bleu = bleu_corpus_simple(hypotheses, references, (size_t)score.count,
-                                    config->train.bleu_tokenizer, config->text.lowercase);
+    score.bleu = bleu_corpus_simple(hypotheses, references, (size_t)score.count, config->train.bleu_tokenizer,
+                                    config->text.lowercase);
     mem_free(hypotheses);
     mem_free(references);
     return score;

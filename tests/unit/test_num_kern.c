@@ -340,8 +340,8 @@ static void adam_once(const Kernels *k, size_t n, bool with_average) {
         want_a[i] = (double)a.at[i] + w * (want_p[i] - (double)a.at[i]);
     }
     k->adam(n, p.at, g.at, m.at, v.at, with_average ? a.at : NULL,
-            (AdamStep){(real)g_scale, (real)b1, (real)b2, (real)eps, (real)rate, (real)correction, (real)decay,
-                       (real)w});
+            (AdamStep){(real)g_scale, (real)b1, (real)b2, (real)eps, (real)rate, (real)correction,
+                       (real)decay, (real)w});
     line_check("adam, m", &m, want_m, 1e-6);
     line_check("adam, v", &v, want_v, 1e-6);
     line_check("adam, p", &p, want_p, 2e-6);

@@ -132,9 +132,9 @@ static void rewrite(int words, const char *config) {
         if (!strcmp(pair[0], "config")) pair[1] = config;
         pairs++;
     }
-    assert_int_equal(safetensors_write(fixture_path("old"), tensors, count, (const char *const(*)[2])metadata,
-                                       pairs),
-                     STATUS_OK);
+    assert_int_equal(
+        safetensors_write(fixture_path("old"), tensors, count, (const char *const(*)[2])metadata, pairs),
+        STATUS_OK);
     safetensors_close(file);
     assert_int_equal(rename(fixture_path("old"), fixture_path(STATE)), 0);
 }
