@@ -162,10 +162,10 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
     return added;
 }
 
-/* Search all pieces and make the Translation of each line, of out[i].pieces pieces; releases the pieces. */
-static void pieces_translate(Pieces *pieces, Translator *translator, int lines, Translation *out) {
-    HypothesisList *results = mem_alloc((size_t)pieces->count, sizeof *results);
-    groups_search(translator, pieces->sources, pieces->targets, pieces->count, results);
+/* Make the Translation of each line, of out[i].pieces pieces, from what was found; releases pieces and
+ * results. */
+static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *translator, int lines,
+                        Translation *out) {
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
         FoundPieces found = {.model = translator->models[0], .models = translator->count};
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
@@ -191,7 +191,9 @@ void translator_run(Translator *translator, const StrView *lines, int count, lon
     Pieces pieces = {.arena = arena_new()};
     for (int i = 0; i < count; i++)
         out[i].pieces = pieces_add_line(&pieces, translator, lines[i], first_number + i);
-    pieces_translate(&pieces, translator, count, out);
+    HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
+    groups_search(translator, pieces.sources, NULL, pieces.count, results);
+    pieces_join(&pieces, results, translator, count, out);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
@@ -204,7 +206,9 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
         pieces.targets[pieces.count - 1] =
             pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i]);
     }
-    pieces_translate(&pieces, translator, count, out);
+    HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
+    groups_search(translator, pieces.sources, pieces.targets, pieces.count, results);
+    pieces_join(&pieces, results, translator, count, out);
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,

@@ -93,8 +93,10 @@ static const int *lengths_with_end(Tape *tape, const Tokens *sentences, int B) {
     return lengths;
 }
 
-/* `number` [B]: keys of the sentences' dropout masks, or NULL when not training. */
-static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, const uint32_t *number) {
+/* `number` [B]: keys of the sentences' dropout masks, or NULL when not training; `steps`: the decoder will go
+ * step by step. */
+static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, const uint32_t *number,
+                       bool steps) {
     const ModelOptions *o = &m->config.model;
     const Sequences *source = sequences_new(tape, lengths_with_end(tape, sources, B), B, number, 0);
     int *tokens = tape_alloc(tape, (size_t)source->rows * sizeof *tokens);
@@ -115,13 +117,12 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int 
     *e = (Encoded){.tape = tape, .B = B, .start = source->start};
     decoder_prepare(tape, &m->decoder, &output, annotations, e);
     tape_phase(tape, before);
+    if (steps) decoder_prepare_steps(tape, &m->decoder, e);
     return e;
 }
 
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B) {
-    Encoded *encoded = encode(model, tape, sources, B, NULL);
-    if (!tape->record) decoder_prepare_steps(tape, &model->decoder, encoded);
-    return encoded;
+    return encode(model, tape, sources, B, NULL, !tape->record);
 }
 
 enum { PART_TOKENS = 512 };
@@ -135,7 +136,7 @@ Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch
         for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
             end++;
         tape_reset(scratch);
-        encoded_add(tape, whole, first, seq2seq_encode(model, scratch, sources + first, end - first));
+        encoded_add(tape, whole, first, encode(model, scratch, sources + first, end - first, NULL, true));
     }
     return whole;
 }
@@ -178,7 +179,7 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     const ModelOptions *o = &m->config.model;
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
-    Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence);
+    Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence, false);
 
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
     const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, TARGET_SIDE);
