@@ -173,7 +173,8 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
      .help = "probability spread over all tokens"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
-     .help = "rate of the moving average of weights that is validated and saved; 0 = off"},
+     .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
+             "that is more; 0 = off"},
     {.key = "train.valid_every", TRAIN(INT, valid_every), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "updates between validations; 0 = once an epoch"},
     {.key = "train.valid_limit", TRAIN(INT, valid_limit), .fallback = "0", .max = 2e9, .arg = "N",

@@ -1,6 +1,7 @@
 #!/bin/sh
-# variants.sh - every kind of model is used like the default: the same bytes for any number of threads and after a stop, translations
-# that do not depend on the batch, ensembles of different kinds, heatmaps of chosen layers and heads.
+# variants.sh - every kind of model is used like the default: the same bytes for any number of threads and
+# after a stop, translations that do not depend on the batch, ensembles of different kinds, heatmaps of chosen
+# layers and heads.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -13,8 +14,8 @@ cat >"$TMP/base.json" <<EOF
   "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
   "text": {"bpe_merges": 150, "min_count": 1},
   "model": {"embedding": 16, "hidden": 16, "heads": 2, "dropout_attention": 0.1},
-  "train": {"epochs": 3, "batch_size": 16, "batch_window": 4, "shards": 3, "valid_every": 8, "learning_rate": 0.01, "samples": 0,
-            "stop_on": "loss"}
+  "train": {"epochs": 3, "batch_size": 16, "batch_window": 4, "shards": 3, "valid_every": 8,
+            "learning_rate": 0.01, "samples": 0, "stop_on": "loss"}
 }
 EOF
 blocks="model.encoder.style=self_attention model.encoder.layers=2"
@@ -25,9 +26,12 @@ try() {
     shift
     set -- $(for setting; do echo "--set $setting"; done)
     expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/$name" --threads 1 "$@"
-    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/again" --overwrite --threads 3 "$@" --set train.max_updates=11
+    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/again" --overwrite --threads 3 "$@" \
+        --set train.max_updates=11
     expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/again" --resume --threads 2 "$@"
-    for file in best last; do same "$name: stopped and resumed" "$TMP/$name/$file.safetensors" "$TMP/again/$file.safetensors"; done
+    for file in best last; do
+        same "$name: stopped and resumed" "$TMP/$name/$file.safetensors" "$TMP/again/$file.safetensors"
+    done
     [ "$(grep -c . "$TMP/$name/train.jsonl")" -ge 5 ] || fail "$name: too few validations"
     model=$TMP/$name/best.safetensors
     expect 0 "$attn" translate -m "$model" --mini-batch 1 --n-best=2 --threads 1 "$TMP/in"
@@ -35,31 +39,41 @@ try() {
     expect 0 "$attn" translate -m "$model" --mini-batch 64 --n-best=2 --threads 2 "$TMP/in"
     same "$name: alone and in a batch" "$TMP/alone" "$TMP/out"
     expect 0 "$attn" heatmap -m "$model" -f csv -t "Nous aimons cela ." "We like it ."
-    awk -F , 'NR > 1 { s = 0; for (i = 2; i <= NF; i++) s += $i; if (!(s > 0.99999 && s < 1.00001)) exit 1 }' "$TMP/out" ||
+    awk -F , 'NR > 1 { s = 0; for (i = 2; i <= NF; i++) s += $i
+                       if (!(s > 0.99999 && s < 1.00001)) exit 1 }' "$TMP/out" ||
         fail "$name: weights do not sum to 1: $(cat "$TMP/out")"
     expect 0 "$attn" inspect "$model"
 }
 
-try lstm model.cell=lstm model.encoder.layers=2 model.decoder.layers=2 model.residual=true model.attention=distance
+try lstm model.cell=lstm model.encoder.layers=2 model.decoder.layers=2 model.residual=true \
+    model.attention=distance
 try luong model.decoder.style=luong model.decoder.input_feeding=true model.attention=general
-try textbook model.decoder.style=bahdanau model.encoder.bidirectional=false model.decoder.start=final model.attention=location
+try textbook model.decoder.style=bahdanau model.encoder.bidirectional=false model.decoder.start=final \
+    model.attention=location
 try conv model.encoder.style=conv model.encoder.layers=2 model.positions=learned model.attention=cosine
 try blocks $blocks model.positions=relative model.norm=post model.attention=concat
 try transformer $blocks model.decoder.style=transformer model.decoder.layers=2 model.attention=scaled_dot
 
 # Models of any kind vote together.
-expect 0 "$attn" translate -m "$TMP/transformer/best.safetensors" -m "$TMP/lstm/best.safetensors" -m "$TMP/conv/best.safetensors" "$TMP/in"
+expect 0 "$attn" translate -m "$TMP/transformer/best.safetensors" -m "$TMP/lstm/best.safetensors" \
+    -m "$TMP/conv/best.safetensors" "$TMP/in"
 [ "$(wc -l <"$TMP/out")" -eq "$(wc -l <"$TMP/in")" ] || fail "an ensemble loses lines"
 
 # A Transformer's heads: single ones, whose mean is the mean; a recurrent decoder has one.
-heat() { expect 0 "$attn" heatmap -m "$TMP/transformer/best.safetensors" -f csv -t "Nous aimons cela ." "$@" "We like it ."; }
+heat() {
+    expect 0 "$attn" heatmap -m "$TMP/transformer/best.safetensors" -f csv -t "Nous aimons cela ." "$@" \
+        "We like it ."
+}
 heat --layer 2
 cp "$TMP/out" "$TMP/mean"
 for head in 1 2; do heat --layer 2 --head $head && cp "$TMP/out" "$TMP/head.$head"; done
 ! cmp -s "$TMP/head.1" "$TMP/head.2" || fail "both heads are the same"
 paste -d , "$TMP/mean" "$TMP/head.1" "$TMP/head.2" | awk -F , '
     NR > 1 { n = NF / 3
-             for (i = 2; i <= n; i++) { d = $i - ($(n + i) + $(2 * n + i)) / 2; if (!(d < 1e-5 && d > -1e-5)) exit 1 } }' ||
+             for (i = 2; i <= n; i++) {
+                 d = $i - ($(n + i) + $(2 * n + i)) / 2
+                 if (!(d < 1e-5 && d > -1e-5)) exit 1
+             } }' ||
     fail "the mean is not the mean of the heads"
 expect 2 "$attn" heatmap -m "$TMP/transformer/best.safetensors" --layer 3 "We like it ."
 says "no layer 3: this model looks at the source in 2 layers with 2 heads"
