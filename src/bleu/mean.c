@@ -36,8 +36,8 @@ double mean_numpy(const double *values, size_t count, bool single) {
     return round_if(numpy_sum(values, count, single) / (double)count, single);
 }
 
-/* A non-negative number with all the bits that sums of doubles can have: little-endian, the lowest bit is worth
- * 2^-LOWEST, 64 bits below that of the smallest double. */
+/* A number from 0 up with all the bits that sums of doubles can have, in words of 32 bits, the lowest first. Its
+ * lowest bit is worth 2^-LOWEST, 64 bits below that of the smallest double. */
 enum { LOWEST = 1074 + 64, WORDS = (LOWEST + 1024) / 32 + 2 };
 
 static void add_exactly(uint64_t sum[WORDS], double value) {
@@ -50,7 +50,7 @@ static void add_exactly(uint64_t sum[WORDS], double value) {
     word[2] += shift % 32 ? bits >> 32 >> (32 - shift % 32) : 0;
 }
 
-/* The first 64 bits of a number, the last of them set if any bit after it is, round to what all bits would. */
+/* The first 64 bits, the last of them set if any bit after it is, round to the double that all bits would. */
 static double round_once(const uint64_t words[WORDS]) {
     int top = WORDS - 1;
     while (top > 2 && words[top] == 0) top--;

@@ -78,7 +78,7 @@ static void take_cheaper(Cell *cell, int cost, Edit edit) {
     if (cost < cell->cost) *cell = (Cell){cost, edit};
 }
 
-/* Row i from the row above it, `width` cells around the diagonal. */
+/* Row i from the row above it, as far as `width` cells to both sides of the diagonal. */
 static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *row) {
     size_t columns = pair->reference.count + 1;
     const Cell *above = row - columns;
@@ -141,7 +141,7 @@ static bool is_better(Shift a, Shift b) {
 
 static bool any(const bool *flags, size_t count) { return memchr(flags, true, count) != NULL; }
 
-/* Try to bring the `length` words at `start`, which match those at `from` in the reference, to their places there. */
+/* Try to bring the `length` words at `start`, which the reference has at `from`, to their places there. */
 static void try_targets(Pair *pair, size_t start, size_t from, size_t length, int distance, Shift *best) {
     size_t columns = pair->reference.count + 1, last = SIZE_MAX;
     for (size_t k = 0; k <= length; k++) {

@@ -19,9 +19,9 @@ typedef struct {
  *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
  *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;
  *         there is no padding, so a full stop after a final number stays with it
- *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
  *   char  every code point is a word
  *   none  the line is tokenized already
+ *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
  */
 #define TOKENIZER_TABLE(ROW, BETWEEN)                                                                        \
     ROW("13a", tokenize_13a)                                                                                 \
@@ -33,10 +33,10 @@ typedef struct {
 #define TOKENIZER_NAME(name_, function_) name_
 #define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
 
-extern const Tokenizer
-    TOKENIZERS[]; /* in the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name */
+/* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
+extern const Tokenizer TOKENIZERS[];
 
-/* The words of TER: with punctuation set apart if `normalized`, without it if `no_punct`; `asian` extends both. */
+/* The words of TER: punctuation is set apart if `normalized`, removed if `no_punct`; `asian` extends both. */
 void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);
 
 #endif
