@@ -1,6 +1,9 @@
 /* mean.c - two ways to add up and divide. */
 #include "bleu/mean.h"
 
+#include <math.h>
+#include <stdint.h>
+
 static double round_if(double value, bool single) { return single ? (double)(float)value : value; }
 
 /* Blocks of 128 in eight partial sums, added in pairs. */
@@ -33,14 +36,43 @@ double mean_numpy(const double *values, size_t count, bool single) {
     return round_if(numpy_sum(values, count, single) / (double)count, single);
 }
 
-/* The sum with what rounding lost in each addition carried along, so that the mean is right to the last bit
- * or so. */
-double mean_exact(const double *values, size_t count, bool single) {
-    double sum = 0, lost = 0;
-    for (size_t i = 0; i < count; i++) {
-        double next = sum + values[i], seen = next - sum;
-        lost += (sum - (next - seen)) + (values[i] - seen);
-        sum = next;
+/* A number from 0 up with all the bits that sums of doubles can have, in words of 32 bits, the lowest first. Its
+ * lowest bit is worth 2^-LOWEST, 64 bits below that of the smallest double. */
+enum { LOWEST = 1074 + 64, WORDS = (LOWEST + 1024) / 32 + 2 };
+
+static void add_exactly(uint64_t sum[WORDS], double value) {
+    int exponent;
+    uint64_t bits = (uint64_t)ldexp(frexp(value, &exponent), 53);
+    int shift = exponent - 53 + LOWEST;
+    uint64_t *word = sum + shift / 32;
+    word[0] += (bits << shift % 32) & UINT32_MAX;
+    word[1] += (bits >> (32 - shift % 32)) & UINT32_MAX;
+    word[2] += shift % 32 ? bits >> 32 >> (32 - shift % 32) : 0;
+}
+
+/* The first 64 bits, the last of them set if any bit after it is, round to the double that all bits would. */
+static double round_once(const uint64_t words[WORDS]) {
+    int top = WORDS - 1;
+    while (top > 2 && words[top] == 0) top--;
+    uint64_t head = words[top] << 32 | words[top - 1];
+    int zeros = 0;
+    for (; zeros < 32 && words[top] && !(words[top] >> (31 - zeros)); zeros++) {
     }
-    return round_if((sum + lost) / (double)count, single);
+    head = head << zeros | (zeros ? words[top - 2] >> (32 - zeros) : 0);
+    bool rest = (uint32_t)(words[top - 2] << zeros) != 0;
+    for (int i = 0; i < top - 2; i++) rest = rest || words[i];
+    return ldexp((double)(head | rest), 32 * (top - 1) - zeros - LOWEST);
+}
+
+double mean_exact(const double *values, size_t count, bool single) {
+    uint64_t words[WORDS] = {0}, carry = 0;
+    for (size_t i = 0; i < count; i++) add_exactly(words, values[i]);
+    for (size_t i = 0; i < WORDS; i++, carry >>= 32) words[i] = (uint32_t)(carry += words[i]);
+    for (size_t i = WORDS, left = 0; i-- > 0;) {
+        uint64_t part = (uint64_t)left << 32 | words[i];
+        words[i] = part / count;
+        left = part % count;
+        words[0] |= i == 0 && left > 0;
+    }
+    return round_if(round_once(words), single);
 }

@@ -7,7 +7,8 @@
 
 /* numpy.mean, in single precision if asked for. */
 double mean_numpy(const double *values, size_t count, bool single);
-/* statistics.mean of Python: the exact mean, rounded once; then to single precision if asked for. */
+/* statistics.mean of Python: the exact mean, rounded once; then to single precision if asked for.
+ * No value is negative; fewer than 2^32 values. */
 double mean_exact(const double *values, size_t count, bool single);
 
 #endif

@@ -92,7 +92,8 @@ typedef struct {
 /* One row per metric, in alphabetical order: its name and the constant that its file defines. */
 #define METRIC_TABLE(ROW, BETWEEN)                                                                           \
     ROW("bleu", METRIC_BLEU)                                                                                 \
-    BETWEEN ROW("chrf", METRIC_CHRF)
+    BETWEEN ROW("chrf", METRIC_CHRF)                                                                         \
+    BETWEEN ROW("ter", METRIC_TER)
 
 #define METRIC_DECLARE(name_, metric_) extern const Metric metric_;
 METRIC_TABLE(METRIC_DECLARE, )

@@ -91,23 +91,23 @@ double resampling_paired_bootstrap(const Statistics *baseline, const Statistics 
 double resampling_randomized(const Statistics *baseline, const Statistics *system, Pcg64 generator,
                              int trials) {
     assert(baseline->count == system->count && trials > 0);
+    const ChosenMetric chosen = system->chosen;
     size_t width = (size_t)system->width, exceeding = 0;
     double difference = fabs(statistics_score(baseline) - statistics_score(system));
-    double both[METRIC_MAX_WIDTH], more[METRIC_MAX_WIDTH];
-    statistics_sum(baseline, both);
-    statistics_sum(system, more);
-    for (size_t j = 0; j < width; j++) both[j] += more[j];
     Pcg64Bits bits = {0};
     for (int trial = 0; trial < trials; trial++) {
-        double one[METRIC_MAX_WIDTH] = {0}, other[METRIC_MAX_WIDTH];
-        for (size_t i = 0; i < system->count; i++) {
-            const Statistics *chosen = pcg64_bit(&generator, &bits) ? baseline : system;
-            for (size_t j = 0; j < width; j++) one[j] += chosen->rows[i * width + j];
+        /* Sums over the segments of each system that went to the one and to the other. */
+        double ours[2][METRIC_MAX_WIDTH] = {{0}}, theirs[2][METRIC_MAX_WIDTH] = {{0}}, scores[2];
+        for (size_t i = 0; i < system->count * width; i += width) {
+            bool swapped = pcg64_bit(&generator, &bits);
+            for (size_t j = 0; j < width; j++) ours[swapped][j] += baseline->rows[i + j];
+            for (size_t j = 0; j < width; j++) theirs[!swapped][j] += system->rows[i + j];
         }
-        for (size_t j = 0; j < width; j++) other[j] = both[j] - one[j];
-        double a = system->chosen.metric->score(system->chosen.options, one, METRIC_WHOLE).value;
-        double b = system->chosen.metric->score(system->chosen.options, other, METRIC_WHOLE).value;
-        exceeding += fabs(a - b) > difference;
+        for (int k = 0; k < 2; k++) {
+            for (size_t j = 0; j < width; j++) ours[k][j] += theirs[k][j];
+            scores[k] = chosen.metric->score(chosen.options, ours[k], METRIC_WHOLE).value;
+        }
+        exceeding += fabs(scores[0] - scores[1]) > difference;
     }
     return p_value(exceeding, (size_t)trials);
 }

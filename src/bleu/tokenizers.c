@@ -93,6 +93,13 @@ static void join_words(StrView text, StrBuf *out) {
     }
 }
 
+static void trim(StrView text, StrBuf *out) {
+    StrView rest = text, word;
+    if (!unicode_next_word(&rest, &word)) return;
+    size_t before = (size_t)(word.data - text.data);
+    strbuf_add(out, unicode_trim_end((StrView){word.data, text.length - before}));
+}
+
 static void split_characters(StrView text, StrBuf *out) {
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
@@ -177,6 +184,58 @@ static void apply(const Rule *rules, size_t count, StrBuf *text) {
 
 #define APPLY(rules_, text_) apply((rules_), sizeof(rules_) / sizeof *(rules_), (text_))
 
+typedef struct {
+    int first, last;
+} Range;
+
+static bool is_in(int code_point, const Range *ranges, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (code_point >= ranges[i].first && code_point <= ranges[i].last) return true;
+    return false;
+}
+
+/* Ideographs, their parts and punctuation, full-width forms, pictographs. The range from U+2001 on, most of it
+ * not Chinese, and the missing extensions beyond U+FFFF are those of the reference program. */
+static const Range CHINESE[] = {{0x2001, 0x2A6D}, {0x2E80, 0x303F}, {0x3100, 0x312F}, {0x31A0, 0x31BF},
+                                {0x31C0, 0x31EF}, {0x3200, 0x33FF}, {0x3400, 0x4DB5}, {0x4E00, 0x9FBB},
+                                {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F},
+                                {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
+
+/* What tercom splits off: ideographs, and those in circles, squares and the like. */
+static const Range IDEOGRAPHS[] = {{0x2E80, 0x2EFF}, {0x31C0, 0x31EF}, {0x3200, 0x3F22}, {0x3400, 0x4DBF},
+                                   {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0xFE30, 0xFE4F}};
+
+static const Range ASIAN_PUNCTUATION[] = {{0x3001, 0x3002}, {0x3008, 0x3011}, {0x3014, 0x301F},
+                                          {0x30FB, 0x30FB}, {0xFF01, 0xFF02}, {0xFF08, 0xFF09},
+                                          {0xFF0C, 0xFF0C}, {0xFF0E, 0xFF0E}, {0xFF1A, 0xFF1B},
+                                          {0xFF1F, 0xFF1F}, {0xFF61, 0xFF65}};
+
+/* With spaces around the characters of some ranges, or without them. */
+static void set_apart(StrView text, const Range *ranges, size_t count, bool drop, StrBuf *out) {
+    for (size_t position = 0; position < text.length;) {
+        size_t start = position;
+        bool found = is_in(utf8_next(text, &position), ranges, count);
+        if (found && drop) continue;
+        if (found) strbuf_add_char(out, ' ');
+        strbuf_add(out, (StrView){text.data + start, position - start});
+        if (found) strbuf_add_char(out, ' ');
+    }
+}
+
+#define RANGES(ranges_) (ranges_), sizeof(ranges_) / sizeof *(ranges_)
+
+static void split_chinese(StrView text, StrBuf *out) { set_apart(text, RANGES(CHINESE), false, out); }
+static void split_ideographs(StrView text, StrBuf *out) { set_apart(text, RANGES(IDEOGRAPHS), false, out); }
+static void split_asian(StrView text, StrBuf *out) { set_apart(text, RANGES(ASIAN_PUNCTUATION), false, out); }
+static void drop_asian(StrView text, StrBuf *out) { set_apart(text, RANGES(ASIAN_PUNCTUATION), true, out); }
+
+static void split_possessive(StrView text, StrBuf *out) { replace_all(text, SV("'s "), SV(" 's "), out); }
+
+static void drop_punctuation(StrView text, StrBuf *out) {
+    for (size_t i = 0; i < text.length; i++)
+        if (!text.data[i] || !strchr(".,?:;!\"()", text.data[i])) strbuf_add_char(out, text.data[i]);
+}
+
 static bool contains(StrView text, char c) { return text.length > 0 && memchr(text.data, c, text.length); }
 
 static void tokenize_13a(StrView line, StrBuf *out) {
@@ -210,6 +269,40 @@ static void tokenize_char(StrView line, StrBuf *out) {
 static void tokenize_none(StrView line, StrBuf *out) {
     strbuf_clear(out);
     strbuf_add(out, line);
+}
+
+static void tokenize_zh(StrView line, StrBuf *out) {
+    static const Rule ZH[] = {trim,
+                              split_chinese,
+                              split_punctuation,
+                              split_stop_after_non_digit,
+                              split_stop_before_non_digit,
+                              split_hyphen_after_digit,
+                              join_words};
+    strbuf_clear(out);
+    strbuf_add(out, line);
+    APPLY(ZH, out);
+}
+
+void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out) {
+    static const Rule NORMALIZE[] = {pad,
+                                     decode_quote,
+                                     decode_ampersand,
+                                     decode_less,
+                                     decode_greater,
+                                     split_punctuation,
+                                     split_possessive,
+                                     split_stop_after_non_digit,
+                                     split_stop_before_non_digit,
+                                     split_hyphen_after_digit};
+    static const Rule SPLIT_ASIAN[] = {split_ideographs, split_asian};
+    static const Rule DROP[] = {drop_punctuation}, DROP_ASIAN[] = {drop_asian};
+    strbuf_clear(out);
+    strbuf_add(out, line);
+    if (normalized) APPLY(NORMALIZE, out);
+    if (normalized && asian) APPLY(SPLIT_ASIAN, out);
+    if (no_punct) APPLY(DROP, out);
+    if (no_punct && asian) APPLY(DROP_ASIAN, out);
 }
 
 #define TOKENIZER_ROW(name_, function_) {name_, function_},

@@ -1,5 +1,5 @@
-/* tokenizers.h - how a line is cut into words before BLEU counts them.
- * mteval-v13a.pl and mteval-v14.pl (NIST), as sacreBLEU 2.x has them
+/* tokenizers.h - how a line is cut into words before BLEU and TER count them.
+ * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as sacreBLEU 2.x has them
  *
  * Fails   never; text should be valid UTF-8
  */
@@ -21,17 +21,22 @@ typedef struct {
  *         there is no padding, so a full stop after a final number stays with it
  *   char  every code point is a word
  *   none  the line is tokenized already
+ *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
  */
 #define TOKENIZER_TABLE(ROW, BETWEEN)                                                                        \
     ROW("13a", tokenize_13a)                                                                                 \
     BETWEEN ROW("intl", tokenize_intl)                                                                       \
     BETWEEN ROW("char", tokenize_char)                                                                       \
-    BETWEEN ROW("none", tokenize_none)
+    BETWEEN ROW("none", tokenize_none)                                                                       \
+    BETWEEN ROW("zh", tokenize_zh)
 
 #define TOKENIZER_NAME(name_, function_) name_
 #define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
 
-extern const Tokenizer
-    TOKENIZERS[]; /* in the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name */
+/* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
+extern const Tokenizer TOKENIZERS[];
+
+/* The words of TER: punctuation is set apart if `normalized`, removed if `no_punct`; `asian` extends both. */
+void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);
 
 #endif

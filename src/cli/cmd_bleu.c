@@ -109,10 +109,10 @@ static const Option OUTPUT_ROWS[] = {
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf] [OPTION...] [< HYPOTHESES]\n"
+    "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter] [OPTION...] [< HYPOTHESES]\n"
     "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
-    "Score translations against references with BLEU and chrF, in numbers and output like sacreBLEU " //
+    "Score translations against references with BLEU, chrF and TER, in numbers and output like sacreBLEU " //
     SACREBLEU_VERSION ".\n"
     "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
@@ -279,20 +279,29 @@ static Status parse(Run *run, int argc, char **argv, bool *help) {
     return status;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const ChosenMetric *)a)->metric->name, ((const ChosenMetric *)b)->metric->name);
+}
+
 /* The metrics asked for, each once: in order of name, but for paired tests in the order given. */
 static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
+    bool chosen[METRIC_COUNT] = {false};
     *count = 0;
-    if (bleu_options(run)->d2l) metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu_options(run)};
-    for (size_t m = 0; METRICS[m] && !bleu_options(run)->d2l; m++) {
-        bool wanted = false;
-        for (size_t i = 0; i < run->metrics.count; i++)
-            wanted = wanted || strcmp(run->metrics.items[i], METRICS[m]->name) == 0;
-        if (!wanted) continue;
-        metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
+    if (bleu_options(run)->d2l) {
+        metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu_options(run)};
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < run->metrics.count; i++) {
+        size_t m = 0;
+        while (strcmp(METRICS[m]->name, run->metrics.items[i]) != 0) m++;
+        if (chosen[m]) continue;
+        chosen[m] = true;
         if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
+        metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
     }
     if (run->sentence_level && *count > 1)
         return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
+    if (!is_paired(run)) qsort(metrics, *count, sizeof *metrics, by_name);
     return STATUS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "bleu/chrf.h"
 #include "bleu/mean.h"
 #include "bleu/resampling.h"
+#include "bleu/ter.h"
 #include "bleu/tokenizers.h"
 #include "unit/bleu_cases.h"
 
@@ -47,7 +48,7 @@ static void random_numbers_are_numpys(void **state) {
     }
 }
 
-static void means_are_numpys(void **state) {
+static void means_agree(void **state) {
     (void)state;
     double values[1000], single[1000];
     for (const Json *c = json_first(bleu_cases("mean", 10)); c; c = json_after(c)) {
@@ -56,6 +57,8 @@ static void means_are_numpys(void **state) {
         for (size_t i = 0; i < count; i++) single[i] = (double)(float)values[i];
         assert_true(mean_numpy(values, count, false) == case_number(c, "mean"));
         assert_true(mean_numpy(single, count, true) == case_number(c, "mean_single"));
+        assert_true(mean_exact(values, count, false) == case_number(c, "exact"));
+        assert_true(mean_exact(single, count, true) == case_number(c, "exact_single"));
     }
 }
 
@@ -129,11 +132,12 @@ static void check_case(const Json *c, const Statistics *first, const Statistics 
 
 static void tests_agree(void **state) {
     (void)state;
-    int bleu_cases_seen = 0, chrf_cases_seen = 0;
+    int seen[3] = {0, 0, 0};
     for (const Json *c = json_first(bleu_cases("resampling", 4)); c; c = json_after(c)) {
         const Json *given = json_get(c, "options");
         BleuOptions bleu = {.tokenizer = case_choice(SV("13a"), BLEU_TOKENIZER_CHOICES)};
         ChrfOptions chrf = CHRF_DEFAULTS;
+        TerOptions ter = {.case_sensitive = false};
         bool is_bleu = sv_equal(case_text(c, "metric"), SV("bleu"));
         if (is_bleu && json_count(given) > 0) {
             assert_true(sv_equal(case_text(given, "smooth_method"), SV("add-k")));
@@ -143,15 +147,16 @@ static void tests_agree(void **state) {
             chrf.word_order = (int)case_number(given, "word_order");
             chrf.eps_smoothing = case_flag(given, "eps_smoothing");
         }
-        ChosenMetric metric =
-            is_bleu ? (ChosenMetric){&METRIC_BLEU, &bleu} : (ChosenMetric){&METRIC_CHRF, &chrf};
+        const void *options[] = {&bleu, &chrf, &ter};
+        int kind = case_choice(case_text(c, "metric"), METRIC_CHOICES);
+        ChosenMetric metric = {METRICS[kind], options[kind]};
         Statistics first = count_system("sys_a.txt", metric), second = count_system("sys_b.txt", metric);
         check_case(c, &first, &second);
         statistics_free(&first);
         statistics_free(&second);
-        is_bleu ? bleu_cases_seen++ : chrf_cases_seen++;
+        seen[kind]++;
     }
-    assert_true(bleu_cases_seen >= 2 && chrf_cases_seen >= 2);
+    assert_true(seen[0] >= 2 && seen[1] >= 2 && seen[2] >= 1);
 }
 
 static int release(void **state) {
@@ -163,7 +168,7 @@ static int release(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_numbers_are_numpys),
-        cmocka_unit_test(means_are_numpys),
+        cmocka_unit_test(means_agree),
         cmocka_unit_test(arithmetic_agrees),
         cmocka_unit_test(tests_agree),
     };

@@ -1,0 +1,257 @@
+/* ter.c - edit distance near the diagonal, its alignment, and the search for shifts that shorten it. */
+#include "bleu/ter.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "bleu/tokenizers.h"
+
+enum { BEAM = 25, MAX_SHIFT_LENGTH = 10, MAX_SHIFT_DISTANCE = 50, MAX_CANDIDATES = 1000 };
+
+/* clang-format off */
+#define FIELD(member_) OPT_FIELD(TerOptions, member_)
+static const Option ROWS[] = {
+    {.flag = "ter-case-sensitive", .type = OPT_BOOL, FIELD(case_sensitive), .group = "TER",
+     .help = "tell upper from lower case"},
+    {.flag = "ter-asian-support", .type = OPT_BOOL, FIELD(asian_support),
+     .help = "with the next two: split ideographs, and remove their punctuation too"},
+    {.flag = "ter-no-punct", .type = OPT_BOOL, FIELD(no_punct),
+     .help = "remove punctuation"},
+    {.flag = "ter-normalized", .type = OPT_BOOL, FIELD(normalized),
+     .help = "set punctuation apart"},
+    {0},
+};
+/* clang-format on */
+
+typedef enum { UNREACHED, MATCH, SUBSTITUTE, DELETE, INSERT } Edit;
+
+/* The cheapest way to turn the first i words of the hypothesis into the first j of the reference. */
+typedef struct {
+    int cost;
+    Edit last;
+} Cell;
+
+/* A hypothesis whose words are shifted until it is near its reference. */
+typedef struct {
+    Symbols reference;
+    size_t length;             /* of the hypothesis */
+    uint32_t *words, *trial;   /* the hypothesis as it is now, and with one more shift */
+    Cell *table, *trial_table; /* [length + 1][reference.count + 1] */
+    long *place; /* per word of the reference: the last word of the hypothesis up to it, or -1 */
+    bool *reference_wrong, *hypothesis_wrong; /* words that are not matched */
+    int candidates;                           /* shifts tried so far */
+} Pair;
+
+/* Move `length` words from `start`; `target` counts words of the hypothesis before the shift. */
+typedef struct {
+    size_t start, length, target;
+    int gain; /* edits saved */
+} Shift;
+
+static Pair pair_new(Symbols hypothesis, Symbols reference) {
+    Pair pair = {.reference = reference, .length = hypothesis.count};
+    size_t cells = (pair.length + 1) * (reference.count + 1);
+    pair.words = mem_alloc(pair.length + 1, sizeof *pair.words);
+    pair.trial = mem_alloc(pair.length + 1, sizeof *pair.trial);
+    pair.table = mem_alloc(cells, sizeof *pair.table);
+    pair.trial_table = mem_alloc(cells, sizeof *pair.trial_table);
+    pair.place = mem_alloc(reference.count, sizeof *pair.place);
+    pair.reference_wrong = mem_alloc(reference.count, sizeof *pair.reference_wrong);
+    pair.hypothesis_wrong = mem_alloc(pair.length + 1, sizeof *pair.hypothesis_wrong);
+    if (pair.length) memcpy(pair.words, hypothesis.items, pair.length * sizeof *pair.words);
+    return pair;
+}
+
+static void pair_free(Pair *pair) {
+    mem_free(pair->words);
+    mem_free(pair->trial);
+    mem_free(pair->table);
+    mem_free(pair->trial_table);
+    mem_free(pair->place);
+    mem_free(pair->reference_wrong);
+    mem_free(pair->hypothesis_wrong);
+}
+
+static void take_cheaper(Cell *cell, int cost, Edit edit) {
+    if (cost < cell->cost) *cell = (Cell){cost, edit};
+}
+
+/* Row i from the row above it, as far as `width` cells to both sides of the diagonal. */
+static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *row) {
+    size_t columns = pair->reference.count + 1;
+    const Cell *above = row - columns;
+    double slope = (double)pair->reference.count / (double)pair->length;
+    size_t width = slope / 2 > BEAM ? (size_t)ceil(slope / 2 + BEAM) : BEAM;
+    size_t middle = (size_t)floor((double)i * slope);
+    size_t first = middle > width ? middle - width : 0, end = middle + width;
+    if (i == pair->length || end > columns) end = columns;
+    for (size_t j = 0; j < columns; j++) row[j] = (Cell){INT_MAX / 2, UNREACHED};
+    for (size_t j = first; j < end; j++) {
+        if (j > 0) {
+            bool same = word == pair->reference.items[j - 1];
+            take_cheaper(&row[j], above[j - 1].cost + !same, same ? MATCH : SUBSTITUTE);
+        }
+        take_cheaper(&row[j], above[j].cost + 1, DELETE);
+        if (j > 0) take_cheaper(&row[j], row[j - 1].cost + 1, INSERT);
+    }
+}
+
+/* The edit distance; rows up to `known` are there already. */
+static int fill_table(const Pair *pair, const uint32_t *words, size_t known, Cell *table) {
+    size_t columns = pair->reference.count + 1;
+    for (size_t j = 0; j < columns && known == 0; j++) table[j] = (Cell){(int)j, INSERT};
+    for (size_t i = known + 1; i <= pair->length; i++) fill_row(pair, words[i - 1], i, table + i * columns);
+    return table[pair->length * columns + pair->reference.count].cost;
+}
+
+/* From the end of both texts back to their beginnings. */
+static void align(Pair *pair) {
+    size_t i = pair->length, j = pair->reference.count, columns = j + 1;
+    while (i > 0 || j > 0) {
+        Edit edit = pair->table[i * columns + j].last;
+        bool wrong = edit != MATCH;
+        if (edit != INSERT) pair->hypothesis_wrong[--i] = wrong;
+        if (edit == DELETE) continue;
+        pair->reference_wrong[--j] = wrong;
+        pair->place[j] = edit == INSERT ? (long)i - 1 : (long)i;
+    }
+}
+
+static void perform(const Pair *pair, Shift shift, uint32_t *out) {
+    size_t at = 0, end = shift.start + shift.length;
+    /* Inside of itself, a segment moves on by as many words as the target lies behind its start. */
+    size_t target = shift.target;
+    if (target >= shift.start && target <= end) target += shift.length;
+    if (target > pair->length) target = pair->length;
+    for (size_t i = 0; i <= pair->length; i++) {
+        if (i == target)
+            for (size_t k = shift.start; k < end; k++) out[at++] = pair->words[k];
+        if (i < pair->length && (i < shift.start || i >= end)) out[at++] = pair->words[i];
+    }
+}
+
+static bool is_better(Shift a, Shift b) {
+    if (a.gain != b.gain) return a.gain > b.gain;
+    if (a.length != b.length) return a.length > b.length;
+    if (a.start != b.start) return a.start < b.start;
+    return a.target < b.target;
+}
+
+static bool any(const bool *flags, size_t count) { return memchr(flags, true, count) != NULL; }
+
+/* Try to bring the `length` words at `start`, which the reference has at `from`, to their places there. */
+static void try_targets(Pair *pair, size_t start, size_t from, size_t length, int distance, Shift *best) {
+    size_t columns = pair->reference.count + 1, last = SIZE_MAX;
+    for (size_t k = 0; k <= length; k++) {
+        size_t target = from + k == 0 ? 0 : (size_t)(pair->place[from + k - 1] + 1);
+        if (target == last) continue;
+        last = target;
+        Shift shift = {start, length, target, 0};
+        size_t known = target < start ? target : start; /* rows of words that stay */
+        perform(pair, shift, pair->trial);
+        memcpy(pair->trial_table + known * columns, pair->table + known * columns, columns * sizeof(Cell));
+        shift.gain = distance - fill_table(pair, pair->trial, known, pair->trial_table);
+        pair->candidates++;
+        if (best->length == 0 || is_better(shift, *best)) *best = shift;
+    }
+}
+
+/* The best shift of words that stand wrong to where the reference has them; length 0 if there is none. */
+static Shift find_shift(Pair *pair, int distance) {
+    Shift best = {.length = 0};
+    for (size_t start = 0; start < pair->length; start++) {
+        for (size_t from = 0; from < pair->reference.count; from++) {
+            if (labs((long)start - (long)from) > MAX_SHIFT_DISTANCE) continue;
+            for (size_t length = 1; length <= MAX_SHIFT_LENGTH; length++) {
+                size_t end = start + length;
+                if (end > pair->length || from + length > pair->reference.count ||
+                    pair->words[end - 1] != pair->reference.items[from + length - 1])
+                    break;
+                if (!any(pair->hypothesis_wrong + start, length) ||
+                    !any(pair->reference_wrong + from, length))
+                    continue;
+                if (pair->place[from] >= (long)start && pair->place[from] < (long)end) continue;
+                try_targets(pair, start, from, length, distance, &best);
+                if (pair->candidates >= MAX_CANDIDATES) return best;
+            }
+        }
+    }
+    return best;
+}
+
+static int count_edits(Symbols hypothesis, Symbols reference) {
+    if (reference.count == 0) return (int)hypothesis.count;
+    Pair pair = pair_new(hypothesis, reference);
+    int shifts = 0, distance = fill_table(&pair, pair.words, 0, pair.table);
+    while (distance > 0) {
+        align(&pair);
+        Shift shift = find_shift(&pair, distance);
+        if (shift.gain <= 0 || pair.candidates >= MAX_CANDIDATES) break;
+        perform(&pair, shift, pair.trial);
+        memcpy(pair.words, pair.trial, pair.length * sizeof *pair.words);
+        distance = fill_table(&pair, pair.words, 0, pair.table);
+        shifts++;
+    }
+    pair_free(&pair);
+    return shifts + distance;
+}
+
+static int width(const void *options) {
+    (void)options;
+    return 2;
+}
+
+static void add_text(const TerOptions *options, Scratch *scratch, StrView text) {
+    text = scratch_lower(scratch, text, !options->case_sensitive);
+    tokenize_tercom(text, options->normalized, options->no_punct, options->asian_support, &scratch->tokens);
+    texts_begin(scratch->words);
+    texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
+}
+
+static void count(const void *options, Scratch *scratch, StrView hypothesis, const StrView *references,
+                  size_t reference_count, double *row) {
+    texts_clear(scratch->words);
+    add_text(options, scratch, hypothesis);
+    size_t texts = 1, words = 0;
+    int fewest = INT_MAX;
+    for (size_t r = 0; r < reference_count; r++) {
+        if (!references[r].data) continue;
+        add_text(options, scratch, references[r]);
+        Symbols reference = texts_get(scratch->words, texts++);
+        int edits = count_edits(texts_get(scratch->words, 0), reference);
+        if (edits < fewest) fewest = edits;
+        words += reference.count;
+    }
+    row[0] = fewest;
+    row[1] = (double)words / (double)(texts - 1);
+}
+
+static MetricValue score(const void *options, const double *sums, MetricArithmetic arithmetic) {
+    (void)options;
+    bool single = arithmetic == METRIC_SINGLE;
+    if (sums[1] <= 0) return metric_exact(sums[0] > 0 ? 100 : 0);
+    MetricValue rate = metric_divide((MetricValue){sums[0], single}, (MetricValue){sums[1], single});
+    return metric_multiply(metric_exact(100), rate);
+}
+
+static void sign(const void *options_, Signature *signature) {
+    const TerOptions *options = options_;
+    signature_name(signature, "TER");
+    signature_add(signature, "case", "c", "%s", options->case_sensitive ? "mixed" : "lc");
+    signature_add(signature, "tok", "t", "tercom");
+    signature_add(signature, "norm", "nr", "%s", options->normalized ? "yes" : "no");
+    signature_add(signature, "punct", "pn", "%s", options->no_punct ? "no" : "yes");
+    signature_add(signature, "asian", "as", "%s", options->asian_support ? "yes" : "no");
+}
+
+const Metric METRIC_TER = {.name = "ter",
+                           .rows = ROWS,
+                           .options_size = sizeof(TerOptions),
+                           .digits = 1,
+                           .width = width,
+                           .count = count,
+                           .score = score,
+                           .sign = sign,
+                           .version = SACREBLEU_VERSION};
