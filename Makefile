@@ -169,20 +169,14 @@ endef
 $(eval $(call require,$(MISSING),$(LIB_OBJ) $(F64_OBJ) $(OBJ)/cli/main.o,libraries))
 $(eval $(call require,$(MISSING_FOR_TESTS),$(TEST_OBJ),test-libraries))
 
-# Programs that measure: what scripts/compare-encoders, scripts/bench-scaling and "make bench" run.
-measuring = $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/$(1)/*.c scripts/measure/*.c))
-ENCODERS := $(call measuring,encoders)
-SCALING := $(call measuring,scaling)
-BENCH_OBJ := $(call measuring,bench)
-$(BUILD)/compare-encoders: $(ENCODERS)
-$(BUILD)/bench-scaling: $(SCALING)
-$(BUILD)/bench: $(BENCH_OBJ)
-$(BUILD)/compare-encoders $(BUILD)/bench-scaling $(BUILD)/bench: $(LIB)
+# The program that measures: what "make bench" runs.
+BENCH_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard scripts/bench/*.c))
+$(BUILD)/bench: $(BENCH_OBJ) $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(LIBS)
+	$(q)$(LINK) -o $@ $^ $(LIBS)
 $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
--include $(sort $(patsubst %.o,%.d,$(ENCODERS) $(SCALING) $(BENCH_OBJ)))
+-include $(BENCH_OBJ:%.o=%.d)
 
 # ---- demo and tests ------------------------------------------------------------------------------------
 

@@ -1,53 +1,74 @@
-/* bench.h - what the parts of the benchmark share.
+/* bench.h - what the subcommands of the benchmark share.
  *
- * Each part checks that what it is about to time computes the right thing, times it, and adds to the report.
+ * Each subcommand checks that what it is about to time computes the right thing, times it, and adds to the report.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include "base/fileio.h"
 #include "base/workers.h"
-#include "bench_report.h"
-#include "models/modelfile.h"
-#include "text/corpus.h"
+#include "bench/report.h"
+#include "bench/train_loop.h"
+#include "viz/plot_sheet.h"
 
 typedef struct {
-    char *model, *input, *json, *program;
-    StrList only;   /* parts to measure; empty: all */
-    double seconds; /* for all parts together, about */
+    char *json, *svg; /* files to write, or NULL */
+    char *model, *input, *program;
+    double seconds; /* for all measurements of the call, about */
     int threads;
+    int rounds;        /* how often everything is measured */
+    int width, length; /* encoders: d while n varies, n while d varies */
     bool quick;
 } BenchOptions;
 
-enum { PEAK_FORMATS = 8 };
+enum { TEAMS = 2, WAYS_MOST = 8 };
 
 typedef struct {
-    const BenchOptions *options;
-    const Config *config; /* of the training, or of the model that was given */
-    BenchReport report;
-    Workers *one, *all;
-    int threads; /* of `all` */
-    double peak[PEAK_FORMATS]
-               [2];      /* greatest GFLOP/s of any product: by format, BLAS first; one thread, all threads */
-    Corpus train, valid; /* empty if a model was given */
+    BenchOptions options;
+    int threads; /* of all: what the options ask for, or one per core */
+    Report report;
+    StrBuf facts;        /* more members of the JSON object, each after ", " */
+    OutFile *json, *svg; /* opened before the measuring, so that a wrong name is found at once; or NULL */
+    char folder[1024];   /* temporary */
+
+    /* Of the subcommands that measure at the sizes of a model: bench_subject gets them. */
+    Config own;           /* from the command line */
+    const Config *config; /* that, or the model's; NULL before bench_subject */
+    Workers *team[TEAMS]; /* one thread, all threads */
+    Corpus train, valid;  /* empty if a model was given */
     Segmenter *source, *target;
-    Seq2Seq *model;    /* to translate with: given, or left by the training part */
-    const char *knows; /* what it has learned */
-    StrList input;     /* lines to translate */
-    char folder[1024]; /* temporary */
+    StrList input;                 /* lines to translate */
+    double peak[WAYS_MOST][TEAMS]; /* greatest GFLOP/s of any product: by way to multiply, BLAS first */
+    TrainLoop *loop;               /* with all threads, left by the training, or NULL */
+    Seq2Seq *model;                /* to translate with: NULL before bench_model, unless it was given */
+    char knows[96];                /* what it has learned */
 } Bench;
 
-/* Names for one thread and for all: "1 thread", "2 threads". Only the first if they are the same. */
-enum { TEAMS = 2 };
-static inline int bench_teams(const Bench *bench) { return bench->threads > 1 ? TEAMS : 1; }
-static inline Workers *bench_team(const Bench *bench, int team) { return team ? bench->all : bench->one; }
-const char *bench_team_name(const Bench *bench, int team);
-/* Seconds for each of `runs` runs of something that gets `share` of the whole time. */
-double bench_seconds(const Bench *bench, double share, int runs);
-
+/* The subcommands. */
 Status bench_gemm(Bench *bench);
 Status bench_ops(Bench *bench);
-Status bench_training(Bench *bench); /* leaves bench->model if none was given */
+Status bench_training(Bench *bench);
 Status bench_translation(Bench *bench);
-Status bench_processes(Bench *bench); /* start-up and memory of the real program */
+Status bench_latency(Bench *bench);
+Status bench_start(Bench *bench);
+Status bench_memory(Bench *bench);
+Status bench_scaling(Bench *bench);
+Status bench_encoders(Bench *bench);
+
+/* Configuration, corpora or model, lines and threads. Every call after the first does nothing. */
+Status bench_subject(Bench *bench);
+/* bench->model, trained for a while unless there is one. */
+Status bench_model(Bench *bench);
+void bench_release(Bench *bench);
+
+/* How many teams there are, and their names: "1 thread", "2 threads". Only the first if both are the same. */
+int bench_teams(const Bench *bench);
+const char *bench_team_name(const Bench *bench, int team, char buffer[32]);
+/* Seconds for each of `runs` runs of something that gets `share` of the whole time. */
+double bench_seconds(const Bench *bench, double share, int runs);
+/* A file with this text; "-" is standard output. */
+Status bench_write(const char *path, StrView text);
+/* The picture that --svg asks for: row after row of `columns` plots. */
+Status bench_draw(Bench *bench, const Plot *plots, int count, int columns);
 
 #endif

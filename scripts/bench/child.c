@@ -1,11 +1,12 @@
-/* child.c - the copy of the benchmark that runs another program. */
-#include "child.h"
+/* child.c - the copy of the benchmark that runs another program, and functions in processes of their own. */
+#include "bench/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,11 +14,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* ---- the small copy ------------------------------------------------------------------------------------------------------- */
+/* ---- the small copy ------------------------------------------------------------------------------------ */
 
 static void become(char **argv, const char *input, const char *messages, int output) {
     int in = open(input, O_RDONLY), err = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* What gemm_startup set for this process is not the program's to inherit: it shall start as it does for everybody. */
+    /* What gemm_startup set for this process is not for the program: it shall start as it does for everybody. */
     if (getenv("ATTN_MT_RESTARTED")) {
         unsetenv("ATTN_MT_RESTARTED");
         unsetenv("OPENBLAS_CORETYPE");
@@ -61,7 +62,7 @@ int child_main(char **argv) {
     return fflush(stdout) ? 1 : 0;
 }
 
-/* ---- the benchmark --------------------------------------------------------------------------------------------------------- */
+/* ---- the benchmark ------------------------------------------------------------------------------------- */
 
 static const char *own_path(void) {
     static char path[4096];
@@ -118,4 +119,30 @@ Status child_run(char *const *argv, const char *input, const char *messages, Chi
     mem_free(all);
     TRY(status);
     return facts->status ? complain(argv[0], facts->status, messages) : STATUS_OK;
+}
+
+/* ---- functions --------------------------------------------------------------------------------------- */
+
+void *child_shared(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) mem_exhausted(size);
+    return memory;
+}
+
+void child_unshare(void *memory, size_t size) { munmap(memory, size); }
+
+Status child_call(Status (*function)(void *context), void *context, double *peak_memory) {
+    int state = 0;
+    struct rusage usage = {0};
+    pid_t pid = fork();
+    if (pid < 0) return status_fail(STATUS_RUNTIME, "cannot start a process: %s", strerror(errno));
+    if (pid == 0) {
+        Status status = function(context);
+        if (status != STATUS_OK) log_failure();
+        _exit((int)status);
+    }
+    while (wait4(pid, &state, 0, &usage) < 0 && errno == EINTR) continue;
+    *peak_memory = peak_bytes(&usage);
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return STATUS_OK;
+    return status_fail(STATUS_RUNTIME, "a process failed");
 }

@@ -1,9 +1,12 @@
-/* train_loop.c - epochs of updates. */
-#include "train_loop.h"
+/* train_loop.c - epochs of updates, and counting the operations that they need from the sizes of the weights. */
+#include "bench/train_loop.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/mem.h"
 #include "base/rng.h"
+#include "models/encoder.h"
+#include "num/params.h"
 #include "train/schedule.h"
 
 TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
@@ -29,6 +32,16 @@ static void next_batch(TrainLoop *loop) {
 
 void train_loop_rewind(TrainLoop *loop) { loop->batch = -1; }
 
+static void work_add(Work *work, int source_length, int target_length) {
+    double s = source_length, t = target_length;
+    work->sentences++;
+    work->source += s;
+    work->target += t;
+    work->source_pairs += s * s;
+    work->target_pairs += t * (t + 1) / 2;
+    work->cross_pairs += s * t;
+}
+
 Status train_loop_update(TrainLoop *loop) {
     const TrainOptions *o = &loop->config->train;
     double norm, tokens = 0;
@@ -49,6 +62,7 @@ Status train_loop_update(TrainLoop *loop) {
     loop->updates++;
     TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o,
                          schedule_rate(o, loop->updates, 0, 0), schedule_average(o, loop->updates), &norm));
+    if (!(norm > 0)) return status_fail(STATUS_RUNTIME, "update %ld: no gradient", loop->updates);
     profiler_phase(loop->profiler, before);
     return STATUS_OK;
 }
@@ -67,4 +81,40 @@ Seq2Seq *train_loop_end(TrainLoop *loop) {
     batch_plan_free(loop->plan);
     mem_free(loop);
     return model;
+}
+
+/* ---- useful work ------------------------------------------------------------------------------------- */
+
+static bool starts(const char *name, const char *prefix) { return !strncmp(name, prefix, strlen(prefix)); }
+
+/* How many rows meet a weight, by its name. A table that is not the output layer is only looked up. */
+static double rows_of(const Param *p, const Work *work) {
+    if (p->packing == PACK_OUTPUT) return work->target;
+    if (p->packing != PACK_AFFINE) return 0;
+    if (starts(p->name, "encoder.") || starts(p->name, "decoder.attention.key") ||
+        strstr(p->name, ".cross.key") || strstr(p->name, ".cross.value"))
+        return work->source;
+    if (starts(p->name, "decoder.start")) return work->sentences;
+    return work->target;
+}
+
+/* Multiplications of scores and contexts. */
+static double attention_work(const ModelOptions *m, const Work *work) {
+    double H = m->hidden, A = m->attention_size ? m->attention_size : H, sum = 0;
+    if (m->encoder_style == ENCODER_SELF_ATTENTION) sum += m->encoder_layers * 2 * H * work->source_pairs;
+    if (m->decoder_style == DECODER_TRANSFORMER)
+        sum += m->decoder_layers * 2 * H * (work->target_pairs + work->cross_pairs);
+    else
+        sum += (A + encoder_output_size(m)) * work->cross_pairs;
+    return sum;
+}
+
+double work_flops(const Seq2Seq *model, const Work *work) {
+    const ParamSet *params = seq2seq_params(model);
+    double sum = attention_work(&seq2seq_config(model)->model, work);
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        sum += (double)p->rows * (double)p->columns * rows_of(p, work);
+    }
+    return 6 * sum;
 }

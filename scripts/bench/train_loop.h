@@ -1,11 +1,21 @@
-/* train_loop.h - updates like those of the trainer (train/trainer.c), without its validations, files and messages. */
+/* train_loop.h - updates like those of the trainer (train/trainer.c), without its validations, files and messages.
+ *
+ * Useful work is the arithmetic that a batch needs, whoever computes it: two operations for each weight and each token that
+ * meets it, forward, and four backward; attention counts scores and contexts the same way. Functions, normalization,
+ * dropout and the optimizer count nothing, nor does any padding.
+ */
 #ifndef BENCH_TRAIN_LOOP_H
 #define BENCH_TRAIN_LOOP_H
 
 #include "text/batch.h"
 #include "train/optimizer.h"
 #include "train/shards.h"
-#include "useful_work.h"
+
+/* Sums over the sentence pairs of batches; S source and T target tokens, each with its </s>. */
+typedef struct {
+    double sentences, source, target;
+    double source_pairs, target_pairs, cross_pairs; /* S S, T (T + 1) / 2, S T */
+} Work;
 
 typedef struct {
     const Config *config;
@@ -26,10 +36,11 @@ typedef struct {
 TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
                           Workers *workers);
 Status train_loop_update(TrainLoop *loop);
-void train_loop_profile(TrainLoop *loop,
-                        Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
-void train_loop_rewind(TrainLoop *loop);     /* the next batch is the first one of this epoch again */
+void train_loop_profile(TrainLoop *loop, Profiler *profiler); /* tell it what goes on; NULL: nobody */
+void train_loop_rewind(TrainLoop *loop); /* the next batch is the first one of this epoch again */
 /* All but the model, which is the caller's from now on; its weights become the average if there is one. */
 Seq2Seq *train_loop_end(TrainLoop *loop);
+/* Operations of the forward and backward passes of so much work. */
+double work_flops(const Seq2Seq *model, const Work *work);
 
 #endif

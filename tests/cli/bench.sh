@@ -27,7 +27,7 @@ positive() {
 
 measure one --threads 1
 measure two --threads 2 --config configs/bench-2layer.json
-for title in 'Products of matrices' 'GEMM peak' Ops Training 'Where training' Translation Start Memory; do
+for title in 'Products of matrices' 'GEMM peak' Ops Training 'Where training' Translation Latency Start Memory; do
     grep -q "^$title" "$TMP/one.txt" || fail "no table '$title'"
 done
 [ "$(grep -c '"section": "gemm", ' "$TMP/one.json")" -ge 18 ] || fail "few products"
@@ -84,10 +84,23 @@ grep -q '^Training' "$TMP/out" && fail "nothing was to be trained"
 positive known translation 'beam 1, 1 thread' made tokens/sentence
 expect 2 "$bench" --quick --model "$TMP/known/best.safetensors"
 says "no lines to translate"
-expect 2 "$bench" --quick --only translation --config configs/bench-bidirectional.json
-says "no model to translate with"
-expect 0 "$bench" --quick --seconds 5 --only gemm --config configs/bench-bidirectional.json
-grep -qE '^(Ops|Training|Translation|Start)' "$TMP/out" && fail "only one part was asked for: $(cat "$TMP/out")"
+
+# subcommands: one or several, each with what it needs
+small="--set data.train=$TMP/pairs.tsv --set data.valid=$TMP/pairs.tsv --set model.hidden=16 --set model.embedding=16"
+expect 0 "$bench" latency --quick --seconds 5 --threads 1 --config configs/bench-bidirectional.json $small
+grep -q '^Model that translates' "$TMP/out" || fail "a model to translate with was needed: $(cat "$TMP/out")"
+grep -qE '^(Products|Ops|Training|Translation|Start)' "$TMP/out" && fail "only latency was asked for: $(cat "$TMP/out")"
+expect 0 "$bench" gemm ops --quick --seconds 5 --config configs/bench-bidirectional.json $small
+grep -q '^Products' "$TMP/out" && grep -q '^Ops' "$TMP/out" || fail "two subcommands: $(cat "$TMP/out")"
+grep -qE '^(Training|Translation|Start)' "$TMP/out" && fail "only two subcommands were given: $(cat "$TMP/out")"
+expect 2 "$bench" gemm encoders --quick
+says "'gemm' and 'encoders' have different options"
+expect 2 "$bench" gem --quick
+says "unexpected argument 'gem'"
+expect 0 "$bench" --help
+for name in gemm ops training translation latency start memory scaling encoders all; do
+    grep -q "^  $name  *[a-z]" "$TMP/out" || fail "--help does not list $name"
+done
 expect 2 "$bench" --quick
 says "neither a configuration with data nor a model"
 expect 1 "$bench" --quick --seconds 5 --threads 1 --model "$TMP/known/best.safetensors" --input "$TMP/lines.txt" --program /bin/false

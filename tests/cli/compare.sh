@@ -1,31 +1,33 @@
 #!/bin/sh
-# compare.sh - the scripts that measure for README.md still run: with budgets of seconds, which measure nothing.
+# compare.sh - what measures for README.md still runs: with budgets of seconds, which measure nothing.
 # slow
 # not sanitized
 set -eu
 TMP=${TMP:?an empty folder}
 . tests/cli/tiny_model.inc
-command -v pkg-config >/dev/null && command -v "${CC:-cc}" >/dev/null || {
-    echo "skipped: no compiler"
-    exit 77
-}
+bench=${BUILD:-build}/bench
 
-BUILD=${BUILD:-build}
-case $BUILD in "$PWD"/*) BUILD=${BUILD#"$PWD"/} ;; esac # as make knows it
-export BUILD
-expect 0 env -u MAKEFLAGS scripts/compare-encoders --quick --json "$TMP/encoders.json" --svg "$TMP/encoders.svg"
-[ "$(grep -c '^| .*| 1 | 1 |$\|^| .*| n | n |$\|^| .*| 1 | n / [35] |$' "$TMP/out")" -eq 6 ] || fail "layers: $(cat "$TMP/out")"
+expect 0 "$bench" encoders --quick --seconds 1 --json "$TMP/encoders.json" --svg "$TMP/encoders.svg"
+[ "$(grep -cE '^\| .*\| (1 *\| 1|n *\| n|1 *\| n / [35]) *\|$' "$TMP/out")" -eq 6 ] || fail "layers: $(cat "$TMP/out")"
+[ "$(grep -cE '^\| [a-z, =0-9()A-Z-]+\| *[0-9.]+( ±[0-9]+%)? \| *[0-9.]+( ±[0-9]+%)? \|$' "$TMP/out")" -eq 24 ] ||
+    fail "points: $(cat "$TMP/out")"
 grep -q '</svg>' "$TMP/encoders.svg" || fail "no picture"
-[ -s "$TMP/encoders.json" ] || fail "no JSON"
+[ "$(grep -cE '"section": "(time|memory) by (length|width)", .*"median": [0-9.e-]+, ' "$TMP/encoders.json")" -eq 48 ] ||
+    fail "JSON: $(cat "$TMP/encoders.json")"
+expect 2 "$bench" encoders --width 30
+says "--width 30 is not a multiple of 4 heads"
 
-# Four numbers vary, each over two values; they meet in one size, and each size is trained by one thread and by two.
-expect 0 env -u MAKEFLAGS scripts/bench-scaling --quick --threads 2 --json "$TMP/scaling.json" --svg "$TMP/scaling.svg"
-[ "$(grep -cE '^\| [0-9,]+ \| [0-9,]+ \| [0-9,]+ \| [0-9.]+ \| [1-9][0-9]* \|$' "$TMP/out")" -eq 8 ] || fail "sizes: $(cat "$TMP/out")"
+# Four numbers vary, each over two values; each size is trained by one thread and by two.
+speed=' +[0-9,]+ ±[0-9]+% \|'
+expect 0 "$bench" scaling --quick --seconds 1 --threads 2 --json "$TMP/scaling.json" --svg "$TMP/scaling.svg"
+[ "$(grep -cE "^\| [0-9,]+ +\|$speed$speed +[0-9.]+ \| +[1-9][0-9.]* \|$" "$TMP/out")" -eq 8 ] || fail "sizes: $(cat "$TMP/out")"
 [ "$(grep -c '^<svg x=' "$TMP/scaling.svg")" -eq 6 ] || fail "not six plots"
-[ "$(grep -cE '"tokens_per_second": [0-9.]+, "peak_megabytes": [0-9.]+}' "$TMP/scaling.json")" -eq 10 ] || fail "JSON: $(cat "$TMP/scaling.json")"
-expect 0 env -u MAKEFLAGS scripts/bench-scaling --quick --threads 1
-[ "$(grep -cE '^\| [0-9,]+ \| [0-9,]+ \| [1-9][0-9]* \|$' "$TMP/out")" -eq 8 ] || fail "one thread: $(cat "$TMP/out")"
-expect 2 env -u MAKEFLAGS scripts/bench-scaling --quick --fast
+[ "$(grep -cE '"unit": "tokens/s", "better": "more", "median": [0-9.]+, ' "$TMP/scaling.json")" -eq 16 ] || fail "JSON: $(cat "$TMP/scaling.json")"
+[ "$(grep -cE '"metric": "peak memory", "unit": "MB", "better": "less", "median": [0-9.]+, ' "$TMP/scaling.json")" -eq 8 ] ||
+    fail "JSON: $(cat "$TMP/scaling.json")"
+expect 0 "$bench" scaling --quick --seconds 1 --threads 1
+[ "$(grep -cE "^\| [0-9,]+ +\|$speed +[1-9][0-9.]* \|$" "$TMP/out")" -eq 8 ] || fail "one thread: $(cat "$TMP/out")"
+expect 2 "$bench" scaling --quick --fast
 
 expect 0 scripts/compare-attention --list
 [ "$(wc -l <"$TMP/out")" -ge 53 ] || fail "only $(wc -l <"$TMP/out") variants"

@@ -1,15 +1,15 @@
-/* bench_gemm.c - products of matrices at the model's own shapes; the greatest speed is the GEMM peak.
+/* gemm.c - products of matrices at the model's own shapes; the greatest speed is the GEMM peak.
  *
  * With several threads each has a product of its own, as in training: the weight is shared, inputs and results are not.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "bench.h"
+#include "bench/bench.h"
 #include "layers/recurrent.h"
-#include "measure/measure.h"
 #include "models/decoder.h"
 #include "models/encoder.h"
 #include "num/gemm.h"
@@ -39,7 +39,8 @@ static const Format FORMATS[] = {
     {"bf16", 0.02, WEIGHT, FORMAT_BF16},
     {"int8", 0.1, WEIGHT, FORMAT_INT8},
 };
-enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12 };
+enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
+_Static_assert((int)FORMAT_COUNT <= (int)WAYS_MOST, "one peak for each");
 
 /* Weights are kept packed; products that make gradients of weights are X^T dY. */
 static bool can(const Format *f, const Product *p) {
@@ -69,10 +70,14 @@ static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
 typedef struct {
     const Product *product;
     const Format *format;
-    real *A, *B, *C; /* A and C: one for each thread */
+    Workers *workers;
+    int tasks;
+    real *A, *B, *C; /* A and C: one for each task */
     void *packed;
-    char *scratch; /* one piece for each thread */
+    char *scratch; /* one piece for each task */
     int repeats;
+    atomic_int begun;
+    double began[TASKS_MOST], ended[TASKS_MOST];
 } Job;
 
 static size_t scratch_size(void) { return (kern->scratch + 63) / 64 * 64; }
@@ -80,32 +85,56 @@ static size_t scratch_size(void) { return (kern->scratch + 63) / 64 * 64; }
 static size_t a_size(const Product *p) { return (size_t)p->M * (size_t)p->K; }
 static size_t c_size(const Product *p) { return (size_t)p->M * (size_t)p->N; }
 
-static void run(void *context, int task, int thread) {
-    Job *job = context;
+static void multiply(const Job *job, int task) {
     const Product *p = job->product;
     const real *A = job->A + a_size(p) * (size_t)task;
     real *C = job->C + c_size(p) * (size_t)task;
     void *scratch = job->scratch + scratch_size() * (size_t)task;
+    switch (job->format->how) {
+    case LIBRARY:
+        gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, p->transpose_a ? p->M : p->K, job->B, 0, C,
+             p->N);
+        break;
+    case WEIGHT:
+        kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N, false,
+                                                    scratch);
+        break;
+    case OUTER: /* adds */
+        kern->outer(p->M, p->N, p->K, A, p->M, job->B, C, scratch);
+        break;
+    }
+}
+
+/* Nobody begins before all threads are awake: else a thread that is early does the product of one that is late, and
+ * the time of waking up is counted as work. */
+static void run_task(void *context, int task, int thread) {
+    Job *job = context;
     (void)thread;
-    for (int i = 0; i < job->repeats; i++) switch (job->format->how) {
-        case LIBRARY:
-            gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, p->transpose_a ? p->M : p->K, job->B, 0,
-                 C, p->N);
-            break;
-        case WEIGHT:
-            kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N,
-                                                        false, scratch);
-            break;
-        case OUTER: /* adds */
-            kern->outer(p->M, p->N, p->K, A, p->M, job->B, C, scratch);
-            break;
-        }
+    atomic_fetch_add(&job->begun, 1);
+    while (atomic_load(&job->begun) < job->tasks) continue;
+    job->began[task] = clock_seconds();
+    for (int i = 0; i < job->repeats; i++) multiply(job, task);
+    job->ended[task] = clock_seconds();
+}
+
+static Status run(void *context, int repeats, double *seconds) {
+    Job *job = context;
+    job->repeats = repeats;
+    atomic_store(&job->begun, 0);
+    workers_run(job->workers, job->tasks, run_task, job);
+    double begin = job->began[0], end = job->ended[0];
+    for (int i = 1; i < job->tasks; i++) {
+        begin = fmin(begin, job->began[i]);
+        end = fmax(end, job->ended[i]);
+    }
+    seconds[0] = end - begin;
+    return STATUS_OK;
 }
 
 /* Some elements against plain sums in double precision. */
-static Status check(const Job *job, int tasks) {
+static Status check(const Job *job) {
     const Product *p = job->product;
-    for (int task = 0; task < tasks; task++) {
+    for (int task = 0; task < job->tasks; task++) {
         const real *A = job->A + a_size(p) * (size_t)task, *C = job->C + c_size(p) * (size_t)task;
         for (int i = 0; i < p->M; i += 1 + p->M / 9)
             for (int j = 0; j < p->N; j += 1 + p->N / 11) {
@@ -125,52 +154,38 @@ static Status check(const Job *job, int tasks) {
     return STATUS_OK;
 }
 
-static double time_run(Bench *bench, int team, Job *job) {
-    double begin = clock_seconds();
-    workers_run(bench_team(bench, team), team ? bench->threads : 1, run, job);
-    return clock_seconds() - begin;
-}
-
-static Status measure(Bench *bench, int team, Job *job, double seconds, Sample *sample) {
-    enum { RUNS = 5 };
-    const Product *p = job->product;
-    int tasks = team ? bench->threads : 1;
-    job->repeats = 1;
-    memset(job->C, 0, c_size(p) * (size_t)tasks * sizeof *job->C);
-    time_run(bench, team, job);
-    TRY(check(job, tasks));
-    double once = fmax(time_run(bench, team, job), 1e-7);
-    job->repeats = (int)fmax(1, fmin(1e6, seconds / once));
-    for (int i = 0; i < RUNS; i++) {
-        double flops = 2.0 * p->M * p->N * p->K * job->repeats * tasks;
-        sample_add(sample, flops / time_run(bench, team, job) / 1e9);
-    }
-    return STATUS_OK;
-}
-
 static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
+    enum { RUNS = 5 };
     const Product *p = job->product;
     const Format *f = job->format;
     char item[96], metric[64];
-    Sample sample = {0};
+    double ignored[MEASURE_PARTS], *peak = &bench->peak[f - FORMATS][team];
+    Sample sample[MEASURE_PARTS] = {0};
     if (f->how == WEIGHT) {
         const WeightProduct *w = &kern->weights[f->format];
         job->packed = mem_aligned(w->size(p->K, p->N), 1);
         w->pack(p->K, p->N, job->B, p->transpose_b, job->packed);
     }
-    Status status = measure(bench, team, job, seconds, &sample);
+    memset(job->C, 0, c_size(p) * (size_t)job->tasks * sizeof *job->C);
+    run(job, 1, ignored);
+    Status status = check(job);
+    if (status == STATUS_OK) status = measure(&(Trial){.run = run, .context = job}, seconds, RUNS, sample);
     mem_free(job->packed);
     TRY(status);
+    double gflop = 2e-9 * p->M * p->N * p->K * job->tasks;
     snprintf(item, sizeof item, "%s: %d x %d x %d", p->what, p->M, p->N, p->K);
-    snprintf(metric, sizeof metric, "%s, %s", f->name, bench_team_name(bench, team));
-    bench_report_add(&bench->report, "gemm", item, metric, "GFLOP/s", MORE_IS_BETTER, &sample);
-    double *peak = &bench->peak[f - FORMATS][team];
-    *peak = fmax(*peak, measure_median(sample.values, sample.count));
+    snprintf(metric, sizeof metric, "%s, %s", f->name, bench_team_name(bench, team, (char[32]){0}));
+    bench->report.section = "gemm";
+    report_seconds(&bench->report, item, metric, "GFLOP/s", MORE_IS_BETTER, gflop, &sample[0]);
+    *peak = fmax(*peak, gflop / sample_median(&sample[0]));
+    sample_free(&sample[0]);
     return STATUS_OK;
 }
 
 static Status measure_product(Bench *bench, int team, const Product *p, double seconds) {
-    size_t tasks = (size_t)bench->threads, b_size = (size_t)p->K * (size_t)p->N;
+    Workers *workers = bench->team[team];
+    int count = workers_count(workers) < TASKS_MOST ? workers_count(workers) : TASKS_MOST;
+    size_t tasks = (size_t)count, b_size = (size_t)p->K * (size_t)p->N;
     real *A = mem_aligned(a_size(p) * tasks, sizeof *A), *B = mem_aligned(b_size, sizeof *B),
          *C = mem_aligned(c_size(p) * tasks, sizeof *C);
     char *scratch = mem_aligned(scratch_size() * tasks + 64, 1);
@@ -178,7 +193,8 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
     measure_fill(A, a_size(p) * tasks, 1);
     measure_fill(B, b_size, 2);
     for (int f = 0; f < FORMAT_COUNT && status == STATUS_OK; f++) {
-        Job job = {.product = p, .format = &FORMATS[f], .A = A, .B = B, .C = C, .scratch = scratch};
+        Job job = {.product = p, .format = &FORMATS[f], .workers = workers, .tasks = count};
+        job.A = A, job.B = B, job.C = C, job.scratch = scratch;
         if (can(&FORMATS[f], p)) status = measure_format(bench, team, &job, seconds);
     }
     mem_free(A);
@@ -190,27 +206,28 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
 
 /* The greatest speed of each format. That of the library is what the training is measured by. */
 static Status show_peaks(Bench *bench) {
+    bench->report.section = "gemm peak";
     for (int f = 0; f < FORMAT_COUNT; f++)
         for (int team = 0; team < bench_teams(bench); team++)
             if (bench->peak[f][team] > 0)
-                bench_report_add_one(&bench->report, "gemm peak", FORMATS[f].name,
-                                     bench_team_name(bench, team), "GFLOP/s", MORE_IS_BETTER,
-                                     bench->peak[f][team]);
-    return bench_report_show(&bench->report, "GEMM peak: the greatest of these", NULL);
+                report_value(&bench->report, FORMATS[f].name, bench_team_name(bench, team, (char[32]){0}),
+                             "GFLOP/s", MORE_IS_BETTER, bench->peak[f][team]);
+    return report_show(&bench->report, "GEMM peak: the greatest of these", NULL);
 }
 
 Status bench_gemm(Bench *bench) {
     Product list[PRODUCTS_MOST];
+    TRY(bench_subject(bench));
     int count = list_products(bench, list);
     double seconds = bench_seconds(bench, 0.15, 5 * count * (FORMAT_COUNT - 1) * bench_teams(bench));
     for (int team = 0; team < bench_teams(bench); team++) {
         for (int i = 0; i < count; i++) {
-            log_progress("products: %d of %d, %s", i + 1, count, bench_team_name(bench, team));
+            log_progress("products: %d of %d, %s", i + 1, count, bench_team_name(bench, team, (char[32]){0}));
             TRY(measure_product(bench, team, &list[i], seconds));
         }
         log_progress_end();
-        TRY(bench_report_show(&bench->report, "Products of matrices: rows x columns x length of the sums",
-                              team ? "each thread has a product of its own" : NULL));
+        TRY(report_show(&bench->report, "Products of matrices: rows x columns x length of the sums",
+                        team ? "each thread has a product of its own" : NULL));
     }
     return show_peaks(bench);
 }
