@@ -1,6 +1,7 @@
-/* bench.c - how fast this machine trains and translates: one program, a subcommand for each thing to measure.
+/* bench.c - how fast this machine trains and translates: a subcommand for each thing to measure.
  *
- * `make bench` runs `bench all`. Results are printed as tables and written as JSON, which scripts/bench-compare compares.
+ * `make bench` runs `bench all`. Results are printed as tables and written as JSON, which
+ * scripts/bench-compare compares.
  */
 #include "bench/bench.h"
 
@@ -36,7 +37,7 @@ static const Option MODEL[] = {
      .help = "lines to translate; default: the source side of the validation data"},
     {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
      .help = "measure with one thread and with N; 0 = one per core"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "100", .min = 1, .max = 100000, .arg = "X",
+    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "100", .min = 1, .max = 1e5, .arg = "X",
      .help = "time to spend on `all`, about; each subcommand takes its share"},
     {.flag = "program", .type = OPT_STRING, FIELD(program), .arg = "FILE",
      .help = "attn-mt whose start-up and memory are measured; default: beside this program"},
@@ -47,7 +48,7 @@ static const Option SCALING[] = {
      .help = "also draw speed and memory against the sizes", .group = "This measurement"},
     {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
      .help = "compare one thread with N; 0 = one per core"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "120", .min = 1, .max = 100000, .arg = "X",
+    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "120", .min = 1, .max = 1e5, .arg = "X",
      .help = "time to spend, if a few updates of the large models do not take more"},
     {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",
      .help = "how often all sizes are measured, in turn, in this time"},
@@ -60,7 +61,7 @@ static const Option ENCODERS[] = {
      .help = "width of the layers while the length varies; a multiple of 4"},
     {.flag = "length", .type = OPT_INT, FIELD(length), .fallback = "256", .min = 2, .max = 8192, .arg = "N",
      .help = "tokens of the sentence while the width varies"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "30", .min = 1, .max = 100000, .arg = "X",
+    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "30", .min = 1, .max = 1e5, .arg = "X",
      .help = "processor time to spend, if a few runs of the large layers do not take more"},
     {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",
      .help = "how often all layers are measured, in turn, in this time"},
@@ -82,8 +83,8 @@ static const Subcommand SUBCOMMANDS[] = {
     {"start", "from the start of the program to its first translation", MODEL, bench_start},
     {"memory", "greatest memory of training and translation; sizes of files", MODEL, bench_memory},
     {"all", "all of these: the default, about two minutes", MODEL, run_all},
-    {"scaling", "training against threads, hidden size, batch, vocabulary, length: some minutes", SCALING, bench_scaling},
-    {"encoders", "one encoder layer of each kind against length and width: about a minute", ENCODERS, bench_encoders},
+    {"scaling", "training against threads and sizes: some minutes", SCALING, bench_scaling},
+    {"encoders", "encoder layers against length and width: about a minute", ENCODERS, bench_encoders},
 };
 /* clang-format on */
 enum { SUBCOMMAND_COUNT = sizeof SUBCOMMANDS / sizeof *SUBCOMMANDS };

@@ -1,6 +1,6 @@
 /* bench.h - what the subcommands of the benchmark share.
  *
- * Each subcommand checks that what it is about to time computes the right thing, times it, and adds to the report.
+ * Each subcommand checks that what it is about to time computes the right thing, times it, and reports.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H

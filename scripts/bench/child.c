@@ -18,7 +18,7 @@
 
 static void become(char **argv, const char *input, const char *messages, int output) {
     int in = open(input, O_RDONLY), err = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* What gemm_startup set for this process is not for the program: it shall start as it does for everybody. */
+    /* What gemm_startup set for this process is not for the program: it starts as it does for everybody. */
     if (getenv("ATTN_MT_RESTARTED")) {
         unsetenv("ATTN_MT_RESTARTED");
         unsetenv("OPENBLAS_CORETYPE");

@@ -1,9 +1,10 @@
-/* encoders.c - time and memory of one encoder layer against the length of a sentence and the width of the layer.
- * "Dive into Deep Learning", the chapter on self-attention: O(n d^2) for recurrence, O(k n d^2) for convolution,
- * O(n^2 d) for self-attention
+/* encoders.c - time and memory of one encoder layer against the length of a sentence and its own width.
+ * "Dive into Deep Learning", the chapter on self-attention: O(n d^2) for recurrence, O(k n d^2) for
+ * convolution, O(n^2 d) for self-attention
  *
- * One sentence of n tokens, one thread, forward and backward with the gradients of weights and input. Memory is what the
- * layer takes from the tape's arena: everything made between its input and its output, with the gradients.
+ * One sentence of n tokens, one thread, forward and backward with the gradients of weights and input.
+ * Memory is what the layer takes from the tape's arena: everything made between its input and its output,
+ * with the gradients.
  */
 #include <math.h>
 #include <stdio.h>
@@ -85,8 +86,8 @@ typedef struct LayerKind {
     Tensor *(*run)(Tape *tape, Layer *layer, Tensor *x);
 } LayerKind;
 
-/* The "pairs" of tokens are the part of self-attention that its O(n^2 d) counts: scores, softmax, context. The rest of
- * it is four projections of n tokens, which cost O(n d^2) like the other layers. */
+/* The "pairs" of tokens are the part of self-attention that its O(n^2 d) counts: scores, softmax, context.
+ * The rest of it is four projections of n tokens, which cost O(n d^2) like the other layers. */
 static const LayerKind KINDS[] = {
     {"recurrent (GRU)", "O(n d^2)", "n", "n", 1, declare_rnn, run_rnn},
     {"convolution, k = 3", "O(k n d^2)", "1", "n / 3", 1, declare_conv3, run_conv},

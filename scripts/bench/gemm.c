@@ -1,6 +1,7 @@
 /* gemm.c - products of matrices at the model's own shapes; the greatest speed is the GEMM peak.
  *
- * With several threads each has a product of its own, as in training: the weight is shared, inputs and results are not.
+ * With several threads each has a product of its own, as in training: the weight is shared, inputs and
+ * results are not.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -48,7 +49,7 @@ static bool can(const Format *f, const Product *p) {
     return f->how == LIBRARY || (p->transpose_a && kern->outer);
 }
 
-/* The products of a model. 12, 64 and 1500 rows: beams of a few sentences, one step of half a batch, all steps of one. */
+/* Of a model. 12, 64 and 1500 rows: beams of a few sentences, a step of half a batch, all steps of one. */
 static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
     enum { FEW = 12, STEP = 64, ALL_STEPS = 1500, BLOCK = 256 };
     const ModelOptions *m = &bench->config->model;
@@ -105,8 +106,8 @@ static void multiply(const Job *job, int task) {
     }
 }
 
-/* Nobody begins before all threads are awake: else a thread that is early does the product of one that is late, and
- * the time of waking up is counted as work. */
+/* Nobody begins before all threads are awake: else a thread that is early does the product of one that is
+ * late, and the time of waking up is counted as work. */
 static void run_task(void *context, int task, int thread) {
     Job *job = context;
     (void)thread;

@@ -107,8 +107,8 @@ Line measure_line(const double *x, const double *y, const double *weight, int co
 
 /* ---- other programs ---------------------------------------------------------------------------------- */
 
-/* Busy time of all processors, from Linux's /proc/stat: user, nice, system, interrupts and what a hypervisor took;
- * not idle or waiting. */
+/* Busy time of all processors, from Linux's /proc/stat: user, nice, system, interrupts and what a
+ * hypervisor took; not idle or waiting. */
 static double all_seconds(void) {
     double user, nice, system, idle, wait, irq, soft, steal;
     FILE *file = fopen("/proc/stat", "r");

@@ -26,15 +26,15 @@ enum { MEASURE_PARTS = 2 };
 
 /* Work that can be repeated. */
 typedef struct {
-    /* Do it `repeats` times; seconds[p] is what part p of it took in all of them. Parts that it has not stay zero. */
+    /* Do it `repeats` times; seconds[p] is what part p took in all of them. Missing parts stay zero. */
     Status (*run)(void *context, int repeats, double seconds[MEASURE_PARTS]);
     void *context;
     int most;    /* repeats in a run; 0: any number */
     int repeats; /* in a run: found by measure_prepare */
 } Trial;
 
-/* Warm up, then repeat more and more often until a run takes about `seconds`. A single run says little about that: it
- * may have waited for threads to wake up for longer than it worked. */
+/* Warm up, then repeat more and more often until a run takes about `seconds`. A single run says little
+ * about that: it may have waited for threads to wake up for longer than it worked. */
 Status measure_prepare(Trial *trial, double seconds);
 /* One run; adds the seconds of one repetition to each part's sample. */
 Status measure_run(Trial *trial, Sample sample[MEASURE_PARTS]);

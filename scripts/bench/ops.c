@@ -1,7 +1,7 @@
 /* ops.c - each op of the tape at the sizes that it has in a model, forward and backward, on one thread.
  *
- * Traffic counts each operand and result once, and a gradient that is added to twice: what must move if nothing stays in
- * a cache.
+ * Traffic counts each operand and result once, and a gradient that is added to twice: what must move if
+ * nothing stays in a cache.
  */
 #include <math.h>
 #include <stdio.h>
@@ -195,7 +195,7 @@ static Rig *op_rig(OpId id, Operands *o) {
     return rig;
 }
 
-/* As many calls on one tape as take 0.2 ms, so that reading the clock does not count and operands stay near. */
+/* As many calls on one tape as take 0.2 ms, so that reading the clock does not count. */
 static void count_calls(Rig *rig) {
     double once[MEASURE_PARTS] = {0};
     rig_run(rig, 1, once);

@@ -1,4 +1,4 @@
-/* processes.c - the program itself as its users run it: start-up, and greatest memory of training and translation. */
+/* processes.c - the program as its users run it: start-up, greatest memory of training and translation. */
 #include <stdio.h>
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,18 +9,12 @@
 enum { STARTS = 11, LOADS = 7 };
 
 /* Files in the temporary folder. */
+enum { MODEL, LINES, LINE, CONFIG, RUN, MESSAGES, FILES };
+static const char *const NAMES[FILES] = {"model.safetensors", "lines.txt", "line.txt",
+                                         "config.json",       "run",       "messages.txt"};
 typedef struct {
-    char model[1100], lines[1100], line[1100], config[1100], run[1100], messages[1100];
+    char path[FILES][1100];
 } Files;
-
-static void name_files(const Bench *bench, Files *f) {
-    snprintf(f->model, sizeof f->model, "%s/model.safetensors", bench->folder);
-    snprintf(f->lines, sizeof f->lines, "%s/lines.txt", bench->folder);
-    snprintf(f->line, sizeof f->line, "%s/line.txt", bench->folder);
-    snprintf(f->config, sizeof f->config, "%s/config.json", bench->folder);
-    snprintf(f->run, sizeof f->run, "%s/run", bench->folder);
-    snprintf(f->messages, sizeof f->messages, "%s/messages.txt", bench->folder);
-}
 
 static Status save_lines(const Bench *bench, const char *path, size_t count) {
     StrBuf text = {0};
@@ -45,10 +39,11 @@ static Status save_config(const Bench *bench, const char *path) {
 /* The model, and the lines to translate. */
 static Status save_model(Bench *bench, Files *files) {
     TRY(bench_model(bench));
-    name_files(bench, files);
-    TRY(modelfile_save(bench->model, seq2seq_params(bench->model)->data, "{}", files->model));
-    TRY(save_lines(bench, files->lines, bench->input.count));
-    return save_lines(bench, files->line, 1);
+    for (int i = 0; i < FILES; i++)
+        snprintf(files->path[i], sizeof files->path[i], "%s/%s", bench->folder, NAMES[i]);
+    TRY(modelfile_save(bench->model, seq2seq_params(bench->model)->data, "{}", files->path[MODEL]));
+    TRY(save_lines(bench, files->path[LINES], bench->input.count));
+    return save_lines(bench, files->path[LINE], 1);
 }
 
 /* ---- start ------------------------------------------------------------------------------------------- */
@@ -58,7 +53,7 @@ static Status load_model(void *context, int repeats, double *seconds) {
     for (int i = 0; i < repeats; i++) {
         Seq2Seq *model;
         double begin = clock_seconds();
-        TRY(modelfile_load(&model, files->model, FORMAT_FLOAT32, NULL));
+        TRY(modelfile_load(&model, files->path[MODEL], FORMAT_FLOAT32, NULL));
         seconds[0] += clock_seconds() - begin;
         seq2seq_free(model);
     }
@@ -66,10 +61,11 @@ static Status load_model(void *context, int repeats, double *seconds) {
 }
 
 static Status measure_starts(Bench *bench, const Files *files, Sample *seconds) {
-    char *argv[] = {bench->options.program, "translate", "--quiet", "--model", (char *)files->model, NULL};
+    char *argv[] = {bench->options.program,     "translate", "--quiet", "--model",
+                    (char *)files->path[MODEL], NULL};
     ChildFacts facts;
     for (int i = 0; i < STARTS; i++) {
-        TRY(child_run(argv, files->line, files->messages, &facts));
+        TRY(child_run(argv, files->path[LINE], files->path[MESSAGES], &facts));
         sample_add(seconds, facts.first_line);
     }
     return STATUS_OK;
@@ -98,10 +94,10 @@ static void report_megabytes(Bench *bench, const char *item, const char *metric,
 }
 
 static Status measure_translation(Bench *bench, const Files *files) {
-    char *argv[] = {bench->options.program, "translate", "--quiet",     "--model", (char *)files->model,
+    char *argv[] = {bench->options.program, "translate", "--quiet",     "--model", (char *)files->path[MODEL],
                     "--mini-batch",         "64",        "--beam-size", "5",       NULL};
     ChildFacts facts;
-    TRY(child_run(argv, files->lines, files->messages, &facts));
+    TRY(child_run(argv, files->path[LINES], files->path[MESSAGES], &facts));
     report_megabytes(bench, "translation, beam 5, 64 together", "peak", facts.peak_memory);
     return STATUS_OK;
 }
@@ -113,17 +109,17 @@ static Status measure_training(Bench *bench, const Files *files) {
                     "--quiet",
                     "--overwrite",
                     "--config",
-                    (char *)files->config,
+                    (char *)files->path[CONFIG],
                     "--run",
-                    (char *)files->run,
+                    (char *)files->path[RUN],
                     "--set",
                     updates,
                     "--set",
                     "train.valid_limit=64",
                     NULL};
     ChildFacts facts;
-    TRY(save_config(bench, files->config));
-    TRY(child_run(argv, "/dev/null", files->messages, &facts));
+    TRY(save_config(bench, files->path[CONFIG]));
+    TRY(child_run(argv, "/dev/null", files->path[MESSAGES], &facts));
     report_megabytes(bench, "training", "peak", facts.peak_memory);
     return STATUS_OK;
 }
@@ -143,7 +139,7 @@ Status bench_memory(Bench *bench) {
     TRY(measure_translation(bench, &files));
     if (bench->train.count) TRY(measure_training(bench, &files));
     log_progress_end();
-    report_megabytes(bench, "model file", "size", file_bytes(files.model));
+    report_megabytes(bench, "model file", "size", file_bytes(files.path[MODEL]));
     report_megabytes(bench, "program file", "size", file_bytes(bench->options.program));
     return report_show(&bench->report, "Memory of the program, and files", NULL);
 }

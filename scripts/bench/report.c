@@ -12,9 +12,9 @@ static Result *add(Report *report, const char *item, const char *metric, const c
     MEM_GROW(report->items, report->capacity, (size_t)report->count + 1);
     Result *r = &report->items[report->count++];
     *r = (Result){.section = report->section, .better = better};
-    r->item = mem_strdup(item);
-    r->metric = mem_strdup(metric);
-    r->unit = mem_strdup(unit);
+    snprintf(r->item, sizeof r->item, "%s", item);
+    snprintf(r->metric, sizeof r->metric, "%s", metric);
+    snprintf(r->unit, sizeof r->unit, "%s", unit);
     return r;
 }
 
@@ -40,17 +40,11 @@ void report_value(Report *report, const char *item, const char *metric, const ch
 }
 
 void report_text(Report *report, const char *item, const char *metric, const char *text) {
-    add(report, item, metric, "", NOT_JUDGED)->text = mem_strdup(text);
+    Result *r = add(report, item, metric, "", NOT_JUDGED);
+    snprintf(r->text, sizeof r->text, "%s", text);
 }
 
 void report_free(Report *report) {
-    for (int i = 0; i < report->count; i++) {
-        Result *r = &report->items[i];
-        mem_free(r->item);
-        mem_free(r->metric);
-        mem_free(r->unit);
-        mem_free(r->text);
-    }
     mem_free(report->items);
     *report = (Report){0};
 }
@@ -101,12 +95,11 @@ static void add_number(StrBuf *out, double value, bool count) {
 /* "123 ±4%": the median and half the range of the runs. */
 static void format_cell(const Result *r, char cell[CELL]) {
     StrBuf text = {0};
-    if (r && r->text)
+    if (!r->runs)
         strbuf_add(&text, sv(r->text));
-    else if (r)
+    else
         add_number(&text, r->median, r->runs == 1 && r->median == floor(r->median));
-    if (r && r->runs > 1 && r->median > 0)
-        strbuf_format(&text, " ±%.0f%%", 50 * (r->high - r->low) / r->median);
+    if (r->runs > 1 && r->median > 0) strbuf_format(&text, " ±%.0f%%", 50 * (r->high - r->low) / r->median);
     snprintf(cell, CELL, "%s", strbuf_text(&text));
     strbuf_free(&text);
 }
@@ -165,11 +158,11 @@ static void write_table(const Table *t, StrBuf *out) {
         strbuf_add_char(out, '|');
         for (int c = 0; c <= t->columns.count; c++) {
             table_cell(t, r, c, cell);
-            add_cell(out, cell, width[c], c && !t->columns.of[c - 1]->text);
+            add_cell(out, cell, width[c], c > 0 && t->columns.of[c - 1]->runs);
         }
         strbuf_add(out, r ? SV("\n") : SV("\n|"));
         for (int c = 0; !r && c <= t->columns.count; c++)
-            add_rule(out, width[c], c && !t->columns.of[c - 1]->text);
+            add_rule(out, width[c], c > 0 && t->columns.of[c - 1]->runs);
         if (!r) strbuf_add_char(out, '\n');
     }
 }
@@ -219,7 +212,7 @@ void report_write_json(const Report *report, StrView facts, StrBuf *out) {
         write_text(out, "metric", r->metric);
         write_text(out, "unit", r->unit);
         write_text(out, "better", BETTER[r->better]);
-        if (r->text) write_text(out, "text", r->text);
+        if (!r->runs) write_text(out, "text", r->text);
         write_number(out, "median", r->median);
         write_number(out, "low", r->low);
         write_number(out, "high", r->high);

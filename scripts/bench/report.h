@@ -1,7 +1,7 @@
 /* report.h - what was measured: shown as tables in Markdown, a section at a time, and written as JSON.
  *
- * A result has a section, an item (a row of the section's table) and a metric (a column). Of several runs the median
- * is the value, and the least and greatest tell how much to believe it.
+ * A result has a section, an item (a row of the section's table) and a metric (a column). Of several runs
+ * the median is the value, and the least and greatest tell how much to believe it.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -14,8 +14,8 @@ typedef enum { MORE_IS_BETTER, LESS_IS_BETTER, NOT_JUDGED } Better;
 
 typedef struct {
     const char *section; /* not copied */
-    char *item, *metric, *unit;
-    char *text; /* instead of a number, or NULL */
+    char item[96], metric[48], unit[24];
+    char text[48]; /* instead of a number, if `runs` is 0 */
     double median, low, high;
     int runs;
     Better better;

@@ -1,8 +1,8 @@
-/* scaling.c - training speed against threads, hidden size, batch, vocabulary and sentence length; memory against batch
- * and length.
+/* scaling.c - training speed against threads, hidden size, batch, vocabulary and sentence length; memory
+ * against batch and length.
  *
- * Each size is trained on made-up sentences in a process of its own, so that the most memory it ever had is that of this size
- * alone.
+ * Each size is trained on made-up sentences in a process of its own, so that the most memory it ever had is
+ * that of this size alone.
  */
 #include <math.h>
 #include <stddef.h>
@@ -161,7 +161,7 @@ static void plan(const Bench *bench, char names[TEAMS][32], Sweep sweeps[SWEEPS]
 
 /* ---- tables ------------------------------------------------------------------------------------------ */
 
-/* Of the larger team. The line is fitted to relative errors, so that small values matter as much as large ones. */
+/* Of the larger team, fitted to relative errors, so that small values matter as much as large ones. */
 static Line memory_line(Sweep *s, double *megabytes) {
     double weight[SURVEY_POINTS];
     survey_values(s, s->lines - 1, SURVEY_MEGABYTES, megabytes);

@@ -1,7 +1,7 @@
 /* survey.h - time and memory against a number that grows, a line for each of several things.
  *
- * All points are measured several times over, so that a minute in which the machine was busy does not hit one of them
- * alone.
+ * All points are measured several times over, so that a minute in which the machine was busy does not hit
+ * one of them alone.
  */
 #ifndef BENCH_SURVEY_H
 #define BENCH_SURVEY_H

@@ -1,4 +1,4 @@
-/* train_loop.c - epochs of updates, and counting the operations that they need from the sizes of the weights. */
+/* train_loop.c - epochs of updates, and the operations that they need, counted from the weights' sizes. */
 #include "bench/train_loop.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* train_loop.h - updates like those of the trainer (train/trainer.c), without its validations, files and messages.
+/* train_loop.h - updates like those of train/trainer.c, without its validations, files and messages.
  *
- * Useful work is the arithmetic that a batch needs, whoever computes it: two operations for each weight and each token that
- * meets it, forward, and four backward; attention counts scores and contexts the same way. Functions, normalization,
- * dropout and the optimizer count nothing, nor does any padding.
+ * Useful work is the arithmetic that a batch needs, whoever computes it: two operations for each weight and
+ * each token that meets it, forward, and four backward; attention counts scores and contexts the same way.
+ * Functions, normalization, dropout and the optimizer count nothing, nor does any padding.
  */
 #ifndef BENCH_TRAIN_LOOP_H
 #define BENCH_TRAIN_LOOP_H

@@ -1,8 +1,8 @@
 /* training.c - updates of a model from scratch, on one thread and on all.
  *
- * Every run goes through the same batches. Before that, both teams make the same updates from the same start, which must
- * give the same losses to the last bit. What is learned in all runs, and in some time after them, is what the
- * translation uses.
+ * Every run goes through the same batches. Before that, both teams make the same updates from the same
+ * start, which must give the same losses to the last bit. What is learned in all runs, and in some time
+ * after them, is what the translation uses.
  */
 #include <math.h>
 #include <stdio.h>

@@ -107,14 +107,11 @@ static Status measure_together(Bench *bench, const char *precision, int beam, in
     return STATUS_OK;
 }
 
-static Status translate_together(Bench *bench, const char *precision, double seconds) {
+/* One beam on each team. */
+static Status translate_together(Bench *bench, const char *precision, int beam, double seconds) {
     int teams = bench_teams(bench);
-    for (int b = 0; b < BEAM_COUNT; b++)
-        for (int team = 0; team < teams; team++) {
-            log_progress("translation: %sbeam %d, %s", precision, BEAMS[b],
-                         bench_team_name(bench, team, (char[32]){0}));
-            TRY(measure_together(bench, precision, BEAMS[b], team, seconds / BEAM_COUNT / teams));
-        }
+    for (int team = 0; team < teams; team++)
+        TRY(measure_together(bench, precision, beam, team, seconds / teams));
     return STATUS_OK;
 }
 
@@ -144,21 +141,17 @@ static Status measure_latency(Bench *bench, const char *precision, int beam, dou
     return STATUS_OK;
 }
 
-static Status translate_one_by_one(Bench *bench, const char *precision, double seconds) {
-    for (int b = 0; b < BEAM_COUNT; b++) {
-        log_progress("latency: %sbeam %d", precision, BEAMS[b]);
-        TRY(measure_latency(bench, precision, BEAMS[b], seconds / BEAM_COUNT));
-    }
-    return STATUS_OK;
-}
-
-/* With the weights in each format. */
-static Status measure_formats(Bench *bench, double share,
-                              Status (*measure_format)(Bench *bench, const char *precision, double seconds)) {
+/* With the weights in each format, with each beam. */
+static Status measure_all(Bench *bench, const char *section, double share,
+                          Status (*run_beam)(Bench *bench, const char *precision, int beam, double seconds)) {
+    double seconds = bench_seconds(bench, share, PRECISION_COUNT * BEAM_COUNT);
     Status status = STATUS_OK;
-    for (int p = 0; p < PRECISION_COUNT && status == STATUS_OK; p++) {
+    bench->report.section = section;
+    for (int i = 0; i < PRECISION_COUNT * BEAM_COUNT && status == STATUS_OK; i++) {
+        int p = i / BEAM_COUNT, beam = BEAMS[i % BEAM_COUNT];
+        log_progress("%s: %sbeam %d", section, PRECISIONS[p].name, beam);
         params_repack(seq2seq_params(bench->model), PRECISIONS[p].format);
-        status = measure_format(bench, PRECISIONS[p].name, bench_seconds(bench, share, PRECISION_COUNT));
+        status = run_beam(bench, PRECISIONS[p].name, beam, seconds);
     }
     params_repack(seq2seq_params(bench->model), FORMAT_FLOAT32);
     log_progress_end();
@@ -168,8 +161,7 @@ static Status measure_formats(Bench *bench, double share,
 Status bench_translation(Bench *bench) {
     char title[192];
     TRY(bench_model(bench));
-    bench->report.section = "translation";
-    TRY(measure_formats(bench, 0.25, translate_together));
+    TRY(measure_all(bench, "translation", 0.25, translate_together));
     snprintf(title, sizeof title, "Translation: %zu lines, %d together; model %s", bench->input.count,
              MINI_BATCH, bench->knows);
     return report_show(&bench->report, title, NULL);
@@ -178,8 +170,7 @@ Status bench_translation(Bench *bench) {
 Status bench_latency(Bench *bench) {
     char title[192];
     TRY(bench_model(bench));
-    bench->report.section = "latency";
-    TRY(measure_formats(bench, 0.06, translate_one_by_one));
+    TRY(measure_all(bench, "latency", 0.06, measure_latency));
     snprintf(title, sizeof title, "Latency: one line at a time; model %s", bench->knows);
     return report_show(&bench->report, title, NULL);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh - the benchmark runs through all its parts, its JSON is sound, and bench-compare reads it. Says nothing about speed.
+# bench.sh - the benchmark runs through all its parts, its JSON is sound, and bench-compare reads it. Says
+# nothing about speed.
 set -eu
 TMP=${TMP:?an empty folder}
 . tests/cli/tiny_model.inc
@@ -48,8 +49,8 @@ positive two translation 'beam 1, 2 threads' made tokens/s
 grep -q '2 threads' "$TMP/one.json" && fail "one thread was asked for"
 [ -z "$(ls "$TMPDIR")" ] || fail "temporary files stay: $(ls "$TMPDIR")"
 
-# useful work of the bidirectional model of 16 units on the whole corpus, counted by hand: every word of these pairs is a token, and
-# each sentence has its </s>
+# useful work of the bidirectional model of 16 units on the whole corpus, counted by hand: every word of
+# these pairs is a token, and each sentence has its </s>
 V=$(sed -n 's/.*"target_vocabulary": \([0-9]*\).*/\1/p' "$TMP/one.json")
 awk -F '\t' -v V="$V" -v got="$(value "$TMP/one.json" training '1 thread' work MFLOP/token)" '
     { s = split($1, words, " ") + 1; t = split($2, words, " ") + 1; S += s; T += t; pairs += s * t }
