@@ -55,8 +55,8 @@ static Tensor *run_attention(Tape *tape, Layer *l, Tensor *x) {
     const Sequences *s = sequences_new(tape, &l->n, 1, NULL, 0);
     KeysValues keys_values = multihead_project(tape, &l->attention, x);
     Tensor *weights;
-    return multihead_attend(tape, &l->attention, x, &keys_values, sequences_spans(tape, s, false), s->position,
-                            (AttentionDropout){0}, &weights);
+    return multihead_attend(tape, &l->attention, x, &keys_values, sequences_spans(tape, s, false),
+                            s->position, (AttentionDropout){0}, &weights);
 }
 
 /* Queries, keys and values lie one below the other. */

@@ -36,8 +36,8 @@ double mean_numpy(const double *values, size_t count, bool single) {
     return round_if(numpy_sum(values, count, single) / (double)count, single);
 }
 
-/* A number from 0 up with all the bits that sums of doubles can have, in words of 32 bits, the lowest first. Its
- * lowest bit is worth 2^-LOWEST, 64 bits below that of the smallest double. */
+/* A number from 0 up with all the bits that sums of doubles can have, in words of 32 bits, the lowest
+ * first. Its lowest bit is worth 2^-LOWEST, 64 bits below that of the smallest double. */
 enum { LOWEST = 1074 + 64, WORDS = (LOWEST + 1024) / 32 + 2 };
 
 static void add_exactly(uint64_t sum[WORDS], double value) {

@@ -194,8 +194,8 @@ static bool is_in(int code_point, const Range *ranges, size_t count) {
     return false;
 }
 
-/* Ideographs, their parts and punctuation, full-width forms, pictographs. The range from U+2001 on, most of it
- * not Chinese, and the missing extensions beyond U+FFFF are those of the reference program. */
+/* Ideographs, their parts and punctuation, full-width forms, pictographs. The range from U+2001 on, most
+ * of it not Chinese, and the missing extensions beyond U+FFFF are those of the reference program. */
 static const Range CHINESE[] = {{0x2001, 0x2A6D}, {0x2E80, 0x303F}, {0x3100, 0x312F}, {0x31A0, 0x31BF},
                                 {0x31C0, 0x31EF}, {0x3200, 0x33FF}, {0x3400, 0x4DB5}, {0x4E00, 0x9FBB},
                                 {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F},

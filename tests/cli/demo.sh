@@ -13,13 +13,15 @@ picture() {
     if command -v xmllint >/dev/null; then
         xmllint --noout "$1" || fail "$1 is not XML"
     elif command -v python3 >/dev/null; then
-        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1" || fail "$1 is not XML"
+        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1" ||
+            fail "$1 is not XML"
     fi
 }
 
 # ---- attention ----
 
-# check_weights FILE equal|random|unlike: lengths 2 and 6 of ten keys, sums, exact zeros; the same weights in a row or not
+# check_weights FILE equal|random|unlike: lengths 2 and 6 of ten keys, sums, exact zeros; the same weights in
+# a row or not
 check_weights() {
     awk -F , -v kind="$2" '
         function wrong(what) { print "row " NR ": " what; bad = 1 }
@@ -41,9 +43,15 @@ check_weights() {
         END { if (NR != 3) wrong("lines"); exit bad }' "$1" || fail "$2 weights: $(cat "$1")"
 }
 
-# check_contexts FILE TEXT: contexts are the means of the rows 0 1 2 3, 4 5 6 7, ... under the weights of the table
+# check_contexts FILE TEXT: contexts are the means of the rows 0 1 2 3, 4 5 6 7, ... under the weights of the
+# table
 check_contexts() {
-    awk -F , 'NR > 1 { for (c = 0; c < 4; c++) { s = 0; for (i = 2; i <= NF; i++) s += $i * (4 * (i - 2) + c); printf "%.4f ", s }
+    awk -F , 'NR > 1 {
+            for (c = 0; c < 4; c++) {
+                s = 0
+                for (i = 2; i <= NF; i++) s += $i * (4 * (i - 2) + c)
+                printf "%.4f ", s
+            }
         print "" }' "$1" >wanted
     awk '/^contexts/ { on = 1; next } on { print $3, $4, $5, $6 }' "$2" >found
     paste -d ' ' wanted found | awk 'NF != 8 { bad = 1 }
@@ -54,7 +62,12 @@ check_contexts() {
 expect 0 demo --help
 mv out help
 scores=$(awk '/--score/ { on = 1 } on { text = text " " $0 } on && /default/ { exit }
-    END { sub(/.*function: /, "", text); sub(/\(default.*/, "", text); gsub(/,/, "", text); print text }' help)
+    END {
+        sub(/.*function: /, "", text)
+        sub(/\(default.*/, "", text)
+        gsub(/,/, "", text)
+        print text
+    }' help)
 for score in additive dot scaled_dot general cosine distance location concat; do
     case " $(echo $scores) " in *" $score "*) ;; *) fail "--help does not list $score: $scores" ;; esac
 done
@@ -72,7 +85,8 @@ for score in $scores; do
     else
         ! grep -q "not at the keys" out || fail "$score looks at keys: $(cat out)"
         check_weights "$score.csv" equal
-        printf 'contexts\nquery 1   2.0000  3.0000  4.0000  5.0000\nquery 2  10.0000 11.0000 12.0000 13.0000\n' >wanted
+        printf '%s\n' contexts 'query 1   2.0000  3.0000  4.0000  5.0000' \
+            'query 2  10.0000 11.0000 12.0000 13.0000' >wanted
         tail -n 3 out >found
         same "contexts under $score" wanted found
     fi
@@ -130,7 +144,8 @@ for column in 6 7 8 9; do
     grep -q ">column $column</text>" positions-curves.svg || fail "no column $column"
 done
 [ "$(grep -c 'stroke-linejoin' positions-curves.svg)" -eq 4 ] || fail "curves"
-grep -q 'fill="#3293c0"><title>0 ← 0: 0.000<' positions-matrix.svg || fail "0 is not the middle of the colours"
+grep -q 'fill="#3293c0"><title>0 ← 0: 0.000<' positions-matrix.svg ||
+    fail "0 is not the middle of the colours"
 grep -q 'fill="#1f243f"><title>0 ← 1: 1.000<' positions-matrix.svg || fail "1 is not the darkest colour"
 grep -q '>-1</text>' positions-matrix.svg || fail "the scale does not begin at -1"
 expect 0 demo positions --length 20 -q -o short # few enough for marks that tell their values

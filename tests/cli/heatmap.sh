@@ -12,13 +12,15 @@ check_table() {
         NF != columns + 1 { print "fields:", NF; bad = 1 }
         NR > 1 { s = 0; for (i = 2; i <= NF; i++) { s += $i; if ($i < 0) bad = 1 }
                  if (s < 0.99999 || s > 1.00001) { print "sum:", s; bad = 1 } }
-        END { if (NR != rows + 1) { print "lines:", NR; bad = 1 } exit bad }' "$1" || fail "table: $(cat "$1")"
+        END { if (NR != rows + 1) { print "lines:", NR; bad = 1 } exit bad }' "$1" ||
+            fail "table: $(cat "$1")"
 }
 
 expect 0 heatmap -f csv --level word "i'm home ."
 check_table "$TMP/out" 6 4
 [ "$(head -n 1 "$TMP/out")" = ",i'm,home,.,</s>" ] || fail "columns: $(head -n 1 "$TMP/out")"
-[ "$(cut -d , -f 1 "$TMP/out" | paste -s -d ' ' -)" = " je suis chez moi . </s>" ] || fail "rows: $(cat "$TMP/out")"
+[ "$(cut -d , -f 1 "$TMP/out" | paste -s -d ' ' -)" = " je suis chez moi . </s>" ] ||
+    fail "rows: $(cat "$TMP/out")"
 
 # A given translation, in words and in subwords; full precision.
 expect 0 heatmap -f csv --level word -t "il est calme ." "he's calm ."

@@ -8,13 +8,15 @@ tiny_model words --set text.tokenizer=word --set train.epochs=1
 model=$TMP/one/best.safetensors
 
 expect 0 "$attn" inspect "$model"
-for text in 'hidden  *24$' 'tokenizer  *bpe$' 'joint  *[0-9,]* tokens' 'encoder.*input.weight  *[0-9]* x [0-9]*  *[0-9,]*$' \
+for text in 'hidden  *24$' 'tokenizer  *bpe$' 'joint  *[0-9,]* tokens' \
+    'encoder.*input.weight  *[0-9]* x [0-9]*  *[0-9,]*$' \
     'valid_bleu' 'all  *[0-9,]*  ([0-9.]* [kM]B)$'; do
     grep -q "$text" "$TMP/out" || fail "no '$text' in $(cat "$TMP/out")"
 done
 # The rows of the table add up to its last line.
 sed -n '/^parameters/,$p' "$TMP/out" | tr -d , |
-    awk '$3 == "x" { sum += $5; n++ } $1 == "all" { if (n < 10 || sum != $2) exit 1; found = 1 } END { exit !found }' ||
+    awk '$3 == "x" { sum += $5; n++ } $1 == "all" { if (n < 10 || sum != $2) exit 1; found = 1 }
+        END { exit !found }' ||
     fail "parameters do not add up: $(cat "$TMP/out")"
 
 expect 0 "$attn" inspect --json "$model"

@@ -27,13 +27,17 @@ translate --word-scores "$TMP/source" >"$TMP/scores"
 for precision in bf16 int8; do
     translate --precision $precision "$TMP/source" >"$TMP/out"
     head -n 4 "$TMP/out" | cmp -s - "$TMP/chapter" || fail "$precision: the four sentences"
-    translate --precision $precision --mini-batch 1 "$TMP/source" | cmp -s - "$TMP/out" || fail "$precision: batches of 1"
-    translate --precision $precision --word-scores "$TMP/source" | cmp -s - "$TMP/scores" && fail "$precision: the same scores as with 32 bits"
+    translate --precision $precision --mini-batch 1 "$TMP/source" | cmp -s - "$TMP/out" ||
+        fail "$precision: batches of 1"
+    translate --precision $precision --word-scores "$TMP/source" | cmp -s - "$TMP/scores" &&
+        fail "$precision: the same scores as with 32 bits"
 done
 expect 2 translate --precision int4 "$TMP/source"
 says "'int4' is not float32, bf16 or int8"
-tiny_model wide --set model.embedding=8 --set model.hidden=8 --set model.encoder.style=self_attention --set model.decoder.style=transformer \
-    --set model.attention=scaled_dot --set model.heads=1 --set model.feed_forward=40000 --set train.max_updates=1
+tiny_model wide --set model.embedding=8 --set model.hidden=8 --set model.encoder.style=self_attention \
+    --set model.decoder.style=transformer \
+    --set model.attention=scaled_dot --set model.heads=1 --set model.feed_forward=40000 \
+    --set train.max_updates=1
 expect 3 "$attn" translate -m "$TMP/wide/best.safetensors" --precision int8 "$TMP/source"
 says "40000 numbers, more than 8-bit arithmetic can"
 says "hint: use --precision bf16"
@@ -71,7 +75,8 @@ expect 0 translate -b 1 --max-length-crop "$TMP/huge"
 echo 'go .' >"$TMP/go"
 expect 0 translate -b 4 --n-best "$TMP/go"
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "--n-best is as wide as the beam"
-head -n 1 "$TMP/out" | grep -Eqx '0 \|\|\| va ! \|\|\| F0= -[0-9.e-]+ \|\|\| -[0-9.e-]+' || fail "n-best: $(cat "$TMP/out")"
+head -n 1 "$TMP/out" | grep -Eqx '0 \|\|\| va ! \|\|\| F0= -[0-9.e-]+ \|\|\| -[0-9.e-]+' ||
+    fail "n-best: $(cat "$TMP/out")"
 awk '{ if (NR > 1 && $NF > last) exit 1; last = $NF }' "$TMP/out" || fail "n-best is not sorted"
 expect 0 translate -b 4 --n-best 2 "$TMP/blank"
 [ "$(grep -c '^4 ||| ' "$TMP/out")" -eq 2 ] || fail "--n-best 2"
@@ -84,7 +89,8 @@ grep -Eqx 'va ! \|\|\| [01]-[01] [01]-[01]' "$TMP/out" || fail "hard alignment: 
 expect 0 translate --alignment soft --alignment-level subword "$TMP/go"
 awk -F ' [|][|][|] ' '{ n = split($2, rows, " "); if (n != 3) exit 1
     for (i = 1; i <= n; i++) { m = split(rows[i], w, ","); s = 0; for (j = 1; j <= m; j++) s += w[j]
-        if (m < 3 || s < 0.999 || s > 1.001) exit 1 } }' "$TMP/out" || fail "soft alignment: $(cat "$TMP/out")"
+        if (m < 3 || s < 0.999 || s > 1.001) exit 1 } }' "$TMP/out" ||
+            fail "soft alignment: $(cat "$TMP/out")"
 expect 0 translate --alignment=1e-30 "$TMP/go"
 grep -qx 'va ! ||| 0-0 0-1 1-0 1-1' "$TMP/out" || fail "threshold: $(cat "$TMP/out")"
 expect 2 translate --alignment=hrad "$TMP/go"
@@ -93,8 +99,10 @@ expect 0 translate --word-scores "$TMP/go"
 grep -Eqx 'va ! \|\|\| WordScores=( -[0-9.e-]+){3}' "$TMP/out" || fail "word scores: $(cat "$TMP/out")"
 
 expect 0 translate --json --alignment --word-scores --n-best 2 "$TMP/blank"
-[ "$(grep -c '^{"text": ".*"translation": ".*"score": .*"tokens": \[.*\].*}$' "$TMP/out")" -eq 5 ] || fail "JSON: $(cat "$TMP/out")"
-grep -q '"translation": "va !".*"alignment": \[\[[01], 0\], \[[01], 1\]\]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+[ "$(grep -c '^{"text": ".*"translation": ".*"score": .*"tokens": \[.*\].*}$' "$TMP/out")" -eq 5 ] ||
+    fail "JSON: $(cat "$TMP/out")"
+grep -q '"translation": "va !".*"alignment": \[\[[01], 0\], \[[01], 1\]\]' "$TMP/out" ||
+    fail "JSON: $(cat "$TMP/out")"
 cat >"$TMP/json" <<'END'
 {"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}, "score": 7}
 no
@@ -105,7 +113,8 @@ expect 3 translate --json-input "$TMP/json"
 says 'line 2 is not a JSON object with a "text"'
 says '2 lines are not JSON with a "text"'
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "lines of JSON"
-head -n 1 "$TMP/out" | grep -qF '{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}, "translation": "va !", "score": -' ||
+kept='{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}'
+head -n 1 "$TMP/out" | grep -qF "$kept, \"translation\": \"va !\", \"score\": -" ||
     fail "fields passed on: $(head -n 1 "$TMP/out")"
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 2 ] || fail "errors in JSON"
 if command -v python3 >/dev/null; then
@@ -117,7 +126,8 @@ tiny_model two --set train.seed=2 --set train.epochs=20 --set decode.beam_size=3
 tiny_model other --set text.bpe_merges=50 --set train.epochs=1
 # Search options that are not given are the model's own.
 for beam in 3 2; do
-    expect 0 "$attn" translate -m "$TMP/two/best.safetensors" --n-best $([ $beam = 3 ] || echo "-b $beam") "$TMP/go"
+    expect 0 "$attn" translate -m "$TMP/two/best.safetensors" --n-best \
+        $([ $beam = 3 ] || echo "-b $beam") "$TMP/go"
     [ "$(wc -l <"$TMP/out")" -eq $beam ] || fail "a beam of $beam: $(cat "$TMP/out")"
 done
 expect 0 "$attn" translate -m "$model" -m "$TMP/two/best.safetensors" "$TMP/source"

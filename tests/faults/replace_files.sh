@@ -29,7 +29,8 @@ case $HOW in
         [ "$stray" -le 1 ] || { echo "$stray temporary files"; exit 1; }
         "$TMP/target" $MODE "$TMP/dir/file" new || { echo "the next run fails"; exit 1; }
         same new || { echo "the next run does not mend it"; exit 1; }
-        [ "$(find "$TMP/dir" -name '.*.tmp' | wc -l)" -eq 0 ] || { echo "the next run leaves the rest"; exit 1; }
+        [ "$(find "$TMP/dir" -name '.*.tmp' | wc -l)" -eq 0 ] ||
+            { echo "the next run leaves the rest"; exit 1; }
         exit 0 ;;
     EINTR | short) [ "$STATUS" -eq 0 ] || { echo "gave up"; exit 1; } ;;
 esac
@@ -52,7 +53,8 @@ END
 
 total=0
 sweep() { # CALL HOW LEAST
-    line=$($faults/run-faults "$TMP/shim.so" "$1" "$2" "rm -f $TMP/dir/.*.tmp; cp '$TMP/old' '$TMP/dir/file'" \
+    line=$($faults/run-faults "$TMP/shim.so" "$1" "$2" \
+        "rm -f $TMP/dir/.*.tmp; cp '$TMP/old' '$TMP/dir/file'" \
         "'$TMP/target' $MODE '$TMP/dir/file' new" ". '$TMP/check'")
     count=${line##* }
     [ "$count" -ge "$3" ] || { echo "$MODE $line: fewer injections than $3"; exit 1; }
@@ -84,8 +86,10 @@ for MODE in text tensors; do
         "$TMP/target" $MODE "$TMP/old" old
         cp "$TMP/old" "$TMP/dir/file"
         status=0
-        env FAULT=$fault LD_PRELOAD="$TMP/shim.so" "$TMP/target" $MODE "$TMP/dir/file" new >"$TMP/log" 2>&1 || status=$?
-        [ $status -eq 1 ] && cmp "$TMP/old" "$TMP/dir/file" || { echo "$MODE $fault: status $status"; exit 1; }
+        env FAULT=$fault LD_PRELOAD="$TMP/shim.so" "$TMP/target" $MODE "$TMP/dir/file" new \
+            >"$TMP/log" 2>&1 || status=$?
+        [ $status -eq 1 ] && cmp "$TMP/old" "$TMP/dir/file" ||
+            { echo "$MODE $fault: status $status"; exit 1; }
         total=$((total + 1))
     done
 done
@@ -100,7 +104,8 @@ case $HOW in
         else
             [ "$STATUS" -eq 1 ] && [ "$(wc -l <"$OUTPUT")" -eq 1 ] && grep -q '^attn-mt: .*memory' "$OUTPUT"
         fi ;;
-    *) [ "$STATUS" -eq 1 ] && [ "$(wc -l <"$OUTPUT")" -eq 1 ] && grep -q "^attn-mt: cannot [a-z]* '$FILE': " "$OUTPUT" ;;
+    *) [ "$STATUS" -eq 1 ] && [ "$(wc -l <"$OUTPUT")" -eq 1 ] &&
+        grep -q "^attn-mt: cannot [a-z]* '$FILE': " "$OUTPUT" ;;
 esac
 END
 "$TMP/target" text "$TMP/lines" word
@@ -113,7 +118,8 @@ for job in "load tensors" "lines lines" "lines lines.gz"; do
     "$TMP/target" "$1" "$FILE" >"$TMP/expected"
     [ -s "$TMP/expected" ]
     for fault in read:EIO read:EINTR read:short open:EMFILE open:EINTR alloc:ENOMEM; do
-        line=$($faults/run-faults "$TMP/shim.so" "${fault%:*}" "${fault#*:}" true "'$TMP/target' $1 '$FILE'" ". '$TMP/check-read'")
+        line=$($faults/run-faults "$TMP/shim.so" "${fault%:*}" "${fault#*:}" true \
+            "'$TMP/target' $1 '$FILE'" ". '$TMP/check-read'")
         [ "${line##* }" -ge 1 ] || { echo "$job $line: no injection"; exit 1; }
         total=$((total + ${line##* }))
     done

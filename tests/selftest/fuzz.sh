@@ -11,7 +11,8 @@ replay() { # TARGET FILE...
         tail -n 5 "$TMP/out"
         exit 1
     }
-    grep -q "^$(($# * (changes + 1))) inputs\$" "$TMP/out" || { echo "$target: $(tail -n 1 "$TMP/out")"; exit 1; }
+    grep -q "^$(($# * (changes + 1))) inputs\$" "$TMP/out" ||
+        { echo "$target: $(tail -n 1 "$TMP/out")"; exit 1; }
     seen="$seen $target"
 }
 seen=
@@ -27,7 +28,8 @@ printf '0a dog\tun chien\r\n\tvide\nno tab\nlast\tdernier' >"$TMP/tsv"
 printf '1one\ntwo\nun\ndeux' >"$TMP/two"
 replay fuzz_pairs "$TMP/tsv" "$TMP/two"
 
-printf '{"tokenizer":"bpe","normalize":"nfc","lowercase":true,"marker":"prefix","merges":["t h","th e"],' >"$TMP/text"
+printf '{"tokenizer":"bpe","normalize":"nfc","lowercase":true,"marker":"prefix",' >"$TMP/text"
+printf '"merges":["t h","th e"],' >>"$TMP/text"
 printf '"vocab":["\342\226\201","the","t","h","e","a"]}\0The \303\251t\303\251, a the' >>"$TMP/text"
 replay fuzz_segmenter "$TMP/text"
 
