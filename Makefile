@@ -106,7 +106,7 @@ $(LIB) $(F64_LIB):
 	$(say) "AR  " $@
 	$(q)rm -f $@ && $(AR) rcs $@ $^
 
-# The numeric folders run hot loops: they are optimised further than the rest.
+# The numeric folders run hot loops: they are optimized further than the rest.
 $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 
 $(OBJ)/%.o: src/%.c $(BUILD)/flags

@@ -60,7 +60,7 @@ typedef struct {
     int valid_every;       /* updates; 0 = every epoch */
     int valid_limit;       /* validation sentences translated for BLEU; 0 = all */
     int stop_on, patience; /* validations without improvement; 0 = never stop early */
-    int bleu_tokenizer;    /* of bleu/tokenizers.h: "none" for text that is tokenised already */
+    int bleu_tokenizer;    /* of bleu/tokenizers.h: "none" for text that is tokenized already */
     double save_minutes;   /* between saves of the training state */
     int samples;           /* validation sentences shown in the log */
     long long seed;

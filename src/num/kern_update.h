@@ -1,4 +1,4 @@
-/* kern_update.h - optimiser and dropout. For kern_impl.c alone.
+/* kern_update.h - optimizer and dropout. For kern_impl.c alone.
  */
 #ifndef NUM_KERN_UPDATE_H
 #define NUM_KERN_UPDATE_H

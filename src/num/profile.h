@@ -25,7 +25,7 @@ typedef enum {
     PHASE_DECODER_BACKWARD,
     PHASE_OUTPUT_BACKWARD,
     PHASE_WEIGHT_GRADIENTS,
-    /* optimiser: sum of the shards' gradients and their norm; clipping, Adam, average; copies of the weights
+    /* optimizer: sum of the shards' gradients and their norm; clipping, Adam, average; copies of the weights
      * for products */
     PHASE_REDUCE,
     PHASE_UPDATE,

@@ -1,4 +1,4 @@
-/* tokens.h - a tokenised sentence: what goes from corpora and translators down to models.
+/* tokens.h - a tokenized sentence: what goes from corpora and translators down to models.
  *
  * Owner   a view: who made it says where the ids live
  */

@@ -15,9 +15,9 @@ decoder, backward
 attention, backward
 encoder, backward
 weight gradients
-optimiser, reduce
-optimiser, update
-optimiser, pack
+optimizer, reduce
+optimizer, update
+optimizer, pack
 validation
 saving
 other
@@ -43,7 +43,7 @@ check_table() {
         $1 == "all" { all = $2; whole = $3; next }
         { rows++; seconds += $2; share += $3 }
         $1 == "weight gradients" && $4 == "" { print "no GFLOP/s"; bad = 1 }
-        long != "" && $1 ~ /^(encoder|attention|decoder|output|weight|optimiser)/ && $2 <= 0 {
+        long != "" && $1 ~ /^(encoder|attention|decoder|output|weight|optimizer)/ && $2 <= 0 {
             print "nothing in " $1; bad = 1
         }
         END {

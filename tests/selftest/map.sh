@@ -1,0 +1,41 @@
+#!/bin/sh
+# map.sh - every file, function and table that src/README.md names exists.
+set -u
+map=src/README.md
+bad=0
+say() {
+    echo "$map: $*"
+    bad=1
+}
+
+# Files: `folder/name.c`, below src/ or from the top.
+for file in $(grep -o '`[a-z0-9_]*/[a-zA-Z0-9_./-]*`' "$map" | tr -d '`' | sort -u); do
+    [ -e "src/$file" ] || [ -e "$file" ] || say "no file '$file'"
+done
+
+# Rows of the two walks: | `file` | `function` `function` | what |. A function is defined in the row's file.
+rows=$(grep -c '^| `[a-z]*/[a-z0-9_]*\.[ch]` | `' "$map")
+[ "$rows" -ge 20 ] || say "only $rows rows of walks"
+grep '^| `[a-z]*/[a-z0-9_]*\.[ch]` | `' "$map" >"$TMP/rows"
+while IFS='|' read -r _ file functions _; do
+    file=src/$(echo "$file" | tr -d '` ')
+    for name in $(echo "$functions" | tr -d '`'); do
+        grep -qE "^[A-Za-z].*[ *]$name\(" "$file" || say "$file does not define '$name'"
+    done
+done <"$TMP/rows"
+
+# Outside of tables, "`file` (`function`, `function`)" says the same.
+tr '\n' ' ' <"$map" | grep -oE '`[a-z]+/[a-z0-9_]+\.c` \(`[a-z0-9_`, ]*`\)' >"$TMP/said"
+[ -s "$TMP/said" ] || say "no functions are named in the text"
+while read -r file functions; do
+    file=src/$(echo "$file" | tr -d '`')
+    for name in $(echo "$functions" | tr -d '`(),' | tr '\n' ' '); do
+        grep -qE "^[A-Za-z].*[ *]$name\(" "$file" || say "$file does not define '$name'"
+    done
+done <"$TMP/said"
+
+# Every other name with an underscore, without <...>: somewhere in the source.
+for name in $(grep -o '`[A-Za-z]*_[A-Za-z0-9_]*`' "$map" | tr -d '`' | sort -u); do
+    grep -rqw "$name" src || say "nothing is called '$name'"
+done
+exit $bad
