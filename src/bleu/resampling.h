@@ -26,7 +26,9 @@ Interval resampling_interval(const Statistics *system, Pcg64 generator, int samp
 double resampling_paired_bootstrap(const Statistics *baseline, const Statistics *system, Pcg64 generator,
                                    int samples, Interval *interval);
 
-/* Approximate randomization: swap the two systems' segments at random. */
+/* Approximate randomization: swap the two systems' segments at random. Where statistics are no whole numbers
+ * (TER with three references), the last bit, and so a tie, may differ from numpy, which leaves the order of
+ * additions to BLAS. */
 double resampling_randomized(const Statistics *baseline, const Statistics *system, Pcg64 generator,
                              int trials);
 
