@@ -139,7 +139,7 @@ static bool is_better(Shift a, Shift b) {
     return a.target < b.target;
 }
 
-static bool any(const bool *flags, size_t count) { return memchr(flags, true, count) != NULL; }
+static bool any(const bool *flags, size_t count) { return memchr(flags, 1, count) != NULL; }
 
 /* Try to bring the `length` words at `start`, which the reference has at `from`, to their places there. */
 static void try_targets(Pair *pair, size_t start, size_t from, size_t length, int distance, Shift *best) {

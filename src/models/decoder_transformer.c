@@ -39,7 +39,7 @@ static const real *choose(Tape *tape, int layers, Tensor *const *weights, Attent
 Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, const Encoded *encoded,
                                  const Spans *spans, Tensor *embedded, DecoderState *state,
                                  AttentionWeights *attention) {
-    Tensor *weights[MODEL_MAX_LAYERS];
+    Tensor *weights[MODEL_MAX_LAYERS] = {0};
     int rows = embedded->rows, steps = state->cache.steps;
     int *first = tape_alloc(tape, 3 * (size_t)rows * sizeof *first), *length = first + rows,
         *position = length + rows;
@@ -69,7 +69,7 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, con
 
 Tensor *decoder_transformer_forced(Tape *tape, const TransformerStack *blocks, const Encoded *encoded,
                                    const Sequences *target, Tensor *embedded) {
-    Tensor *weights[MODEL_MAX_LAYERS];
+    Tensor *weights[MODEL_MAX_LAYERS] = {0};
     TransformerRun run = {.spans = sequences_spans(tape, target, true),
                           .position = target->position,
                           .source = encoded->source,
