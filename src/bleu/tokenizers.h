@@ -14,7 +14,7 @@ typedef struct {
     void (*apply)(StrView line, StrBuf *out);
 } Tokenizer;
 
-/* One row per tokenizer: its name and its function in tokenizers.c. The first one is the default.
+/* One row per tokenizer: its name and its function in tokenizers.c.
  *
  *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
  *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;

@@ -1,7 +1,6 @@
 /* translation.c - put pieces behind each other: text, tokens, scores, attention. */
 #include "decode/translation.h"
 
-#include <math.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -68,7 +67,7 @@ static void join_attention(TranslationItem *item, const Hypothesis *piece, int r
     }
 }
 
-static void join_item(const FoundPieces *found, int rank, int source_length, double length_penalty,
+static void join_item(const FoundPieces *found, int rank, int source_length, const DecodeOptions *options,
                       TranslationItem *item) {
     const Segmenter *segmenter = seq2seq_target(found->model);
     int all_steps = 0, last = found->pieces - 1, columns = source_length + 1;
@@ -94,10 +93,10 @@ static void join_item(const FoundPieces *found, int rank, int source_length, dou
         all_steps += piece->steps;
         row += piece->length;
     }
-    item->normalized = all_steps > 0 ? item->score / pow((double)all_steps, length_penalty) : 0;
+    item->normalized = search_normalize(options, item->score, all_steps);
 }
 
-void translation_join(Translation *out, const FoundPieces *found, double length_penalty) {
+void translation_join(Translation *out, const FoundPieces *found, const DecodeOptions *options) {
     *out = (Translation){.pieces = found->pieces, .count = 1};
     join_source(found, out);
     for (int p = 0; p < found->pieces; p++)
@@ -105,5 +104,5 @@ void translation_join(Translation *out, const FoundPieces *found, double length_
     out->items = mem_alloc((size_t)out->count, sizeof *out->items);
     if (found->pieces == 0) return;
     for (int rank = 0; rank < out->count; rank++)
-        join_item(found, rank, out->source_length, length_penalty, &out->items[rank]);
+        join_item(found, rank, out->source_length, options, &out->items[rank]);
 }

@@ -45,6 +45,6 @@ typedef struct {
 } FoundPieces;
 
 /* No pieces give one empty item. */
-void translation_join(Translation *out, const FoundPieces *found, double length_penalty);
+void translation_join(Translation *out, const FoundPieces *found, const DecodeOptions *options);
 
 #endif

@@ -173,7 +173,7 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
             found.sources = pieces->sources + (size_t)first * (size_t)translator->count;
             found.results = results + first;
         }
-        translation_join(&out[i], &found, translator->options.search.decode.length_penalty);
+        translation_join(&out[i], &found, &translator->options.search.decode);
         translator->tokens += out[i].items[0].steps;
     }
     for (int p = 0; p < pieces->count; p++) hypotheses_free(&results[p]);

@@ -89,7 +89,7 @@ void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const Enco
 
 /* ---- the context, and the two maps that read it ---- */
 
-/* c_t = sum_i alpha(s, h_i) h_i: Dive into Deep Learning, eq. 11.4.1; s is the query. */
+/* The context c_t that attend() makes, or what is needed to make maps of it. */
 typedef struct {
     Tensor *vector, *weights; /* c_t [n, K], NULL where the annotations are mapped already; alpha */
     const Spans *spans;
@@ -147,6 +147,7 @@ typedef struct {
     Tensor *vector; /* the attentional vector, with input feeding only */
 } StepResult;
 
+/* c_t = sum_i alpha(s, h_i) h_i, where s is the query: Dive into Deep Learning, eq. 11.4.1. */
 static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query) {
     AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_ATTENTION, in->row_keys};
     Context context = {.spans = in->spans, .mapped = in->mapped};

@@ -1,7 +1,8 @@
 /* seq2seq.h - the translation model: encoder, attention, decoder, vocabularies.
  *
- * One definition serves training, scoring, greedy and beam search: encode once, then start, then step after
- * step.
+ * One definition serves training (seq2seq_loss: all steps of a known target at once) and search: encode once,
+ * then start, then step after step. A search takes the same in smaller bites: seq2seq_encode_in_parts, and
+ * the two halves of a step, seq2seq_readout and seq2seq_logits.
  *
  *     Encoded *encoded = seq2seq_encode(model, tape, sources, B);
  *     DecoderState state = seq2seq_start(encoded);

@@ -1,7 +1,7 @@
 /* kern.h - the inner loops, compiled once for each instruction set and chosen when the program starts.
  *
  * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions.
- * Nothing else in the program depends on the instruction set. Lengths and row counts are arbitrary; memory
+ * No other code of the model depends on the instruction set, but for the BLAS library. Lengths and row counts are arbitrary; memory
  * need not be aligned. Every function treats each row by itself and in a fixed order, so a row's result does
  * not depend on the others.
  *

@@ -98,7 +98,7 @@ Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *valu
                             const Spans *spans);
 
 typedef struct {
-    double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target) */
+    double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target), not smoothed */
 } CrossEntropy;
 /* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are never all in memory;
  * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * loss. Because the loss is the end of the model, its

@@ -1,7 +1,7 @@
 /* checkpoint.h - a run directory: models to use, and the state to go on from.
  *
  *   best.safetensors        the averaged weights of the best validation
- *   last.safetensors        those of the last one
+ *   last.safetensors        those of the last save
  *   last.state.safetensors  everything else that continuing bit for bit needs: weights, average, Adam's
  *                           moments, counters, best score, the configuration, and a digest of the training
  *                           data

@@ -28,7 +28,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average);
 void optimizer_free(Optimizer *optimizer);
 /* Reduce grads[0..options->shards-1] and update, with this learning rate and this rate of the moving average
  * (schedule.h). *norm receives the global norm before clipping. STATUS_DIVERGED, with the parameter's name,
- * if a gradient is not finite: nothing is changed then. */
+ * if a gradient is not finite: no weight is changed then. */
 Status optimizer_update(Optimizer *optimizer, real *const *grads, const TrainOptions *options,
                         double learning_rate, double average_rate, double *norm);
 /* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: for before saving. */
