@@ -9,7 +9,8 @@
  * tape_whole gives all steps of a step's tensor as one matrix, so that what follows (output layer, weight
  * gradients) is one large product.
  *
- * Weight gradients of affine maps wait for the end of tape_backward, where those of all steps are one product.
+ * Weight gradients of affine maps wait for the end of tape_backward, where those of all steps are one
+ * product.
  *
  * Owner   tensors live in the tape's arena until tape_reset; the gradient block belongs to the caller
  * Threads a tape belongs to one thread
