@@ -178,8 +178,9 @@ const Option TRAIN_OPTIONS[] = {
      .help = "updates between validations; 0 = once an epoch"},
     {.key = "train.valid_limit", TRAIN(INT, valid_limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "validation pairs that are translated for BLEU; 0 = all"},
-    {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu", .choices = "bleu|loss",
-     .arg = "SCORE", .help = "what decides which model is best"},
+    {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu",
+     .choices = "bleu|loss|chrf", .arg = "SCORE",
+     .help = "what decides which model is best; of equal scores the lower validation loss does"},
     {.key = "train.patience", .flag = "early-stopping", TRAIN(INT, patience), .fallback = "0", .max = 1e6,
      .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
     {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
@@ -189,6 +190,9 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "X", .help = "minutes between saves of the training state, besides those at validations"},
     {.key = "train.samples", TRAIN(INT, samples), .fallback = "2", .max = 100, .arg = "N",
      .help = "sample translations shown at each validation"},
+    {.key = "train.log_every", .flag = "disp-freq", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
+     .arg = "N", .help = "updates between progress lines where standard error is no terminal; "
+                         "0 = one a minute"},
     {.key = "train.seed", .flag = "seed", TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {0}};

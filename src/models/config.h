@@ -15,7 +15,7 @@ typedef enum { START_MEAN, START_FINAL } DecoderStart;
 typedef enum { TIE_NONE, TIE_TARGET, TIE_ALL } Tying;
 typedef enum { READOUT_DEEP, READOUT_LINEAR } Readout;
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR } Schedule;
-typedef enum { STOP_ON_BLEU, STOP_ON_LOSS } StopOn;
+typedef enum { STOP_ON_BLEU, STOP_ON_LOSS, STOP_ON_CHRF } StopOn;
 
 typedef struct {
     int embedding, hidden;
@@ -63,6 +63,7 @@ typedef struct {
     int bleu_tokenizer;    /* of bleu/tokenizers.h: "none" for text that is tokenised already */
     double save_minutes;   /* between saves of the training state */
     int samples;           /* validation sentences shown in the log */
+    int log_every;         /* updates between progress lines in a file; 0 = a minute */
     long long seed;
 } TrainOptions;
 

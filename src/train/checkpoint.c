@@ -127,7 +127,9 @@ Status checkpoint_save_model(const Checkpoint *c, const char *name) {
     REAL(progress->train_seconds)                                                                            \
     REAL(progress->last_norm)                                                                                \
     COUNTER(optimizer->updates)                                                                              \
-    REAL(progress->last_rate)
+    REAL(progress->last_rate)                                                                                \
+    REAL(progress->best_chrf)                                                                                \
+    REAL(progress->loss_of_best)
 #define ONE(number) +1
 enum { ALWAYS = 15, WORDS = NUMBERS(ONE, ONE) };
 static const unsigned long long COUNTER_LIMIT = 1ull << 62;
@@ -206,7 +208,8 @@ Status checkpoint_save_state(const Checkpoint *c) {
  * see; but a linear schedule follows from the end. */
 static bool may_change(const char *key, bool linear) {
     static const char *const FREE[] = {"data.train",     "data.valid",         "train.max_minutes",
-                                       "train.patience", "train.save_minutes", "train.samples"};
+                                       "train.patience", "train.save_minutes", "train.samples",
+                                       "train.log_every"};
     if (!strcmp(key, "train.epochs") || !strcmp(key, "train.max_updates")) return !linear;
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;

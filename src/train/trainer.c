@@ -34,6 +34,7 @@ typedef struct {
     long long tokens;
     double train_seconds;
     double last_shown, last_saved;
+    bool warned_zero; /* that BLEU stays at 0 */
 } Trainer;
 
 /* ---- setting up ---------------------------------------------------------------------------------------- */
@@ -89,7 +90,8 @@ static Status set_up(Trainer *t) {
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
-    t->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
+    t->progress =
+        (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
     t->checkpoint = (Checkpoint){o->dir, t->config, t->model, t->optimizer, &t->progress, t->train.sha256};
     announce(t);
     if (o->resume) {
@@ -99,7 +101,7 @@ static Status set_up(Trainer *t) {
     if (o->profile) t->profiler = profiler_new(t->workers);
     shards_profile(t->shards, t->profiler);
     t->optimizer->profiler = t->profiler;
-    t->started = t->last_saved = clock_seconds();
+    t->started = t->last_saved = t->last_shown = clock_seconds();
     t->seconds_before = t->progress.seconds;
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
     return STATUS_OK;
@@ -145,9 +147,16 @@ static bool is_finished(const Trainer *t) {
            (o->patience && p->stalled >= o->patience);
 }
 
+/* Is it time for another progress line? On a terminal it is rewritten in place. */
+static bool progress_due(const Trainer *t, double now) {
+    int every = t->config->train.log_every;
+    if (log_is_terminal()) return now - t->last_shown >= 0.25;
+    return every ? t->progress.update % every == 0 : now - t->last_shown >= 60;
+}
+
 static void show_progress(Trainer *t, double loss) {
     double now = clock_seconds();
-    if (!log_is_terminal() || now - t->last_shown < 0.25) return;
+    if (!progress_due(t, now)) return;
     t->last_shown = now;
     update_clock(t);
     const Progress *p = &t->progress;
@@ -155,9 +164,14 @@ static void show_progress(Trainer *t, double loss) {
     double share = share_done(t), limit = 60 * t->config->train.max_minutes;
     if (limit > 0) share = fmax(share, p->seconds / limit);
     if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
-    log_progress("epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
-                 str_count(p->update, updates), 100 * share, loss, p->last_rate,
-                 str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+    char line[160];
+    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
+             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
+             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+    if (log_is_terminal())
+        log_progress("%s", line);
+    else
+        log_info("%s", line);
 }
 
 /* ---- validation and saving ----------------------------------------------------------------------------- */
@@ -172,13 +186,23 @@ static void show_samples(const Trainer *t, const ValidationScore *score) {
     }
 }
 
+/* By train.stop_on; of models with the same score, that with the lower loss: short targets may have BLEU 0
+ * throughout. */
+static bool beats_all(const Progress *p, const ValidationScore *score, StopOn stop_on) {
+    double now = -score->loss, best = -p->best_loss;
+    if (stop_on == STOP_ON_BLEU) now = score->bleu, best = p->best_bleu;
+    if (stop_on == STOP_ON_CHRF) now = score->chrf, best = p->best_chrf;
+    return now > best || (now == best && score->loss < p->loss_of_best);
+}
+
 /* Does this validation beat all before it? Also counts those that do not. */
 static bool judge(Trainer *t, const ValidationScore *score) {
     Progress *p = &t->progress;
-    bool by_bleu = t->config->train.stop_on == STOP_ON_BLEU;
-    bool better = by_bleu ? score->bleu > p->best_bleu : score->loss < p->best_loss;
+    bool better = beats_all(p, score, (StopOn)t->config->train.stop_on);
     p->best_bleu = fmax(p->best_bleu, score->bleu);
+    p->best_chrf = fmax(p->best_chrf, score->chrf);
     p->best_loss = fmin(p->best_loss, score->loss);
+    if (better) p->loss_of_best = score->loss;
     p->stalled = better ? 0 : p->stalled + 1;
     p->stalled_for_cut = better ? 0 : p->stalled_for_cut + 1;
     if (p->stalled_for_cut >= t->config->train.decay_patience) {
@@ -186,6 +210,29 @@ static bool judge(Trainer *t, const ValidationScore *score) {
         p->stalled_for_cut = 0;
     }
     return better;
+}
+
+/* Half of what a model that knows nothing has, the logarithm of the vocabulary's size, and still no 4-gram
+ * right: then there are hardly any. */
+static void warn_if_zero(Trainer *t, const ValidationScore *score) {
+    double untrained = log(vocab_size(segmenter_vocab(t->target)));
+    if (t->warned_zero || t->config->train.stop_on != STOP_ON_BLEU || score->bleu > 0 ||
+        score->loss > untrained / 2)
+        return;
+    t->warned_zero = true;
+    log_warn("BLEU is 0 although the loss has halved: it counts groups of four words, which short targets "
+             "lack; --set train.stop_on=chrf judges by characters");
+}
+
+/* In 80 columns; speed, perplexity and all digits are in train.jsonl. */
+static void show_validation(const ProgressRecord *r) {
+    char scores[64], time[32];
+    if (isfinite(r->valid_chrf))
+        snprintf(scores, sizeof scores, "BLEU %.1f chrF %.1f", r->valid_bleu, r->valid_chrf);
+    else
+        snprintf(scores, sizeof scores, "BLEU %.2f", r->valid_bleu);
+    log_info("epoch %d update %lld  train %.3f valid %.3f  %s  %s%s", r->epoch, r->update, r->train_loss,
+             r->valid_loss, scores, str_duration(r->seconds, time), r->best ? " best" : "");
 }
 
 static void report(Trainer *t, const ValidationScore *score, bool best) {
@@ -200,16 +247,14 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
         .valid_loss = score->loss,
         .valid_perplexity = exp(score->loss),
         .valid_bleu = score->bleu,
+        .valid_chrf = score->chrf,
         .learning_rate = p->last_rate,
         .gradient_norm = p->last_norm,
         .best = best,
     };
     progress_add(p, &record);
-    char speed[32], time[32];
-    log_info("epoch %d  update %lld  train %.3f  valid %.3f (ppl %.2f)  BLEU %.2f  %s tokens/s  %s%s",
-             record.epoch, record.update, record.train_loss, record.valid_loss, record.valid_perplexity,
-             record.valid_bleu, str_count((long long)record.tokens_per_second, speed),
-             str_duration(record.seconds, time), best ? "  best" : "");
+    show_validation(&record);
+    warn_if_zero(t, score);
     show_samples(t, score);
 }
 
@@ -232,7 +277,7 @@ static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     TRY(optimizer_check(t->optimizer));
-    if (log_is_terminal()) log_progress("validating ...");
+    log_progress("validating");
     optimizer_swap_average(t->optimizer);
     ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
     bool best = judge(t, &score);
@@ -324,12 +369,13 @@ static Status stop(Trainer *t) {
 }
 
 static void report_end(Trainer *t) {
-    char time[32], speed[32];
+    char time[32], speed[32], chrf[32] = "";
     update_clock(t);
+    if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
     double tokens_per_second = t->train_seconds > 0 ? (double)t->tokens / t->train_seconds : 0;
-    log_info("done in %s: best BLEU %.2f, best validation loss %.3f; %s target tokens/s; model "
+    log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %s target tokens/s; model "
              "'%s/best.safetensors'",
-             str_duration(t->progress.seconds, time), t->progress.best_bleu, t->progress.best_loss,
+             str_duration(t->progress.seconds, time), t->progress.best_bleu, chrf, t->progress.best_loss,
              str_count((long long)tokens_per_second, speed), t->options->dir);
 }
 

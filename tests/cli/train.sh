@@ -64,9 +64,9 @@ same_models() { # WHAT, RUN, RUN
 state_of() { # RUN
     file=$own/$1/last.state.safetensors
     header=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,128\]' ||
+    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,144\]' ||
         complain "the counters are not where this test looks for them"
-    tail -c +$((8 + header + 128 + 1)) "$file"
+    tail -c +$((8 + header + 144 + 1)) "$file"
 }
 
 # ---- one run, and the same with more threads ---------------------------------------------------------------
