@@ -205,12 +205,11 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* ---- resuming ------------------------------------------------------------------------------------------ */
 
 /* May this option change when a run goes on? Where the data lie, where the run ends and what only people
- * see; but a linear schedule follows from the end. */
-static bool may_change(const char *key, bool linear) {
-    static const char *const FREE[] = {"data.train",     "data.valid",         "train.max_minutes",
-                                       "train.patience", "train.save_minutes", "train.samples",
-                                       "train.log_every"};
-    if (!strcmp(key, "train.epochs") || !strcmp(key, "train.max_updates")) return !linear;
+ * see. */
+static bool may_change(const char *key) {
+    static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
+                                       "train.max_updates",  "train.max_minutes", "train.patience",
+                                       "train.save_minutes", "train.samples",     "train.log_every"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;
@@ -232,15 +231,24 @@ static Status check_option(const Option *row, const void *saved, const void *now
     return s;
 }
 
+/* Of a linear schedule the rate is what the new end makes of it: not what a run to that end would have had. */
+static void warn_of_end(const TrainOptions *saved, const TrainOptions *now) {
+    if (now->schedule != SCHEDULE_LINEAR) return;
+    if (saved->epochs == now->epochs && saved->max_updates == now->max_updates) return;
+    log_warn(
+        "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
+        "on it falls to 0 at the new end, so the result is not that of one run of this length");
+}
+
 static Status compare_configs(Config *saved, Config *now) {
-    bool linear = saved->train.schedule == SCHEDULE_LINEAR && now->train.schedule == SCHEDULE_LINEAR;
     OptionTable a[6], b[6];
     config_tables(saved, a);
     config_tables(now, b);
     for (int t = 0; a[t].rows; t++)
         for (const Option *row = a[t].rows; !option_row_ends(row); row++)
-            if (!may_change(row->key, linear))
+            if (!may_change(row->key))
                 TRY(check_option(row, option_field(&a[t], row), option_field(&b[t], row)));
+    warn_of_end(&saved->train, &now->train);
     return STATUS_OK;
 }
 

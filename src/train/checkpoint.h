@@ -40,7 +40,8 @@ Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter
 Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
 Status checkpoint_save_state(const Checkpoint *checkpoint);
 /* Fill model, optimizer and progress. STATUS_USAGE, with the key and both values, if the configuration is
- * another in what must not change, or if the data are. */
+ * another in what must not change, or if the data are. Another end of the run may be set; the log says what
+ * that means for a linear schedule. */
 Status checkpoint_load_state(Checkpoint *checkpoint);
 
 #endif

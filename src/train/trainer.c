@@ -37,6 +37,84 @@ typedef struct {
     bool warned_zero; /* that BLEU stays at 0 */
 } Trainer;
 
+/* ---- where the run stands ------------------------------------------------------------------------------ */
+
+static void update_clock(Trainer *t) {
+    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
+}
+
+/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
+ * the learning rate follows from the share. */
+static double share_done(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    double share = 0, epochs = (double)p->epoch;
+    if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
+    if (o->epochs) share = epochs / o->epochs;
+    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
+    return share;
+}
+
+/* What ends the run, and the way to go on for twice as long; NULL if nothing does yet. */
+static const char *find_end(const Trainer *t, char way[64]) {
+    enum { SIZE = 64 };
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    if (o->epochs && p->epoch >= o->epochs)
+        return snprintf(way, SIZE, "--after-epochs %lld", 2 * p->epoch), "all epochs are done";
+    if (o->max_updates && p->update >= o->max_updates)
+        return snprintf(way, SIZE, "--after-updates %lld", 2 * p->update), "all updates are done";
+    if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
+        return snprintf(way, SIZE, "--set train.max_minutes=%g", 2 * o->max_minutes), "the time is over";
+    if (o->patience && p->stalled >= o->patience)
+        return snprintf(way, SIZE, "--early-stopping %d", 2 * o->patience), "it no longer improved";
+    return NULL;
+}
+
+static bool is_finished(const Trainer *t) {
+    char way[64];
+    return find_end(t, way) != NULL;
+}
+
+/* Is it time for another progress line? On a terminal it is rewritten in place. */
+static bool progress_due(const Trainer *t, double now) {
+    int every = t->config->train.log_every;
+    if (log_is_terminal()) return now - t->last_shown >= 0.25;
+    return every ? t->progress.update % every == 0 : now - t->last_shown >= 60;
+}
+
+static void announce_resumption(const Trainer *t) {
+    const Progress *p = &t->progress;
+    char way[64];
+    const char *end = find_end(t, way);
+    if (!end) {
+        log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
+        return;
+    }
+    log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);
+    log_info("         to train longer: --resume %s", way);
+}
+
+static void show_progress(Trainer *t, double loss) {
+    double now = clock_seconds();
+    if (!progress_due(t, now)) return;
+    t->last_shown = now;
+    update_clock(t);
+    const Progress *p = &t->progress;
+    char updates[32], speed[32], eta[32] = "?";
+    double share = share_done(t), limit = 60 * t->config->train.max_minutes;
+    if (limit > 0) share = fmax(share, p->seconds / limit);
+    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
+    char line[160];
+    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
+             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
+             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+    if (log_is_terminal())
+        log_progress("%s", line);
+    else
+        log_info("%s", line);
+}
+
 /* ---- setting up ---------------------------------------------------------------------------------------- */
 
 static Status read_data(Trainer *t) {
@@ -96,7 +174,7 @@ static Status set_up(Trainer *t) {
     announce(t);
     if (o->resume) {
         TRY(checkpoint_load_state(&t->checkpoint));
-        log_info("resume   from update %lld, epoch %lld", t->progress.update, t->progress.epoch + 1);
+        announce_resumption(t);
     }
     if (o->profile) t->profiler = profiler_new(t->workers);
     shards_profile(t->shards, t->profiler);
@@ -119,59 +197,6 @@ static void tear_down(Trainer *t) {
     progress_free(&t->progress);
     profiler_free(t->profiler);
     workers_free(t->workers);
-}
-
-/* ---- where the run stands ------------------------------------------------------------------------------ */
-
-static void update_clock(Trainer *t) {
-    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
-}
-
-/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
- * the learning rate follows from the share. */
-static double share_done(const Trainer *t) {
-    const TrainOptions *o = &t->config->train;
-    const Progress *p = &t->progress;
-    double share = 0, epochs = (double)p->epoch;
-    if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
-    if (o->epochs) share = epochs / o->epochs;
-    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
-    return share;
-}
-
-static bool is_finished(const Trainer *t) {
-    const TrainOptions *o = &t->config->train;
-    const Progress *p = &t->progress;
-    return (o->epochs && p->epoch >= o->epochs) || (o->max_updates && p->update >= o->max_updates) ||
-           (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes) ||
-           (o->patience && p->stalled >= o->patience);
-}
-
-/* Is it time for another progress line? On a terminal it is rewritten in place. */
-static bool progress_due(const Trainer *t, double now) {
-    int every = t->config->train.log_every;
-    if (log_is_terminal()) return now - t->last_shown >= 0.25;
-    return every ? t->progress.update % every == 0 : now - t->last_shown >= 60;
-}
-
-static void show_progress(Trainer *t, double loss) {
-    double now = clock_seconds();
-    if (!progress_due(t, now)) return;
-    t->last_shown = now;
-    update_clock(t);
-    const Progress *p = &t->progress;
-    char updates[32], speed[32], eta[32] = "?";
-    double share = share_done(t), limit = 60 * t->config->train.max_minutes;
-    if (limit > 0) share = fmax(share, p->seconds / limit);
-    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
-    char line[160];
-    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
-             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
-             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
-    if (log_is_terminal())
-        log_progress("%s", line);
-    else
-        log_info("%s", line);
 }
 
 /* ---- validation and saving ----------------------------------------------------------------------------- */
