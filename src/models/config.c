@@ -34,6 +34,9 @@ const Option DATA_OPTIONS[] = {
      .help = "leave out training pairs with more tokens on a side; 0 = none"},
     {.key = "data.max_ratio", DATA(REAL, max_ratio), .fallback = "0", .max = 1e6, .arg = "X",
      .help = "leave out training pairs whose lengths differ by more than this factor; 0 = none"},
+    {.key = "data.held_out", DATA(REAL, held_out), .fallback = "0", .max = 0.9, .arg = "X",
+     .help = "share of the training pairs that validates where data.valid is empty, chosen by the source; "
+             "0 = none"},
     {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "use only the first N training pairs; 0 = all"},
     {0}};

@@ -119,26 +119,29 @@ static void show_progress(Trainer *t, double loss) {
 
 static Status read_data(Trainer *t) {
     const Config *c = t->config;
-    if (!c->data.train.count || !c->data.valid.count) {
+    const StrList *valid = c->data.held_out > 0 && !c->data.valid.count ? &c->data.train : &c->data.valid;
+    if (!c->data.train.count || !valid->count) {
         Status s = status_fail(STATUS_USAGE, "no %s data is configured",
                                c->data.train.count ? "validation" : "training");
-        return status_hint(
-            s, "set data.train and data.valid in the configuration, or with --set data.train=FILE");
+        return status_hint(s, c->data.train.count
+                                  ? "name it with --set data.valid=FILE, or hold some of the training pairs "
+                                    "out: --set data.held_out=0.1"
+                                  : "attn-mt train FILE, or data.train in the configuration");
     }
     if (t->options->resume)
         TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
     else
         TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
     TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
-    return corpus_read(&t->valid, &c->data.valid, &c->data, t->source, t->target, false, true);
+    return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
 }
 
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
-    log_info("data     %s training pairs, %s target tokens; %s validation pairs",
+    log_info("data     %s training pairs, %s target tokens; %s validation pairs%s",
              str_count(t->train.count, a), str_count((long long)t->train.target.count, b),
-             str_count(t->valid.count, c));
+             str_count(t->valid.count, c), t->config->data.valid.count ? "" : ", held out of the file");
     if (t->source == t->target)
         log_info("vocab    %s tokens, shared", str_count(source, a));
     else
