@@ -218,6 +218,7 @@ static Status parse_config(Parser *parser, Flag *flag) {
     char *path = mem_strndup(flag->value.data, flag->value.length);
     Status status = options_read_file_given(parser->tables, path, parser->set);
     mem_free(path);
+    if (parser->set) parser->set->configs++;
     return status;
 }
 

@@ -70,6 +70,7 @@ typedef struct {
 typedef struct {
     const Option **rows;
     size_t count, capacity;
+    int configs; /* files that were read */
 } OptionsGiven;
 
 void options_defaults(const OptionTable *tables);

@@ -63,8 +63,11 @@ const Option TEXT_OPTIONS[] = {
     {0}};
 
 const Option MODEL_OPTIONS[] = {
+    {.key = "model.size", MODEL(CHOICE, size), .fallback = "manual", .choices = "manual|auto",
+     .arg = "RULE", .help = "auto: sizes, dropout and length of the training that were not set follow from "
+                            "the data, as they do without a configuration", .group = "Model"},
     {.key = "model.embedding", MODEL(INT, embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
-     .help = "size of embeddings", .group = "Model"},
+     .help = "size of embeddings"},
     {.key = "model.hidden", MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of states and layers"},
     {.key = "model.tie", MODEL(CHOICE, tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",

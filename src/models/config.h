@@ -9,6 +9,7 @@
 
 #define MODEL_MAX_LAYERS 8
 
+typedef enum { SIZE_MANUAL, SIZE_AUTO } SizeRule; /* train/sizes.h */
 typedef enum { ENCODER_RNN, ENCODER_SELF_ATTENTION, ENCODER_CONV } EncoderStyle;
 typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL, DECODER_LUONG, DECODER_TRANSFORMER } DecoderStyle;
 typedef enum { START_MEAN, START_FINAL } DecoderStart;
@@ -18,6 +19,7 @@ typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHED
 typedef enum { STOP_ON_BLEU, STOP_ON_LOSS, STOP_ON_CHRF } StopOn;
 
 typedef struct {
+    int size; /* SizeRule */
     int embedding, hidden;
     int tie;                /* Tying */
     double embedding_scale; /* standard deviation of the initial embeddings */

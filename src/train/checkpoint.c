@@ -63,11 +63,27 @@ Status checkpoint_forget(const char *dir) {
     return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
 }
 
+static Status check_exists(const char *dir) {
+    if (checkpoint_exists(dir)) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
+    return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
+}
+
+Status checkpoint_load_config(const char *dir, Config *config) {
+    SafeFile *file;
+    Path path = path_in(dir, STATE_NAME);
+    config_init(config);
+    TRY(check_exists(dir));
+    TRY(safetensors_open(&file, path.text));
+    const char *text = safetensors_metadata(file, "config");
+    Status status = text ? config_read_json(config, sv(text))
+                         : status_fail(STATUS_DATA, "not a training state of attn-mt");
+    safetensors_close(file);
+    return status == STATUS_OK ? status : status_context(STATUS_DATA, "cannot resume from '%s'", path.text);
+}
+
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
-    if (!checkpoint_exists(dir)) {
-        Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
-        return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
-    }
+    TRY(check_exists(dir));
     Seq2Seq *model;
     TRY(modelfile_load(&model, path_in(dir, MODEL_NAME).text, FORMAT_FLOAT32, NULL));
     *source = segmenter_retain(seq2seq_source(model));

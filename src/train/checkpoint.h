@@ -34,6 +34,8 @@ bool checkpoint_has_model(const char *dir);
 /* Forget the training state of an earlier run, so that nobody resumes it in place of this one; models
  * stay. */
 Status checkpoint_forget(const char *dir);
+/* The configuration of an earlier session, but for the names of its files; free it in any case. */
+Status checkpoint_load_config(const char *dir, Config *config);
 /* The vocabularies of an earlier session. */
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);
 /* The model file `name` in `dir`, from the weights as they are now. */

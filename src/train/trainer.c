@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -117,6 +118,24 @@ static void show_progress(Trainer *t, double loss) {
 
 /* ---- setting up ---------------------------------------------------------------------------------------- */
 
+static void keep_segmenters(Trainer *t, const Seq2Seq *init) {
+    t->source = segmenter_retain(seq2seq_source(init));
+    t->target = segmenter_retain(seq2seq_target(init));
+}
+
+/* The configurations are the same, and so are the parameters, one by one. */
+static Status copy_weights(ParamSet *to, const ParamSet *from) {
+    for (int i = 0; i < to->count; i++) {
+        const Param *p = to->items[i], *other = params_find(from, p->name);
+        if (!other || other->rows != p->rows || other->columns != p->columns)
+            return status_fail(STATUS_USAGE, "the model to start from has no '%s' of %d by %d", p->name,
+                               p->rows, p->columns);
+        memcpy(param_data(to, p), param_data(from, other),
+               (size_t)p->rows * (size_t)p->columns * sizeof(real));
+    }
+    return STATUS_OK;
+}
+
 static Status read_data(Trainer *t) {
     const Config *c = t->config;
     const StrList *valid = c->data.held_out > 0 && !c->data.valid.count ? &c->data.train : &c->data.valid;
@@ -130,6 +149,8 @@ static Status read_data(Trainer *t) {
     }
     if (t->options->resume)
         TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
+    else if (t->options->init)
+        keep_segmenters(t, t->options->init);
     else
         TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
     TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
@@ -169,6 +190,7 @@ static Status set_up(Trainer *t) {
     if (o->overwrite) TRY(checkpoint_forget(o->dir));
     t->model = seq2seq_new(t->config, t->source, t->target);
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
+    if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
     t->progress =
