@@ -75,13 +75,19 @@ Status option_unknown_key(const OptionTable *tables, StrView key) {
     return status;
 }
 
-Status options_set(const OptionTable *tables, StrView key, StrView value) {
+static Status set_given(const OptionTable *tables, StrView key, StrView value, OptionsGiven *given) {
     void *field;
     const Option *row = option_by_key(tables, key, &field);
     if (!row) return option_unknown_key(tables, key);
     char name[128];
     snprintf(name, sizeof name, "key '%s'", row->key);
-    return option_from_text(row, field, value, false, name);
+    TRY(option_from_text(row, field, value, false, name));
+    option_give(given, row);
+    return STATUS_OK;
+}
+
+Status options_set(const OptionTable *tables, StrView key, StrView value) {
+    return set_given(tables, key, value, NULL);
 }
 
 typedef struct {
@@ -89,7 +95,8 @@ typedef struct {
     int argc, next;
     char **argv;
     bool config;
-    OptionsGiven *given;
+    OptionsGiven *given; /* by flags */
+    OptionsGiven *set;   /* in any way; or NULL */
 } Parser;
 
 /* An argument such as --beam-size=5 taken apart. */
@@ -182,6 +189,18 @@ static bool is_given(const OptionsGiven *given, const Option *row) {
     return false;
 }
 
+bool options_given(const OptionsGiven *given, const char *key) {
+    for (size_t i = 0; i < given->count; i++)
+        if (given->rows[i]->key && strcmp(given->rows[i]->key, key) == 0) return true;
+    return false;
+}
+
+void option_give(OptionsGiven *given, const Option *row) {
+    if (!given) return;
+    MEM_GROW(given->rows, given->capacity, given->count + 1);
+    given->rows[given->count++] = row;
+}
+
 static Status parse_set(Parser *parser, Flag *flag) {
     TRY(take_value(parser, flag));
     StrView value = flag->value, key;
@@ -191,14 +210,15 @@ static Status parse_set(Parser *parser, Flag *flag) {
         Status status = status_fail(STATUS_USAGE, "--set: no '=' in '%.*s'", SV_ARG(flag->value));
         return status_hint(status, "write --set section.key=value");
     }
-    return options_set(parser->tables, key, value);
+    return set_given(parser->tables, key, value, parser->set);
 }
 
 static Status parse_config(Parser *parser, Flag *flag) {
     TRY(take_value(parser, flag));
     char *path = mem_strndup(flag->value.data, flag->value.length);
-    Status status = options_read_file(parser->tables, path);
+    Status status = options_read_file_given(parser->tables, path, parser->set);
     mem_free(path);
+    if (parser->set) parser->set->configs++;
     return status;
 }
 
@@ -232,8 +252,8 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
     }
     /* The first item of a list replaces the default. */
     TRY(option_from_text(row, field, flag->value, is_given(parser->given, row), flag->shown));
-    MEM_GROW(parser->given->rows, parser->given->capacity, parser->given->count + 1);
-    parser->given->rows[parser->given->count++] = row;
+    option_give(parser->given, row);
+    option_give(parser->set, row);
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
@@ -298,14 +318,22 @@ static Status parse(Parser parser, StrList *positional, bool *help) {
 Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
                      bool *help) {
     OptionsGiven given = {0};
-    Status status = parse((Parser){tables, argc, 1, argv, config, &given}, positional, help);
+    Status status = parse((Parser){tables, argc, 1, argv, config, &given, NULL}, positional, help);
     mem_free(given.rows);
     return status;
 }
 
 Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                            OptionsGiven *given) {
-    return parse((Parser){tables, argc, 1, argv, false, given}, positional, help);
+    return parse((Parser){tables, argc, 1, argv, false, given, NULL}, positional, help);
+}
+
+Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                            OptionsGiven *given) {
+    OptionsGiven flags = {0};
+    Status status = parse((Parser){tables, argc, 1, argv, true, &flags, given}, positional, help);
+    mem_free(flags.rows);
+    return status;
 }
 
 void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from) {

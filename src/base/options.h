@@ -65,10 +65,12 @@ typedef struct {
     void *target;
 } OptionTable;
 
-/* The rows that a command line gave. A zeroed one is empty; release `rows` with mem_free. */
+/* The rows that a command line gave, or that its configurations set. A zeroed one is empty; release `rows`
+ * with mem_free. */
 typedef struct {
     const Option **rows;
     size_t count, capacity;
+    int configs; /* files that were read */
 } OptionsGiven;
 
 void options_defaults(const OptionTable *tables);
@@ -82,6 +84,10 @@ Status options_parse(const OptionTable *tables, int argc, char **argv, bool conf
 /* The same without --set and --config; also says which options were given. */
 Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                            OptionsGiven *given);
+/* With --set and --config; also says which options were given, in whatever way. */
+Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                            OptionsGiven *given);
+bool options_given(const OptionsGiven *given, const char *key);
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
 void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from);
@@ -91,6 +97,8 @@ Status options_set(const OptionTable *tables, StrView key, StrView value);
 /* Read a JSON object of sections, {"model": {"hidden": 256}}: unknown keys are errors. */
 Status options_read_json(const OptionTable *tables, const Json *object);
 Status options_read_file(const OptionTable *tables, const char *path); /* JSON with comments */
+/* The same; the rows that it sets are added to `given`, which may be NULL. */
+Status options_read_file_given(const OptionTable *tables, const char *path, OptionsGiven *given);
 /* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* The rows as --help text, wrapped at `width`. */

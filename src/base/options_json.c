@@ -10,7 +10,7 @@
 enum { CONFIG_LIMIT = 1 << 20 };
 
 /* `path` is the key of the object, and afterwards that of the member where reading stopped. */
-static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path) {
+static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path, OptionsGiven *given) {
     size_t length = path->length;
     if (json_type(object) != JSON_OBJECT)
         return status_fail(STATUS_USAGE, "a configuration must be an object of sections");
@@ -18,7 +18,7 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
         strbuf_cut(path, length);
         strbuf_format(path, "%s%s", length ? "." : "", json_key(member));
         if (json_type(member) == JSON_OBJECT) {
-            TRY(read_object(tables, member, path));
+            TRY(read_object(tables, member, path, given));
             continue;
         }
         void *field;
@@ -27,6 +27,7 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
         char name[160];
         snprintf(name, sizeof name, "key '%.140s'", strbuf_text(path));
         TRY(option_from_json(row, field, member, name));
+        option_give(given, row);
     }
     strbuf_cut(path, length);
     return STATUS_OK;
@@ -34,12 +35,16 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
 
 Status options_read_json(const OptionTable *tables, const Json *object) {
     StrBuf path = {0};
-    Status status = read_object(tables, object, &path);
+    Status status = read_object(tables, object, &path, NULL);
     strbuf_free(&path);
     return status;
 }
 
 Status options_read_file(const OptionTable *tables, const char *path) {
+    return options_read_file_given(tables, path, NULL);
+}
+
+Status options_read_file_given(const OptionTable *tables, const char *path, OptionsGiven *given) {
     StrBuf text = {0};
     Json *root = NULL;
     Status status = file_read(path, CONFIG_LIMIT, &text);
@@ -49,7 +54,7 @@ Status options_read_file(const OptionTable *tables, const char *path) {
             status = status_context(STATUS_USAGE, "config '%s'", path);
         } else {
             StrBuf key = {0};
-            status = read_object(tables, root, &key);
+            status = read_object(tables, root, &key, given);
             int line = status != STATUS_OK && key.length ? json_line(root, strbuf_text(&key)) : 0;
             strbuf_free(&key);
             if (line > 0)

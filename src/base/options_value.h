@@ -22,6 +22,8 @@ bool option_is_default(const Option *row, const void *field);
 /* Index of `text` in "a|b|c", or -1. */
 int option_choice(const char *choices, StrView text);
 
+/* Note that a row was given; `given` may be NULL. */
+void option_give(OptionsGiven *given, const Option *row);
 /* The row with this key. */
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field);
 /* STATUS_USAGE "unknown key" with the nearest key as hint. */

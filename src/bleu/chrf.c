@@ -160,3 +160,14 @@ const Metric METRIC_CHRF = {.name = "chrf",
                             .score = score,
                             .sign = sign,
                             .version = SACREBLEU_VERSION};
+
+double chrf_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count_,
+                          bool lowercase) {
+    ChrfOptions options = CHRF_DEFAULTS;
+    options.lowercase = lowercase;
+    Statistics statistics =
+        statistics_count((ChosenMetric){&METRIC_CHRF, &options}, hypotheses, count_, &references, 1);
+    double result = statistics_score(&statistics);
+    statistics_free(&statistics);
+    return result;
+}

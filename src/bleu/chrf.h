@@ -19,4 +19,7 @@ typedef struct {
 
 #define CHRF_DEFAULTS ((ChrfOptions){.char_order = 6, .beta = 2})
 
+/* Corpus chrF with one reference per line: what a training log shows. 0..100. */
+double chrf_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, bool lowercase);
+
 #endif

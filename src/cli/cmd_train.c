@@ -5,12 +5,13 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/train_plan.h"
 #include "train/trainer.h"
 
 typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
 
 typedef struct {
-    char *run;
+    char *run, *init, *languages;
     bool resume, overwrite, profile, quiet;
     int threads;
     int dump; /* DumpConfig */
@@ -24,6 +25,11 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "where models, log and training state go", .group = "Run"},
     {.flag = "resume", FIELD(BOOL, resume),
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
+    {.flag = "init", .alias = "pretrained-model", FIELD(STRING, init), .arg = "MODEL",
+     .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer"},
+    {.flag = "languages", FIELD(STRING, languages), .arg = "SRC-TRG",
+     .help = "languages to translate from and to, as in en-de, in the order of the columns unless their "
+             "first line says otherwise"},
     {.flag = "overwrite", FIELD(BOOL, overwrite),
      .help = "start again even if DIR already holds a model"},
     {.flag = "threads", .alias = "cpu-threads", FIELD(INT, threads), .fallback = "0", .max = 1024,
@@ -67,9 +73,12 @@ static Status dump_config(const Config *config, const OptionTable *tables, bool 
 }
 
 static const char USAGE[] =
-    "Usage: attn-mt train --config FILE [--run DIR] [OPTION]...\n"
+    "Usage: attn-mt train [FILE]... [--config CONFIG] [--run DIR] [OPTION]...\n"
     "\n"
-    "Build the vocabularies, train a translation model, and leave it in DIR/best.safetensors.\n"
+    "Build the vocabularies, train a translation model on the sentence pairs of FILE, or of data.train in\n"
+    "CONFIG, and leave it in DIR/best.safetensors. FILEs are TSV, or patterns: train.{} means train.en and\n"
+    "train.de. Without CONFIG sizes follow from the data (model.size=auto), and without data.valid some\n"
+    "pairs are held out for validation.\n"
     "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
     "validation) and curve.svg. Ctrl-C saves everything and stops.\n"
     "\n"
@@ -78,21 +87,19 @@ static const char USAGE[] =
     "      --set KEY=VALUE         set one key of the configuration\n";
 static const char EXAMPLES[] =
     "Examples:\n"
+    "  attn-mt train mine.tsv --languages en-de --run runs/mine\n"
+    "  attn-mt train mine.tsv --languages en-de --run runs/mine --resume --after-epochs 100\n"
+    "  attn-mt train new.tsv --init runs/mine/best.safetensors --run runs/new\n"
     "  attn-mt train --config configs/demo.json --run runs/demo\n"
     "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n";
 
 static Status run(const TrainCommand *command, const Config *config, const OptionTable *tables,
-                  const StrList *positional) {
-    if (positional->count)
-        return status_hint(status_fail(STATUS_USAGE, "unexpected argument '%s'", positional->items[0]),
-                           "attn-mt train --config FILE; see attn-mt train --help");
+                  const Seq2Seq *init) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
-    if (command->resume && command->overwrite)
-        return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
-    if (command->quiet) log_set_level(LOG_WARN);
     catch_signals();
     TrainerOptions options = {.config = config,
                               .dir = command->run,
+                              .init = init,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
                               .profile = command->profile,
@@ -104,19 +111,40 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
     exit(128 + stop_signal);
 }
 
+static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
+                           const StrList *files, OptionsGiven *given) {
+    if (command->resume && command->overwrite)
+        return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
+    if (command->quiet) log_set_level(LOG_WARN);
+    Seq2Seq *init;
+    Status status = train_plan(&(TrainPlan){.files = files,
+                                            .without_config = files->count > 0 && !given->configs,
+                                            .languages = command->languages,
+                                            .init = command->init,
+                                            .resume = command->resume ? command->run : NULL,
+                                            .config = config,
+                                            .given = given},
+                               &init);
+    if (status == STATUS_OK) status = run(command, config, tables, init);
+    seq2seq_free(init);
+    return status;
+}
+
 Status cmd_train(int argc, char **argv) {
     TrainCommand command;
     Config config;
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
-    StrList positional = {0};
+    StrList files = {0};
+    OptionsGiven given = {0};
     bool help = false;
     config_tables(&config, tables + 1);
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, true, &positional, &help);
+    Status status = options_parse_config(tables, argc, argv, &files, &help, &given);
     if (status == STATUS_OK)
-        status =
-            help ? command_print_help(USAGE, tables, EXAMPLES) : run(&command, &config, tables, &positional);
-    mem_free(positional.items);
+        status = help ? command_print_help(USAGE, tables, EXAMPLES)
+                      : plan_and_run(&command, &config, tables, &files, &given);
+    mem_free(files.items);
+    mem_free(given.rows);
     options_free(tables);
     return status;
 }

@@ -34,6 +34,9 @@ const Option DATA_OPTIONS[] = {
      .help = "leave out training pairs with more tokens on a side; 0 = none"},
     {.key = "data.max_ratio", DATA(REAL, max_ratio), .fallback = "0", .max = 1e6, .arg = "X",
      .help = "leave out training pairs whose lengths differ by more than this factor; 0 = none"},
+    {.key = "data.held_out", DATA(REAL, held_out), .fallback = "0", .max = 0.9, .arg = "X",
+     .help = "share of the training pairs that validates where data.valid is empty, chosen by the source; "
+             "0 = none"},
     {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "use only the first N training pairs; 0 = all"},
     {0}};
@@ -60,8 +63,11 @@ const Option TEXT_OPTIONS[] = {
     {0}};
 
 const Option MODEL_OPTIONS[] = {
+    {.key = "model.size", MODEL(CHOICE, size), .fallback = "manual", .choices = "manual|auto",
+     .arg = "RULE", .help = "auto: sizes, dropout and length of the training that were not set follow from "
+                            "the data, as they do without a configuration", .group = "Model"},
     {.key = "model.embedding", MODEL(INT, embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
-     .help = "size of embeddings", .group = "Model"},
+     .help = "size of embeddings"},
     {.key = "model.hidden", MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of states and layers"},
     {.key = "model.tie", MODEL(CHOICE, tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",
@@ -179,8 +185,9 @@ const Option TRAIN_OPTIONS[] = {
      .help = "updates between validations; 0 = once an epoch"},
     {.key = "train.valid_limit", TRAIN(INT, valid_limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "validation pairs that are translated for BLEU; 0 = all"},
-    {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu", .choices = "bleu|loss",
-     .arg = "SCORE", .help = "what decides which model is best"},
+    {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu",
+     .choices = "bleu|loss|chrf", .arg = "SCORE",
+     .help = "what decides which model is best; of equal scores the lower validation loss does"},
     {.key = "train.patience", .flag = "early-stopping", TRAIN(INT, patience), .fallback = "0", .max = 1e6,
      .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
     {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
@@ -190,6 +197,9 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "X", .help = "minutes between saves of the training state, besides those at validations"},
     {.key = "train.samples", TRAIN(INT, samples), .fallback = "2", .max = 100, .arg = "N",
      .help = "sample translations shown at each validation"},
+    {.key = "train.log_every", .flag = "disp-freq", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
+     .arg = "N", .help = "updates between progress lines where standard error is no terminal; "
+                         "0 = one a minute"},
     {.key = "train.seed", .flag = "seed", TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {0}};

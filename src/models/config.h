@@ -9,15 +9,17 @@
 
 #define MODEL_MAX_LAYERS 8
 
+typedef enum { SIZE_MANUAL, SIZE_AUTO } SizeRule; /* train/sizes.h */
 typedef enum { ENCODER_RNN, ENCODER_SELF_ATTENTION, ENCODER_CONV } EncoderStyle;
 typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL, DECODER_LUONG, DECODER_TRANSFORMER } DecoderStyle;
 typedef enum { START_MEAN, START_FINAL } DecoderStart;
 typedef enum { TIE_NONE, TIE_TARGET, TIE_ALL } Tying;
 typedef enum { READOUT_DEEP, READOUT_LINEAR } Readout;
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR } Schedule;
-typedef enum { STOP_ON_BLEU, STOP_ON_LOSS } StopOn;
+typedef enum { STOP_ON_BLEU, STOP_ON_LOSS, STOP_ON_CHRF } StopOn;
 
 typedef struct {
+    int size; /* SizeRule */
     int embedding, hidden;
     int tie;                /* Tying */
     double embedding_scale; /* standard deviation of the initial embeddings */
@@ -63,6 +65,7 @@ typedef struct {
     int bleu_tokenizer;    /* of bleu/tokenizers.h: "none" for text that is tokenized already */
     double save_minutes;   /* between saves of the training state */
     int samples;           /* validation sentences shown in the log */
+    int log_every;         /* updates between progress lines in a file; 0 = a minute */
     long long seed;
 } TrainOptions;
 

@@ -100,15 +100,21 @@ static void trim(IdList *list) {
     list->capacity = list->count;
 }
 
+static PairPart part_of(const DataOptions *options, bool training) {
+    if (options->held_out <= 0 || options->valid.count > 0) return PAIRS_ALL;
+    return training ? PAIRS_NOT_HELD_OUT : PAIRS_HELD_OUT;
+}
+
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text) {
     *corpus = (Corpus){0};
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, options));
+    pair_reader_take(reader, part_of(options, filter));
     Builder builder = {.corpus = corpus};
     Status status = read_pairs(&builder, reader, options, source, target, filter, keep_text);
     if (status == STATUS_OK) {
-        warn(reader, builder.without_tokens);
+        if (part_of(options, filter) != PAIRS_HELD_OUT) warn(reader, builder.without_tokens);
         trim(&corpus->source);
         trim(&corpus->target);
     } else {
@@ -178,6 +184,7 @@ Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, 
     *source = *target = NULL;
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, data));
+    pair_reader_take(reader, part_of(data, true));
     Status status = learn_both(reader, data, text, source, target);
     pair_reader_close(reader);
     if (status == STATUS_OK) return STATUS_OK;

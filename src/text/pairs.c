@@ -1,11 +1,13 @@
 /* pairs.c - see pairs.h. */
 #include "text/pairs.h"
 
+#include <stdint.h>
 #include <string.h>
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/languages.h"
 
 /* ---- what went wrong, how often, and where ---- */
 
@@ -15,6 +17,7 @@ typedef enum {
     TOO_BIG,
     BAD_UTF8,
     NUL_BYTES,
+    HEADER,
     CARRIAGE_RETURN,
     BYTE_ORDER_MARK,
     NO_LINES,
@@ -31,6 +34,7 @@ static const struct {
                  "over-long pairs (more than 1 MiB a side)"},
     [BAD_UTF8] = {"repaired", "pair with invalid UTF-8", "pairs with invalid UTF-8"},
     [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
+    [HEADER] = {"left out", "header line", "header lines"},
     [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
     [NO_LINES] = {"found", "empty file", "empty files"},
@@ -54,6 +58,8 @@ struct PairReader {
     StrBuf source_text, target_text; /* repaired */
     Trouble troubles[KINDS];
     long usable;
+    PairPart part;
+    double held_out;
 };
 
 static void note(PairReader *reader, Kind kind, long count, long line) {
@@ -199,6 +205,7 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     PairReader *result = mem_alloc(1, sizeof *result);
     result->source = mem_strdup(options->source);
     result->target = mem_strdup(options->target);
+    result->held_out = options->held_out;
     for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
     Status status = prepare(result, options);
     if (status == STATUS_OK)
@@ -207,6 +214,8 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
         pair_reader_close(result);
     return status;
 }
+
+void pair_reader_take(PairReader *reader, PairPart part) { reader->part = part; }
 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
@@ -310,7 +319,35 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
     return STATUS_OK;
 }
 
+/* Is this the line that names the columns? */
+static bool is_header(const PairReader *reader, StrView source, StrView target) {
+    if (reader->second || line_reader_number(reader->first) != 1) return false;
+    return (language_same(source, sv(reader->source)) && language_same(target, sv(reader->target))) ||
+           (language_same(source, SV("source")) && language_same(target, SV("target")));
+}
+
+/* 0 to 1, the same for the same text: FNV-1a, its bits mixed as in Murmur3. */
+static double hash_share(StrView text) {
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return (double)((hash ^ hash >> 33) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static bool is_wanted(const PairReader *reader, StrView source) {
+    if (reader->part == PAIRS_ALL) return true;
+    return (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
+}
+
 static Status fail_unusable(const PairReader *reader) {
+    if (reader->part == PAIRS_HELD_OUT) {
+        status_fail(STATUS_DATA, "no sentence pair of '%s' is held out for validation",
+                    reader->entries.items[0]);
+        return status_hint(STATUS_DATA, "raise data.held_out, now %g, or name validation pairs in data.valid",
+                           reader->held_out);
+    }
     StrBuf report = {0};
     pair_reader_report(reader, &report);
     status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
@@ -329,7 +366,10 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
         if (!line) {
             close_files(reader);
             reader->current++;
-        } else if (ok && accept(reader, source, target, line_reader_number(reader->first))) {
+        } else if (ok && is_header(reader, *source, *target)) {
+            note(reader, HEADER, 1, 1);
+        } else if (ok && accept(reader, source, target, line_reader_number(reader->first)) &&
+                   is_wanted(reader, *source)) {
             reader->usable++;
             *more = true;
             return STATUS_OK;

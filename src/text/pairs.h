@@ -4,6 +4,7 @@
  * further ones are ignored), or a pattern with {} for the language ("train.{}": train.en and train.fr).
  *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
+ *   left out   a first line of a TSV file that names the two languages (languages.h)
  *   fatal      a missing file, two files with different line counts (both numbers named), no usable pair
  * Everything dropped or repaired, and every empty file, is counted, with the first few line numbers.
  *
@@ -25,12 +26,17 @@ typedef struct {
     char *columns;         /* names of the TSV columns in order, e.g. "en,fr"; NULL: source, target */
     int max_length;        /* tokens a side; longer training pairs are left out; 0 = no limit */
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
+    double held_out;       /* share of the training pairs that validates if `valid` is empty */
     int limit;             /* use only the first N training pairs, read no further; 0 = all */
 } DataOptions;
+
+/* Whether a pair is held out for validation depends on its source alone, so that no source is in both. */
+typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairPart;
 
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
+void pair_reader_take(PairReader *reader, PairPart part); /* from now on; all pairs if it is not called */
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
 void pair_reader_rewind(PairReader *reader);      /* counts start again */

@@ -63,11 +63,27 @@ Status checkpoint_forget(const char *dir) {
     return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
 }
 
+static Status check_exists(const char *dir) {
+    if (checkpoint_exists(dir)) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
+    return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
+}
+
+Status checkpoint_load_config(const char *dir, Config *config) {
+    SafeFile *file;
+    Path path = path_in(dir, STATE_NAME);
+    config_init(config);
+    TRY(check_exists(dir));
+    TRY(safetensors_open(&file, path.text));
+    const char *text = safetensors_metadata(file, "config");
+    Status status = text ? config_read_json(config, sv(text))
+                         : status_fail(STATUS_DATA, "not a training state of attn-mt");
+    safetensors_close(file);
+    return status == STATUS_OK ? status : status_context(STATUS_DATA, "cannot resume from '%s'", path.text);
+}
+
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
-    if (!checkpoint_exists(dir)) {
-        Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
-        return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
-    }
+    TRY(check_exists(dir));
     Seq2Seq *model;
     TRY(modelfile_load(&model, path_in(dir, MODEL_NAME).text, FORMAT_FLOAT32, NULL));
     *source = segmenter_retain(seq2seq_source(model));
@@ -127,7 +143,9 @@ Status checkpoint_save_model(const Checkpoint *c, const char *name) {
     REAL(progress->train_seconds)                                                                            \
     REAL(progress->last_norm)                                                                                \
     COUNTER(optimizer->updates)                                                                              \
-    REAL(progress->last_rate)
+    REAL(progress->last_rate)                                                                                \
+    REAL(progress->best_chrf)                                                                                \
+    REAL(progress->loss_of_best)
 #define ONE(number) +1
 enum { ALWAYS = 15, WORDS = NUMBERS(ONE, ONE) };
 static const unsigned long long COUNTER_LIMIT = 1ull << 62;
@@ -203,11 +221,11 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* ---- resuming ------------------------------------------------------------------------------------------ */
 
 /* May this option change when a run goes on? Where the data lie, where the run ends and what only people
- * see; but a linear schedule follows from the end. */
-static bool may_change(const char *key, bool linear) {
-    static const char *const FREE[] = {"data.train",     "data.valid",         "train.max_minutes",
-                                       "train.patience", "train.save_minutes", "train.samples"};
-    if (!strcmp(key, "train.epochs") || !strcmp(key, "train.max_updates")) return !linear;
+ * see. */
+static bool may_change(const char *key) {
+    static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
+                                       "train.max_updates",  "train.max_minutes", "train.patience",
+                                       "train.save_minutes", "train.samples",     "train.log_every"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;
@@ -229,15 +247,24 @@ static Status check_option(const Option *row, const void *saved, const void *now
     return s;
 }
 
+/* Of a linear schedule the rate is what the new end makes of it: not what a run to that end would have had. */
+static void warn_of_end(const TrainOptions *saved, const TrainOptions *now) {
+    if (now->schedule != SCHEDULE_LINEAR) return;
+    if (saved->epochs == now->epochs && saved->max_updates == now->max_updates) return;
+    log_warn(
+        "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
+        "on it falls to 0 at the new end, so the result is not that of one run of this length");
+}
+
 static Status compare_configs(Config *saved, Config *now) {
-    bool linear = saved->train.schedule == SCHEDULE_LINEAR && now->train.schedule == SCHEDULE_LINEAR;
     OptionTable a[6], b[6];
     config_tables(saved, a);
     config_tables(now, b);
     for (int t = 0; a[t].rows; t++)
         for (const Option *row = a[t].rows; !option_row_ends(row); row++)
-            if (!may_change(row->key, linear))
+            if (!may_change(row->key))
                 TRY(check_option(row, option_field(&a[t], row), option_field(&b[t], row)));
+    warn_of_end(&saved->train, &now->train);
     return STATUS_OK;
 }
 

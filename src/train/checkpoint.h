@@ -34,13 +34,16 @@ bool checkpoint_has_model(const char *dir);
 /* Forget the training state of an earlier run, so that nobody resumes it in place of this one; models
  * stay. */
 Status checkpoint_forget(const char *dir);
+/* The configuration of an earlier session, but for the names of its files; free it in any case. */
+Status checkpoint_load_config(const char *dir, Config *config);
 /* The vocabularies of an earlier session. */
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);
 /* The model file `name` in `dir`, from the weights as they are now. */
 Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
 Status checkpoint_save_state(const Checkpoint *checkpoint);
 /* Fill model, optimizer and progress. STATUS_USAGE, with the key and both values, if the configuration is
- * another in what must not change, or if the data are. */
+ * another in what must not change, or if the data are. Another end of the run may be set; the log says what
+ * that means for a linear schedule. */
 Status checkpoint_load_state(Checkpoint *checkpoint);
 
 #endif

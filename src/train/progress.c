@@ -39,6 +39,10 @@ void progress_write_json(const ProgressRecord *record, StrBuf *out) {
     separator = ", ";
     RECORD_FIELDS(WRITE)
 #undef WRITE
+    if (isfinite(record->valid_chrf)) {
+        strbuf_add(out, SV(", \"valid_chrf\": "));
+        json_write_number(out, record->valid_chrf);
+    }
     strbuf_format(out, ", \"best\": %s}\n", record->best ? "true" : "false");
 }
 
@@ -58,6 +62,7 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
 #define READ(field) record.field = (__typeof__(record.field))number_of(object, #field);
         RECORD_FIELDS(READ)
 #undef READ
+        record.valid_chrf = number_of(object, "valid_chrf");
         record.best = best && json_type(best) == JSON_BOOL && json_bool(best);
         if (record.update <= last_update) progress_add(progress, &record);
     }

@@ -14,6 +14,7 @@ typedef struct {
     double train_loss;        /* mean smoothed cross-entropy per target token since the last validation */
     double valid_loss, valid_perplexity; /* mean -log p per target token; its exponential */
     double valid_bleu;
+    double valid_chrf; /* NAN: not computed */
     double learning_rate, gradient_norm; /* of this update */
     bool best;
 } ProgressRecord;
@@ -27,6 +28,7 @@ typedef struct {
     double loss_sum, train_seconds;           /* since the last validation, validation left out */
     long long tokens, total_tokens;           /* target tokens with </s> since then, and of all epochs */
     double last_norm, last_rate;              /* of the last update */
+    double best_chrf, loss_of_best;           /* -1 and INFINITY: none yet; of the best model */
     ProgressRecord *records;                  /* all validations so far */
     size_t count, capacity;
 } Progress;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -34,32 +35,134 @@ typedef struct {
     long long tokens;
     double train_seconds;
     double last_shown, last_saved;
+    bool warned_zero; /* that BLEU stays at 0 */
 } Trainer;
+
+/* ---- where the run stands ------------------------------------------------------------------------------ */
+
+static void update_clock(Trainer *t) {
+    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
+}
+
+/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
+ * the learning rate follows from the share. */
+static double share_done(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    double share = 0, epochs = (double)p->epoch;
+    if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
+    if (o->epochs) share = epochs / o->epochs;
+    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
+    return share;
+}
+
+/* What ends the run, and the way to go on for twice as long; NULL if nothing does yet. */
+static const char *find_end(const Trainer *t, char way[64]) {
+    enum { SIZE = 64 };
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    if (o->epochs && p->epoch >= o->epochs)
+        return snprintf(way, SIZE, "--after-epochs %lld", 2 * p->epoch), "all epochs are done";
+    if (o->max_updates && p->update >= o->max_updates)
+        return snprintf(way, SIZE, "--after-updates %lld", 2 * p->update), "all updates are done";
+    if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
+        return snprintf(way, SIZE, "--set train.max_minutes=%g", 2 * o->max_minutes), "the time is over";
+    if (o->patience && p->stalled >= o->patience)
+        return snprintf(way, SIZE, "--early-stopping %d", 2 * o->patience), "it no longer improved";
+    return NULL;
+}
+
+static bool is_finished(const Trainer *t) {
+    char way[64];
+    return find_end(t, way) != NULL;
+}
+
+/* Is it time for another progress line? On a terminal it is rewritten in place. */
+static bool progress_due(const Trainer *t, double now) {
+    int every = t->config->train.log_every;
+    if (log_is_terminal()) return now - t->last_shown >= 0.25;
+    return every ? t->progress.update % every == 0 : now - t->last_shown >= 60;
+}
+
+static void announce_resumption(const Trainer *t) {
+    const Progress *p = &t->progress;
+    char way[64];
+    const char *end = find_end(t, way);
+    if (!end) {
+        log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
+        return;
+    }
+    log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);
+    log_info("         to train longer: --resume %s", way);
+}
+
+static void show_progress(Trainer *t, double loss) {
+    double now = clock_seconds();
+    if (!progress_due(t, now)) return;
+    t->last_shown = now;
+    update_clock(t);
+    const Progress *p = &t->progress;
+    char updates[32], speed[32], eta[32] = "?";
+    double share = share_done(t), limit = 60 * t->config->train.max_minutes;
+    if (limit > 0) share = fmax(share, p->seconds / limit);
+    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
+    char line[160];
+    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
+             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
+             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+    if (log_is_terminal())
+        log_progress("%s", line);
+    else
+        log_info("%s", line);
+}
 
 /* ---- setting up ---------------------------------------------------------------------------------------- */
 
+static void keep_segmenters(Trainer *t, const Seq2Seq *init) {
+    t->source = segmenter_retain(seq2seq_source(init));
+    t->target = segmenter_retain(seq2seq_target(init));
+}
+
+/* The configurations are the same, and so are the parameters, one by one. */
+static Status copy_weights(ParamSet *to, const ParamSet *from) {
+    for (int i = 0; i < to->count; i++) {
+        const Param *p = to->items[i], *other = params_find(from, p->name);
+        if (!other || other->rows != p->rows || other->columns != p->columns)
+            return status_fail(STATUS_USAGE, "the model to start from has no '%s' of %d by %d", p->name,
+                               p->rows, p->columns);
+        memcpy(param_data(to, p), param_data(from, other),
+               (size_t)p->rows * (size_t)p->columns * sizeof(real));
+    }
+    return STATUS_OK;
+}
+
 static Status read_data(Trainer *t) {
     const Config *c = t->config;
-    if (!c->data.train.count || !c->data.valid.count) {
+    const StrList *valid = c->data.held_out > 0 && !c->data.valid.count ? &c->data.train : &c->data.valid;
+    if (!c->data.train.count || !valid->count) {
         Status s = status_fail(STATUS_USAGE, "no %s data is configured",
                                c->data.train.count ? "validation" : "training");
-        return status_hint(
-            s, "set data.train and data.valid in the configuration, or with --set data.train=FILE");
+        return status_hint(s, c->data.train.count
+                                  ? "name it with --set data.valid=FILE, or hold some of the training pairs "
+                                    "out: --set data.held_out=0.1"
+                                  : "attn-mt train FILE, or data.train in the configuration");
     }
     if (t->options->resume)
         TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
+    else if (t->options->init)
+        keep_segmenters(t, t->options->init);
     else
         TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
     TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
-    return corpus_read(&t->valid, &c->data.valid, &c->data, t->source, t->target, false, true);
+    return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
 }
 
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
-    log_info("data     %s training pairs, %s target tokens; %s validation pairs",
+    log_info("data     %s training pairs, %s target tokens; %s validation pairs%s",
              str_count(t->train.count, a), str_count((long long)t->train.target.count, b),
-             str_count(t->valid.count, c));
+             str_count(t->valid.count, c), t->config->data.valid.count ? "" : ", held out of the file");
     if (t->source == t->target)
         log_info("vocab    %s tokens, shared", str_count(source, a));
     else
@@ -87,19 +190,21 @@ static Status set_up(Trainer *t) {
     if (o->overwrite) TRY(checkpoint_forget(o->dir));
     t->model = seq2seq_new(t->config, t->source, t->target);
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
+    if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
-    t->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
+    t->progress =
+        (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
     t->checkpoint = (Checkpoint){o->dir, t->config, t->model, t->optimizer, &t->progress, t->train.sha256};
     announce(t);
     if (o->resume) {
         TRY(checkpoint_load_state(&t->checkpoint));
-        log_info("resume   from update %lld, epoch %lld", t->progress.update, t->progress.epoch + 1);
+        announce_resumption(t);
     }
     if (o->profile) t->profiler = profiler_new(t->workers);
     shards_profile(t->shards, t->profiler);
     t->optimizer->profiler = t->profiler;
-    t->started = t->last_saved = clock_seconds();
+    t->started = t->last_saved = t->last_shown = clock_seconds();
     t->seconds_before = t->progress.seconds;
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
     return STATUS_OK;
@@ -119,47 +224,6 @@ static void tear_down(Trainer *t) {
     workers_free(t->workers);
 }
 
-/* ---- where the run stands ------------------------------------------------------------------------------ */
-
-static void update_clock(Trainer *t) {
-    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
-}
-
-/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
- * the learning rate follows from the share. */
-static double share_done(const Trainer *t) {
-    const TrainOptions *o = &t->config->train;
-    const Progress *p = &t->progress;
-    double share = 0, epochs = (double)p->epoch;
-    if (t->plan && t->plan->count) epochs += (double)p->batch / t->plan->count;
-    if (o->epochs) share = epochs / o->epochs;
-    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
-    return share;
-}
-
-static bool is_finished(const Trainer *t) {
-    const TrainOptions *o = &t->config->train;
-    const Progress *p = &t->progress;
-    return (o->epochs && p->epoch >= o->epochs) || (o->max_updates && p->update >= o->max_updates) ||
-           (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes) ||
-           (o->patience && p->stalled >= o->patience);
-}
-
-static void show_progress(Trainer *t, double loss) {
-    double now = clock_seconds();
-    if (!log_is_terminal() || now - t->last_shown < 0.25) return;
-    t->last_shown = now;
-    update_clock(t);
-    const Progress *p = &t->progress;
-    char updates[32], speed[32], eta[32] = "?";
-    double share = share_done(t), limit = 60 * t->config->train.max_minutes;
-    if (limit > 0) share = fmax(share, p->seconds / limit);
-    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
-    log_progress("epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
-                 str_count(p->update, updates), 100 * share, loss, p->last_rate,
-                 str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
-}
-
 /* ---- validation and saving ----------------------------------------------------------------------------- */
 
 static void show_samples(const Trainer *t, const ValidationScore *score) {
@@ -172,13 +236,23 @@ static void show_samples(const Trainer *t, const ValidationScore *score) {
     }
 }
 
+/* By train.stop_on; of models with the same score, that with the lower loss: short targets may have BLEU 0
+ * throughout. */
+static bool beats_all(const Progress *p, const ValidationScore *score, StopOn stop_on) {
+    double now = -score->loss, best = -p->best_loss;
+    if (stop_on == STOP_ON_BLEU) now = score->bleu, best = p->best_bleu;
+    if (stop_on == STOP_ON_CHRF) now = score->chrf, best = p->best_chrf;
+    return now > best || (now == best && score->loss < p->loss_of_best);
+}
+
 /* Does this validation beat all before it? Also counts those that do not. */
 static bool judge(Trainer *t, const ValidationScore *score) {
     Progress *p = &t->progress;
-    bool by_bleu = t->config->train.stop_on == STOP_ON_BLEU;
-    bool better = by_bleu ? score->bleu > p->best_bleu : score->loss < p->best_loss;
+    bool better = beats_all(p, score, (StopOn)t->config->train.stop_on);
     p->best_bleu = fmax(p->best_bleu, score->bleu);
+    p->best_chrf = fmax(p->best_chrf, score->chrf);
     p->best_loss = fmin(p->best_loss, score->loss);
+    if (better) p->loss_of_best = score->loss;
     p->stalled = better ? 0 : p->stalled + 1;
     p->stalled_for_cut = better ? 0 : p->stalled_for_cut + 1;
     if (p->stalled_for_cut >= t->config->train.decay_patience) {
@@ -186,6 +260,29 @@ static bool judge(Trainer *t, const ValidationScore *score) {
         p->stalled_for_cut = 0;
     }
     return better;
+}
+
+/* Half of what a model that knows nothing has, the logarithm of the vocabulary's size, and still no 4-gram
+ * right: then there are hardly any. */
+static void warn_if_zero(Trainer *t, const ValidationScore *score) {
+    double untrained = log(vocab_size(segmenter_vocab(t->target)));
+    if (t->warned_zero || t->config->train.stop_on != STOP_ON_BLEU || score->bleu > 0 ||
+        score->loss > untrained / 2)
+        return;
+    t->warned_zero = true;
+    log_warn("BLEU is 0 although the loss has halved: it counts groups of four words, which short targets "
+             "lack; --set train.stop_on=chrf judges by characters");
+}
+
+/* In 80 columns; speed, perplexity and all digits are in train.jsonl. */
+static void show_validation(const ProgressRecord *r) {
+    char scores[64], time[32];
+    if (isfinite(r->valid_chrf))
+        snprintf(scores, sizeof scores, "BLEU %.1f chrF %.1f", r->valid_bleu, r->valid_chrf);
+    else
+        snprintf(scores, sizeof scores, "BLEU %.2f", r->valid_bleu);
+    log_info("epoch %d update %lld  train %.3f valid %.3f  %s  %s%s", r->epoch, r->update, r->train_loss,
+             r->valid_loss, scores, str_duration(r->seconds, time), r->best ? " best" : "");
 }
 
 static void report(Trainer *t, const ValidationScore *score, bool best) {
@@ -200,16 +297,14 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
         .valid_loss = score->loss,
         .valid_perplexity = exp(score->loss),
         .valid_bleu = score->bleu,
+        .valid_chrf = score->chrf,
         .learning_rate = p->last_rate,
         .gradient_norm = p->last_norm,
         .best = best,
     };
     progress_add(p, &record);
-    char speed[32], time[32];
-    log_info("epoch %d  update %lld  train %.3f  valid %.3f (ppl %.2f)  BLEU %.2f  %s tokens/s  %s%s",
-             record.epoch, record.update, record.train_loss, record.valid_loss, record.valid_perplexity,
-             record.valid_bleu, str_count((long long)record.tokens_per_second, speed),
-             str_duration(record.seconds, time), best ? "  best" : "");
+    show_validation(&record);
+    warn_if_zero(t, score);
     show_samples(t, score);
 }
 
@@ -232,7 +327,7 @@ static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     TRY(optimizer_check(t->optimizer));
-    if (log_is_terminal()) log_progress("validating ...");
+    log_progress("validating");
     optimizer_swap_average(t->optimizer);
     ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
     bool best = judge(t, &score);
@@ -324,12 +419,13 @@ static Status stop(Trainer *t) {
 }
 
 static void report_end(Trainer *t) {
-    char time[32], speed[32];
+    char time[32], speed[32], chrf[32] = "";
     update_clock(t);
+    if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
     double tokens_per_second = t->train_seconds > 0 ? (double)t->tokens / t->train_seconds : 0;
-    log_info("done in %s: best BLEU %.2f, best validation loss %.3f; %s target tokens/s; model "
+    log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %s target tokens/s; model "
              "'%s/best.safetensors'",
-             str_duration(t->progress.seconds, time), t->progress.best_bleu, t->progress.best_loss,
+             str_duration(t->progress.seconds, time), t->progress.best_bleu, chrf, t->progress.best_loss,
              str_count((long long)tokens_per_second, speed), t->options->dir);
 }
 

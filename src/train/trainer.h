@@ -10,11 +10,12 @@
 #define TRAIN_TRAINER_H
 
 #include <signal.h>
-#include "models/config.h"
+#include "models/seq2seq.h"
 
 typedef struct {
     const Config *config;
-    const char *dir; /* run directory */
+    const char *dir;     /* run directory */
+    const Seq2Seq *init; /* a model of this configuration to start from, or NULL */
     bool resume, overwrite;
     bool profile;                      /* log at the end where the time went */
     int threads;                       /* 0 = one per core */

@@ -1,12 +1,15 @@
-/* validate.c - loss and BLEU on validation data. */
+/* validate.c - loss, BLEU and chrF on validation data. */
 #include "train/validate.h"
 
+#include <math.h>
+#include "base/log.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
+#include "bleu/chrf.h"
 #include "decode/translator.h"
 #include "train/shards.h"
 
-enum { BATCH = 16 }; /* sentences */
+enum { BATCH = 16, TRANSLATED = 256 }; /* sentences; those between two looks at the clock */
 
 typedef struct {
     const Seq2Seq *model;
@@ -40,13 +43,27 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label
     return sum;
 }
 
+/* Rewritten on a terminal; in a file a line each minute. */
+static void show_share(int done, int count, double *last_shown) {
+    double now = clock_seconds(), share = 100.0 * done / count;
+    if (log_is_terminal()) log_progress("validating %3.0f%%", share);
+    if (log_is_terminal() || now - *last_shown < 60) return;
+    log_info("validating %3.0f%%", share);
+    *last_shown = now;
+}
+
 static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
                       ValidationScore *score) {
     size_t n = (size_t)score->count;
     Tokens *sources = mem_alloc(n, sizeof *sources);
     HypothesisList *found = mem_alloc(n, sizeof *found);
     for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
-    translator_greedy(model, sources, score->count, &config->decode, workers, found);
+    double last_shown = clock_seconds();
+    for (int i = 0; i < score->count; i += TRANSLATED) {
+        int count = score->count - i < TRANSLATED ? score->count - i : TRANSLATED;
+        show_share(i, score->count, &last_shown);
+        translator_greedy(model, sources + i, count, &config->decode, workers, found + i);
+    }
     for (int i = 0; i < score->count; i++) {
         const Hypothesis *best = &found[i].items[0];
         StrBuf line = {0};
@@ -76,6 +93,9 @@ ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const
     }
     score.bleu = bleu_corpus_simple(hypotheses, references, (size_t)score.count, config->train.bleu_tokenizer,
                                     config->text.lowercase);
+    score.chrf = NAN;
+    if (config->train.stop_on == STOP_ON_CHRF)
+        score.chrf = chrf_corpus_simple(hypotheses, references, (size_t)score.count, config->text.lowercase);
     mem_free(hypotheses);
     mem_free(references);
     return score;

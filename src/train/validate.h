@@ -1,5 +1,5 @@
-/* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU of greedy
- * translations.
+/* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU and chrF of
+ * greedy translations.
  *
  * The numbers do not depend on the number of threads.
  */
@@ -13,12 +13,13 @@
 typedef struct {
     double loss;       /* mean -log p per target token with </s>, without label smoothing */
     double bleu;       /* 0..100 */
+    double chrf;       /* 0..100; NAN unless train.stop_on asks for it */
     char **hypotheses; /* [count] */
     int count;
 } ValidationScore;
 
 /* `corpus` was read with its text. Translates the first `config.train.valid_limit` pairs (0 = all). Release
- * the score with validate_free. */
+ * the score with validate_free. Says in the log how far it is, from time to time. */
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers);
 void validate_free(ValidationScore *score);

@@ -64,9 +64,9 @@ same_models() { # WHAT, RUN, RUN
 state_of() { # RUN
     file=$own/$1/last.state.safetensors
     header=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,128\]' ||
+    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,144\]' ||
         complain "the counters are not where this test looks for them"
-    tail -c +$((8 + header + 128 + 1)) "$file"
+    tail -c +$((8 + header + 144 + 1)) "$file"
 }
 
 # ---- one run, and the same with more threads ---------------------------------------------------------------
@@ -190,6 +190,8 @@ same_models "after a lock" a locked
 
 cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
+grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
+    grep -q 'to train longer: --resume --after-epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run changes the model"
 succeed longer --set train.epochs=2 --threads 2
 succeed longer --resume
@@ -216,10 +218,12 @@ succeed linear --set train.schedule=linear --set train.epochs=1
 linear="--resume --set train.schedule=linear"
 # shellcheck disable=SC2086  # the arguments are words
 {
-    refuse 2 'train.epochs was 1, now it is 2' linear $linear --set train.epochs=2
-    refuse 2 'train.max_updates was 0, now it is 9' linear $linear --set train.epochs=1 \
-        --set train.max_updates=9
     refuse 2 'train.schedule was "plateau", now it is "linear"' a $linear
+    succeed linear $linear --after-epochs 1
+    grep -q 'falls to 0 at the new end' "$own/err" && complain "the end is the same: $(cat "$own/err")"
+    succeed linear $linear --after-epochs 2 # another end is another schedule, which is said
+    grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
+    tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
 }
 refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 

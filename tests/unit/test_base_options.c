@@ -647,6 +647,26 @@ static void others_are_laid_under(void **state) {
     release(f);
 }
 
+/* By flag, --set or file: what was given is known, and nothing else. */
+static void what_was_given_is_known(void **state) {
+    (void)state;
+    Fixture *f = fresh();
+    char *argv[] = {(char *)"prog",           (char *)"--beam-size", (char *)"5",        (char *)"--set",
+                    (char *)"model.hidden=7", (char *)"--config",    (char *)config_path};
+    FILE *file = fopen(config_path, "w");
+    assert_non_null(file);
+    fputs("{\"model\": {\"dropout\": 0.5}}", file);
+    fclose(file);
+    OptionsGiven given = {0};
+    if (options_parse_config(f->tables, 7, argv, &f->positional, &f->help, &given) != STATUS_OK)
+        fail_msg("%s", status_message());
+    assert_int_equal(given.count, 3);
+    assert_true(options_given(&given, "decode.beam_size") && options_given(&given, "model.hidden"));
+    assert_true(options_given(&given, "model.dropout") && !options_given(&given, "model.cell"));
+    mem_free(given.rows);
+    release(f);
+}
+
 static void choices_have_names(void **state) {
     (void)state;
     char name[16], tiny[3];
@@ -675,6 +695,7 @@ int main(void) {
         cmocka_unit_test(help_uses_the_width_to_the_last_column),
         cmocka_unit_test(unusual_rows_work_too),
         cmocka_unit_test(others_are_laid_under),
+        cmocka_unit_test(what_was_given_is_known),
         cmocka_unit_test(choices_have_names),
     };
     return cmocka_run_group_tests(tests, make_config, remove_config);

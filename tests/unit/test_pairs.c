@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "text/languages.h"
 #include "text/pairs.h"
 #include "text_fixture.h"
 
@@ -107,6 +108,72 @@ static void test_columns(void **state) {
     reader = open_pairs(&options, path, NULL);
     check_reader(reader, "7=one;8=two;", "");
     pair_reader_close(reader);
+}
+
+static void test_languages(void **state) {
+    (void)state;
+    static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"}, {" ENGLISH ", "english"},
+                                          {"src", "source"}, {"tgt", "trg"},    {"xx", "XX"}};
+    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
+        assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
+    assert_false(language_same(SV("en"), SV("fr")));
+    assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
+    StrView a, b;
+    assert_true(languages_header(SV("German\tEN\tid"), &a, &b));
+    assert_true(sv_equal(a, SV("de")) && sv_equal(b, SV("en")));
+    static const char *const NONE[] = {"",          "en",     "en\t", "en\ten", "en\tEnglish",
+                                       "Go.\tVa !", "He\tEl", "en fr"};
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
+        assert_false(languages_header(sv(NONE[i]), &a, &b));
+}
+
+/* A first line that names the two languages is no pair; elsewhere, or of other languages, it is. */
+static void test_header(void **state) {
+    (void)state;
+    CHECK_TSV("en\tfr\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
+    CHECK_TSV("English\tFRENCH\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
+    CHECK_TSV("source\ttarget\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
+    CHECK_TSV("a\tb\nen\tfr\n", "a=b;en=fr;", "");
+    CHECK_TSV("en\tde\na\tb\n", "en=de;a=b;", "");
+    CHECK_TSV("target\tsource\na\tb\n", "target=source;a=b;", "");
+}
+
+/* Every pair is in one of the two parts, all pairs with the same source in the same one. */
+static void test_held_out(void **state) {
+    (void)state;
+    StrBuf text = {0};
+    for (int i = 0; i < 400; i++) strbuf_format(&text, "source %d\ttarget %d\n", i % 200, i);
+    DataOptions options = english_french();
+    options.held_out = 0.25;
+    PairReader *reader = open_pairs(&options, fixture_write("h.tsv", text.data, text.length), NULL);
+    bool held_out[200] = {0};
+    long count[3];
+    for (int part = PAIRS_HELD_OUT; part >= PAIRS_ALL; part--) {
+        StrView source, target;
+        pair_reader_rewind(reader);
+        pair_reader_take(reader, (PairPart)part);
+        for (bool more = true; more;) {
+            assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
+            if (!more) break;
+            int number = atoi(source.data + strlen("source "));
+            if (part == PAIRS_HELD_OUT) held_out[number] = true;
+            if (part == PAIRS_NOT_HELD_OUT) assert_false(held_out[number]);
+        }
+        count[part] = pair_reader_count(reader);
+    }
+    assert_int_equal(count[PAIRS_HELD_OUT] + count[PAIRS_NOT_HELD_OUT], 400);
+    assert_int_equal(count[PAIRS_ALL], 400);
+    assert_in_range(count[PAIRS_HELD_OUT], 70, 130);
+    pair_reader_close(reader);
+    options.held_out = 1e-9;
+    reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
+    pair_reader_take(reader, PAIRS_HELD_OUT);
+    StrBuf out = {0};
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "is held out for validation"));
+    assert_non_null(strstr(status_hint_text(), "raise data.held_out"));
+    pair_reader_close(reader);
+    strbuf_free(&text);
 }
 
 static void test_dropped(void **state) {
@@ -330,17 +397,13 @@ static void test_cannot_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_two_files),
-        cmocka_unit_test(test_pattern_and_gzip),
-        cmocka_unit_test(test_several_entries),
-        cmocka_unit_test(test_line_counts_differ),
-        cmocka_unit_test(test_nothing_usable),
-        cmocka_unit_test(test_cannot_open),
+        cmocka_unit_test(test_plain),           cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_languages),       cmocka_unit_test(test_header),
+        cmocka_unit_test(test_held_out),        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_repaired),        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_two_files),       cmocka_unit_test(test_pattern_and_gzip),
+        cmocka_unit_test(test_several_entries), cmocka_unit_test(test_line_counts_differ),
+        cmocka_unit_test(test_nothing_usable),  cmocka_unit_test(test_cannot_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static ProgressRecord record(long update) {
                             .valid_loss = sqrt(x),
                             .valid_perplexity = update == 20 ? INFINITY : exp(sqrt(x)),
                             .valid_bleu = 100 / (x + 7),
+                            .valid_chrf = update == 30 ? NAN : 100 / (x + 8),
                             .learning_rate = 1e-3 / 3,
                             .gradient_norm = 0.1 + 0.2,
                             .best = update % 20 == 0};
@@ -36,6 +37,7 @@ static void assert_same(const ProgressRecord *a, const ProgressRecord *b) {
     assert_true(same_number(a->valid_loss, b->valid_loss));
     assert_true(same_number(a->valid_perplexity, b->valid_perplexity));
     assert_true(same_number(a->valid_bleu, b->valid_bleu));
+    assert_true(same_number(a->valid_chrf, b->valid_chrf));
     assert_true(same_number(a->learning_rate, b->learning_rate));
     assert_true(same_number(a->gradient_norm, b->gradient_norm));
 }
@@ -89,7 +91,12 @@ static void test_text(void **state) {
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) assert_non_null(json_get(root, NAMES[i]));
     assert_int_equal(json_type(json_get(root, "train_loss")), JSON_NULL);
     assert_true(json_number(json_get(root, "gradient_norm")) == 0.1 + 0.2);
+    assert_true(json_number(json_get(root, "valid_chrf")) == 100 / 18.0);
     json_free(root);
+    strbuf_clear(&line);
+    r.valid_chrf = NAN; /* not computed, as in the logs of earlier versions */
+    progress_write_json(&r, &line);
+    assert_null(strstr(strbuf_text(&line), "chrf"));
     strbuf_free(&line);
 }
 

@@ -1,0 +1,225 @@
+/* train_plan.c - see train_plan.h. */
+#include "cli/train_plan.h"
+
+#include <string.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/options_value.h"
+#include "models/modelfile.h"
+#include "text/languages.h"
+#include "train/checkpoint.h"
+#include "train/sizes.h"
+
+static void set_string(const TrainPlan *plan, const char *key, StrView value) {
+    OptionTable tables[6];
+    void *field;
+    config_tables(plan->config, tables);
+    const Option *row = option_by_key(tables, sv(key), &field);
+    char **text = field;
+    char *copy = mem_strndup(value.data, value.length);
+    mem_free(*text);
+    *text = copy;
+    option_give(plan->given, row);
+}
+
+static void take_files(const TrainPlan *plan) {
+    DataOptions *data = &plan->config->data;
+    if (!plan->files->count) return;
+    strlist_free(&data->train);
+    for (size_t i = 0; i < plan->files->count; i++) strlist_add(&data->train, sv(plan->files->items[i]));
+}
+
+/* ---- going on ------------------------------------------------------------------------------------------ */
+
+/* Only what the user says anew ends a run. */
+static bool ends_run(const char *key) {
+    return !strcmp(key, "train.max_updates") || !strcmp(key, "train.max_minutes") ||
+           !strcmp(key, "train.patience");
+}
+
+/* What was not given is as it was: the rule for sizes does not choose twice. */
+static Status take_saved(const TrainPlan *plan) {
+    Config saved;
+    OptionTable now[6], then[6];
+    Status status = checkpoint_load_config(plan->resume, &saved);
+    config_tables(plan->config, now);
+    config_tables(&saved, then);
+    for (int t = 0; now[t].rows && status == STATUS_OK; t++)
+        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+            if (options_given(plan->given, row->key) || ends_run(row->key)) continue;
+            const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
+            if (text) set_string(plan, row->key, sv(text));
+            if (row->type != OPT_STRING && row->type != OPT_LIST)
+                option_copy(row, option_field(&now[t], row), option_field(&then[t], row));
+        }
+    config_free(&saved);
+    return status;
+}
+
+/* ---- languages ----------------------------------------------------------------------------------------- */
+
+static void set_languages(const TrainPlan *plan, StrView source, StrView target, StrView first,
+                          StrView second) {
+    StrBuf columns = {0};
+    strbuf_format(&columns, "%.*s,%.*s", SV_ARG(first), SV_ARG(second));
+    set_string(plan, "data.source", source);
+    set_string(plan, "data.target", target);
+    if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&columns));
+    strbuf_free(&columns);
+}
+
+/* The languages that the first line of the first training file names, if it does. */
+static bool read_header(const StrList *files, StrView *first, StrView *second) {
+    LineReader *reader;
+    StrView line;
+    bool more = false;
+    if (!files->count || strstr(files->items[0], "{}") || !file_exists(files->items[0])) return false;
+    if (line_reader_open(&reader, files->items[0]) != STATUS_OK) return false;
+    bool found =
+        line_reader_next(reader, &line, &more) == STATUS_OK && more && languages_header(line, first, second);
+    line_reader_close(reader);
+    return found;
+}
+
+static Status split_languages(const char *text, StrView *source, StrView *target) {
+    size_t length = strcspn(text, "-:,");
+    *source = (StrView){text, length};
+    *target = sv(text + length + (text[length] != 0));
+    if (source->length && target->length && !strpbrk(target->data, "-:,") && !language_same(*source, *target))
+        return STATUS_OK;
+    return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", text),
+                       "write --languages en-de, the language to translate from first");
+}
+
+/* The first column is the source unless the header says that it is the target. */
+static Status use_option(const TrainPlan *plan) {
+    StrView source, target, first, second;
+    TRY(split_languages(plan->languages, &source, &target));
+    bool swapped = read_header(&plan->config->data.train, &first, &second) && language_same(first, target) &&
+                   language_same(second, source);
+    set_languages(plan, source, target, swapped ? target : source, swapped ? source : target);
+    return STATUS_OK;
+}
+
+/* As the model to start from was trained; false if it does not say. */
+static bool use_model(const TrainPlan *plan, StrView provenance) {
+    Json *root;
+    if (!provenance.length || json_parse(&root, provenance, false) != STATUS_OK) return false;
+    const Json *source = json_get(root, "source_language"), *target = json_get(root, "target_language");
+    bool known = source && target && json_type(source) == JSON_STRING && json_type(target) == JSON_STRING;
+    if (known) {
+        StrView a = sv(json_string(source)), b = sv(json_string(target));
+        set_languages(plan, a, b, a, b);
+    }
+    json_free(root);
+    return known;
+}
+
+static Status use_neutral_names(const TrainPlan *plan) {
+    const StrList *files = &plan->config->data.train;
+    for (size_t i = 0; i < files->count; i++)
+        if (strstr(files->items[i], "{}"))
+            return status_hint(
+                status_fail(STATUS_USAGE, "which languages does {} in '%s' stand for?", files->items[i]),
+                "name them: --languages en-de");
+    set_languages(plan, SV("source"), SV("target"), SV("source"), SV("target"));
+    log_info("columns  source and target; --languages en-de names the languages");
+    return STATUS_OK;
+}
+
+static Status find_languages(const TrainPlan *plan, StrView provenance) {
+    static const char *const KEYS[] = {"data.source", "data.target", "data.columns"};
+    StrView first, second;
+    if (plan->languages) return use_option(plan);
+    for (int i = 0; i < 3; i++)
+        if (options_given(plan->given, KEYS[i])) return STATUS_OK;
+    if (read_header(&plan->config->data.train, &first, &second)) {
+        log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(first), SV_ARG(second),
+                 plan->config->data.train.items[0]);
+        set_languages(plan, first, second, first, second);
+        return STATUS_OK;
+    }
+    if (!plan->without_config || use_model(plan, provenance)) return STATUS_OK;
+    return use_neutral_names(plan);
+}
+
+/* ---- starting from a model ----------------------------------------------------------------------------- */
+
+/* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
+static bool is_free(const Option *row) {
+    return row->type == OPT_STRING || strstr(row->key, "dropout") || !strcmp(row->key, "model.size") ||
+           !strcmp(row->key, "model.embedding_scale") || !strcmp(row->key, "text.min_count") ||
+           !strcmp(row->key, "text.max_vocab");
+}
+
+static Status check_same(const Option *row, const void *now, const void *model, const char *path) {
+    StrBuf a = {0}, b = {0};
+    option_to_json(row, model, &a);
+    option_to_json(row, now, &b);
+    Status s = STATUS_OK;
+    if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
+        s = status_fail(STATUS_USAGE, "'%s' cannot be started from: its %s is %s, here it is %s", path,
+                        row->key, strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "leave out %s: a model brings its sizes and its vocabulary along", row->key);
+    }
+    strbuf_free(&a);
+    strbuf_free(&b);
+    return s;
+}
+
+/* Sections text and model. */
+static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
+    Config theirs = *seq2seq_config(model); /* shares its strings: only read here */
+    OptionTable now[6], then[6];
+    config_tables(plan->config, now);
+    config_tables(&theirs, then);
+    for (int t = 1; t <= 2; t++)
+        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+            void *field = option_field(&now[t], row);
+            const void *other = option_field(&then[t], row);
+            if (!options_given(plan->given, row->key) && row->type != OPT_STRING &&
+                strcmp(row->key, "model.size") != 0) {
+                option_copy(row, field, other);
+                option_give(plan->given, row);
+            } else if (!is_free(row)) {
+                TRY(check_same(row, field, other, plan->init));
+            }
+        }
+    return STATUS_OK;
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+static Status choose_sizes(const TrainPlan *plan) {
+    Config *c = plan->config;
+    bool hold_out =
+        plan->without_config && !c->data.valid.count && !options_given(plan->given, "data.held_out");
+    DataSize size;
+    if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
+    TRY(sizes_measure(c, &size));
+    if (hold_out) {
+        c->data.held_out = sizes_held_out(size.pairs);
+        log_info("held out a share of %g of the pairs, for validation; --set data.valid=FILE names others",
+                 c->data.held_out);
+    }
+    if (c->model.size == SIZE_AUTO) sizes_choose(c, plan->given, size, plan->init != NULL);
+    return STATUS_OK;
+}
+
+Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
+    Config *c = plan->config;
+    StrBuf provenance = {0};
+    *init = NULL;
+    take_files(plan);
+    if (plan->without_config && !options_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
+    Status status = STATUS_OK;
+    bool saved = plan->resume && c->model.size == SIZE_AUTO;
+    if (plan->init) status = modelfile_load(init, plan->init, FORMAT_FLOAT32, &provenance);
+    if (status == STATUS_OK && saved) status = take_saved(plan);
+    if (status == STATUS_OK && *init && !saved) status = take_model(plan, *init);
+    if (status == STATUS_OK) status = find_languages(plan, strbuf_view(&provenance));
+    if (status == STATUS_OK && !saved) status = choose_sizes(plan);
+    strbuf_free(&provenance);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* train_plan.h - what a command line of attn-mt train leaves open: files, languages, sizes. */
+#ifndef CLI_TRAIN_PLAN_H
+#define CLI_TRAIN_PLAN_H
+
+#include "models/seq2seq.h"
+
+typedef struct {
+    const StrList *files;  /* training files named on the command line */
+    bool without_config;   /* ... and no configuration beside them */
+    const char *languages; /* "en-de", or NULL */
+    const char *init;      /* a model to start from, or NULL */
+    const char *resume;    /* the run directory to go on with, or NULL */
+    Config *config;
+    OptionsGiven *given; /* keys that the user set; those of the plan are added */
+} TrainPlan;
+
+/* Fill the configuration. *init receives the model, or NULL; release it with seq2seq_free in any case.
+ *   files      become data.train
+ *   resume     with model.size=auto, what was not given is as it was in the run
+ *   languages  by --languages, else by the first line of the first file, else as the model has them, else
+ *              "source" and "target"
+ *   init       sections text and model are the model's; STATUS_USAGE, with the key, for what was given
+ *              otherwise
+ *   sizes      files without a configuration have model.size=auto (train/sizes.h), and without data.valid a
+ *              part of them is held out */
+Status train_plan(const TrainPlan *plan, Seq2Seq **init);
+
+#endif

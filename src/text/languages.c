@@ -1,0 +1,72 @@
+/* languages.c - see languages.h. */
+#include "text/languages.h"
+
+#include <string.h>
+
+/* ISO 639-1; for the languages that a file is likely to call by their English names, these too. */
+static const char CODES[] = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co "
+                            "cr cs cu cv cy da de dv dz "
+                            "ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht "
+                            "hu hy hz ia id ie ig ii ik "
+                            "io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
+                            "lo lt lu lv mg mh mi mk ml "
+                            "mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt "
+                            "qu rm rn ro ru rw sa sc sd "
+                            "se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
+                            "tt tw ty ug uk ur uz ve vi "
+                            "vo wa wo xh yi yo za zh zu ";
+
+static const char *const NAMES[][2] = {
+    {"source", "source"}, {"src", "source"},    {"target", "target"}, {"tgt", "target"},
+    {"trg", "target"},    {"arabic", "ar"},     {"bulgarian", "bg"},  {"catalan", "ca"},
+    {"chinese", "zh"},    {"croatian", "hr"},   {"czech", "cs"},      {"danish", "da"},
+    {"dutch", "nl"},      {"english", "en"},    {"estonian", "et"},   {"finnish", "fi"},
+    {"french", "fr"},     {"german", "de"},     {"greek", "el"},      {"hebrew", "he"},
+    {"hindi", "hi"},      {"hungarian", "hu"},  {"indonesian", "id"}, {"irish", "ga"},
+    {"italian", "it"},    {"japanese", "ja"},   {"korean", "ko"},     {"latin", "la"},
+    {"latvian", "lv"},    {"lithuanian", "lt"}, {"norwegian", "no"},  {"persian", "fa"},
+    {"polish", "pl"},     {"portuguese", "pt"}, {"romanian", "ro"},   {"russian", "ru"},
+    {"serbian", "sr"},    {"slovak", "sk"},     {"slovenian", "sl"},  {"spanish", "es"},
+    {"swahili", "sw"},    {"swedish", "sv"},    {"turkish", "tr"},    {"ukrainian", "uk"},
+    {"urdu", "ur"},       {"vietnamese", "vi"}, {"mandarin", "zh"},   {"esperanto", "eo"},
+};
+
+static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
+static bool equal_ignoring_case(StrView a, StrView b) {
+    if (a.length != b.length) return false;
+    for (size_t i = 0; i < a.length; i++)
+        if (lower(a.data[i]) != lower(b.data[i])) return false;
+    return true;
+}
+
+/* "en" and "EN", not "He": that is a word. */
+static StrView find_code(StrView name) {
+    bool first_upper = name.data[0] >= 'A' && name.data[0] <= 'Z',
+         second_upper = name.data[1] >= 'A' && name.data[1] <= 'Z';
+    if (first_upper != second_upper) return (StrView){0};
+    for (const char *code = CODES; *code; code += 3)
+        if (equal_ignoring_case(name, (StrView){code, 2})) return (StrView){code, 2};
+    return (StrView){0};
+}
+
+StrView language_code(StrView name) {
+    name = sv_trim(name);
+    if (name.length == 2) return find_code(name);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (equal_ignoring_case(name, sv(NAMES[i][0]))) return sv(NAMES[i][1]);
+    return (StrView){0};
+}
+
+bool language_same(StrView a, StrView b) {
+    StrView code = language_code(a);
+    return equal_ignoring_case(sv_trim(a), sv_trim(b)) ||
+           (code.length > 0 && sv_equal(code, language_code(b)));
+}
+
+bool languages_header(StrView line, StrView *first, StrView *second) {
+    if (!sv_next(&line, '\t', first) || !sv_next(&line, '\t', second)) return false;
+    *first = language_code(*first);
+    *second = language_code(*second);
+    return first->length > 0 && second->length > 0 && !sv_equal(*first, *second);
+}

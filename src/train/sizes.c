@@ -1,0 +1,156 @@
+/* sizes.c - the rule of model.size=auto. */
+#include "train/sizes.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/log.h"
+#include "text/pairs.h"
+
+/* ---- the data ------------------------------------------------------------------------------------------ */
+
+static double count_words(StrView text) {
+    double words = 0, characters = 0;
+    bool inside = false;
+    for (size_t i = 0; i < text.length; i++) {
+        bool space = text.data[i] == ' ' || text.data[i] == '\t';
+        words += !space && !inside;
+        inside = !space;
+        characters += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+    }
+    return fmax(words, characters / 5);
+}
+
+static Status measure(PairReader *reader, int limit, DataSize *size) {
+    for (;;) {
+        StrView source, target;
+        bool more;
+        if (limit > 0 && size->pairs >= limit) return STATUS_OK;
+        TRY(pair_reader_next(reader, &source, &target, &more));
+        if (!more) return STATUS_OK;
+        size->pairs++;
+        size->words += (count_words(source) + count_words(target)) / 2;
+    }
+}
+
+Status sizes_measure(const Config *config, DataSize *size) {
+    PairReader *reader;
+    *size = (DataSize){0};
+    TRY(pair_reader_open(&reader, &config->data.train, &config->data));
+    Status status = measure(reader, config->data.limit, size);
+    pair_reader_close(reader);
+    return status;
+}
+
+double sizes_held_out(long pairs) {
+    double n = (double)pairs, share = n < 200 ? 20 / n : n > 10000 ? 1000 / n : 0.1;
+    share = fmin(share, 0.5);
+    double unit = pow(10, floor(log10(share)) - 1); /* two digits */
+    return fmin(round(share / unit) * unit, 0.5);
+}
+
+/* ---- the rule ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    Config *config;
+    OptionTable tables[6];
+    const OptionsGiven *given;
+    StrBuf line; /* what was set since the last reason */
+} Rule;
+
+/* Set the key unless somebody else did. */
+static void set(Rule *rule, const char *key, double value) {
+    char text[32];
+    if (options_given(rule->given, key)) return;
+    snprintf(text, sizeof text, "%.10g", value);
+    if (options_set(rule->tables, sv(key), sv(text)) != STATUS_OK) return; /* no range is that narrow */
+    strbuf_format(&rule->line, " %s=%s", key, text);
+}
+
+/* Say what was set, and why. */
+__attribute__((format(printf, 2, 3))) static void explain(Rule *rule, const char *format, ...) {
+    char reason[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    if (rule->line.length > 0) log_info("sizes    %s:%s", reason, strbuf_text(&rule->line));
+    strbuf_clear(&rule->line);
+}
+
+/* To two digits: what looks exact is taken for exact. */
+static double two_digits(double x) {
+    double unit = pow(10, floor(log10(x)) - 1);
+    return unit > 1 ? round(x / unit) * unit : round(x);
+}
+
+static void choose_text(Rule *rule, DataSize size) {
+    char words[32];
+    double merges = 2000 * pow(size.words / 1e5, 0.6);
+    set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
+    explain(rule, "%s words a side make so many pieces", str_count((long long)size.words, words));
+}
+
+static void choose_model(Rule *rule, long pairs) {
+    char count[32];
+    double width = pairs < 2000 ? 128 : pairs < 20000 ? 192 : pairs < 500000 ? 256 : 512;
+    if (options_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
+    set(rule, "model.hidden", width);
+    set(rule, "model.embedding", width);
+    explain(rule, "for %s pairs", str_count(pairs, count));
+    double dropout = pairs < 200000 ? 0.3 : pairs < 1000000 ? 0.2 : 0.1;
+    set(rule, "model.dropout_embedding", dropout);
+    set(rule, "model.dropout_layers", dropout);
+    set(rule, "model.dropout_encoder", dropout);
+    set(rule, "model.dropout_output", dropout);
+    explain(rule, "%s", pairs < 200000 ? "little data is soon known by heart" : "much data needs less");
+}
+
+/* Sentences of a batch. */
+static double batch_sentences(const TrainOptions *o, DataSize size) {
+    if (o->batch_unit == BATCH_SENTENCES) return o->batch_size;
+    return fmax(1, o->batch_size / (1.3 * size.words / (double)size.pairs + 1));
+}
+
+static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
+    char count[32];
+    TrainOptions *o = &rule->config->train;
+    double pairs = (double)size.pairs;
+    double batch = pairs < 2000 ? 16 : pairs < 20000 ? 32 : pairs < 500000 ? 64 : 128;
+    double wanted = fmin(2000 * pow(pairs / 500, 0.45), 60000) / (fine_tune ? 4 : 1);
+    if (o->batch_unit == BATCH_SENTENCES) set(rule, "train.batch_size", batch);
+    batch = batch_sentences(o, size) * o->accumulate;
+    if (!o->max_updates) set(rule, "train.epochs", fmin(fmax(round(wanted * batch / pairs), 2), 100));
+    double updates = o->epochs * ceil(pairs / batch);
+    if (o->max_updates && (!o->epochs || o->max_updates < updates)) updates = o->max_updates;
+    if (updates <= 0) updates = wanted; /* no end but the time */
+    set(rule, "train.warmup", fmin(400, two_digits(fmax(updates / 10, 1))));
+    if (!options_given(rule->given, "train.average") && updates < 10000)
+        set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
+    if (o->epochs > 20) set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
+    explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
+    set(rule, "train.learning_rate", fine_tune ? 0.0005 : 0.002);
+    if (fine_tune) explain(rule, "gently from a trained model");
+}
+
+static void choose_schedule(Rule *rule) {
+    OptionTable *tables = rule->tables;
+    if (!options_given(rule->given, "train.schedule") &&
+        options_set(tables, SV("train.schedule"), SV("linear")) == STATUS_OK)
+        strbuf_format(&rule->line, " train.schedule=linear");
+    explain(rule, "to 0 at the end of the training");
+    if (!options_given(rule->given, "train.stop_on") &&
+        options_set(tables, SV("train.stop_on"), SV("chrf")) == STATUS_OK)
+        strbuf_format(&rule->line, " train.stop_on=chrf");
+    explain(rule, "tells short targets apart too");
+}
+
+void sizes_choose(Config *config, const OptionsGiven *given, DataSize size, bool fine_tune) {
+    Rule rule = {.config = config, .given = given};
+    config_tables(config, rule.tables);
+    choose_text(&rule, size);
+    choose_model(&rule, size.pairs);
+    choose_training(&rule, size, fine_tune);
+    choose_schedule(&rule);
+    strbuf_free(&rule.line);
+}

@@ -1,0 +1,25 @@
+/* sizes.h - model.size=auto: sizes, dropout and length of a training run that follow from the data.
+ *
+ * Little data wants few merges, small batches, more dropout and more epochs (Sennrich and Zhang 2019), and a
+ * warm-up that ends long before the training does. Each key of the rule is filled only if nobody set it.
+ */
+#ifndef TRAIN_SIZES_H
+#define TRAIN_SIZES_H
+
+#include "base/status.h"
+#include "models/config.h"
+
+typedef struct {
+    long pairs;   /* usable training pairs, up to data.limit */
+    double words; /* a side, on average of the two; of text without spaces, a fifth of its characters */
+} DataSize;
+
+/* Read all of data.train once; the pairs that are held out count. */
+Status sizes_measure(const Config *config, DataSize *size);
+/* The share of so many pairs to hold out: a tenth, but no more than about 1,000, and of few pairs more. */
+double sizes_held_out(long pairs);
+/* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a
+ * trained model. */
+void sizes_choose(Config *config, const OptionsGiven *given, DataSize size, bool fine_tune);
+
+#endif
