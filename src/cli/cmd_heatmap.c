@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "decode/alignment.h"
@@ -222,6 +223,10 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
 
 static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
                              Lines *targets) {
+    if (sentence && unicode_is_blank(sv(sentence))) {
+        status_fail(STATUS_USAGE, "the sentence is empty");
+        return status_hint(STATUS_USAGE, "attn-mt heatmap --model FILE \"a sentence in quotes\"");
+    }
     if (options->target && options->target_file)
         return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
     if (sentence) {
