@@ -119,7 +119,7 @@ static void draw(const Heatmap *map, Format format, const HeatmapOptions *option
         break;
     default:
         heatmap_write_text(map, options->output ? 100 : log_terminal_width(STDOUT_FILENO),
-                           !options->output && log_may_colour(STDOUT_FILENO), out);
+                           options->output ? 0 : log_colours(STDOUT_FILENO), out);
     }
 }
 
