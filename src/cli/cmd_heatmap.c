@@ -36,7 +36,7 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "do not say which files were written"},
+     .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of searching for one", .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
@@ -178,6 +178,7 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
     enum { TOGETHER = 256 };
     Translation results[TOGETHER];
     Translator *translator = NULL;
+    UnseenText unseen = {0};
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
@@ -188,12 +189,15 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
             translator_run(translator, lines->items + first, n, first + 1, results);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
+            unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
                 status =
                     show_translation(&results[i], lines->items[first + i], models, options, wanted, number);
             translation_free(&results[i]);
         }
     }
+    if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
+    unseen_text_free(&unseen);
     translator_free(translator);
     workers_free(workers);
     return status;

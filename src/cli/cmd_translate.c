@@ -91,6 +91,7 @@ typedef struct {
     Translator *translator;
     OutFile *output;
     LineWindow window;
+    UnseenText unseen;
     long lines; /* so far, over all inputs */
     double seconds;
 } Session;
@@ -131,8 +132,13 @@ static Status translate_window(Session *session, long first_number) {
     Status status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
+        unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
+    }
+    if (session->interactive && !session->options.quiet) {
+        unseen_text_report(&session->unseen, session->models.items[0]);
+        unseen_text_free(&session->unseen);
     }
     mem_free(results);
     strbuf_free(&out);
@@ -173,6 +179,7 @@ static void report(const Session *session) {
                  "as U+FFFD",
                  session->window.repaired, session->window.repaired == 1 ? "" : "s",
                  session->window.first_repaired);
+    if (!session->options.quiet) unseen_text_report(&session->unseen, session->models.items[0]);
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
@@ -298,6 +305,7 @@ Status cmd_translate(int argc, char **argv) {
     workers_free(session.workers);
     model_set_free(&session.models);
     line_window_free(&session.window);
+    unseen_text_free(&session.unseen);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -110,31 +110,39 @@ static void groups_search(Translator *translator, const Tokens *sources, const T
 
 /* ---- pieces of lines ---- */
 
+/* What the <unk>s of a line and of its given translation stand for. */
+typedef struct {
+    StrList source, target;
+} Spelling;
+
 /* The pieces of all lines of a call. */
 typedef struct {
     Tokens *sources; /* [count, models] */
     Tokens *targets; /* [count] given translations; NULL if none was added */
     int count;
     size_t sources_capacity, targets_capacity;
-    Arena *arena; /* of the ids */
-    IdList ids;   /* scratch */
+    Arena *arena;      /* of the ids */
+    IdList ids;        /* scratch */
+    Spelling *spelled; /* [lines] */
 } Pieces;
 
-static Tokens pieces_tokens(Pieces *pieces, Segmenter *segmenter, StrView text) {
+/* `unknown` may be NULL. */
+static Tokens pieces_tokens(Pieces *pieces, Segmenter *segmenter, StrView text, StrList *unknown) {
     pieces->ids.count = 0;
-    segmenter_encode(segmenter, text, &pieces->ids);
+    segmenter_encode_spelled(segmenter, text, &pieces->ids, unknown);
     size_t bytes = pieces->ids.count * sizeof(int);
     int *ids = arena_alloc(pieces->arena, bytes);
     if (bytes > 0) memcpy(ids, pieces->ids.ids, bytes);
     return (Tokens){ids, (int)pieces->ids.count};
 }
 
-/* Add one piece of text; false if there is nothing in it for the first model. */
-static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text) {
+/* Add one piece of text; false if there is nothing in it for the first model, whose <unk>s are spelled out. */
+static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text, StrList *unknown) {
     size_t models = (size_t)translator->count, first = (size_t)pieces->count * models;
     MEM_GROW(pieces->sources, pieces->sources_capacity, first + models);
     for (size_t m = 0; m < models; m++) {
-        pieces->sources[first + m] = pieces_tokens(pieces, seq2seq_source(translator->models[m]), text);
+        pieces->sources[first + m] =
+            pieces_tokens(pieces, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
         if (pieces->sources[first].length == 0) return false;
     }
     pieces->count++;
@@ -142,7 +150,8 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
 }
 
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number) {
+static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number,
+                           StrList *unknown) {
     const TranslatorOptions *options = &translator->options;
     int limit = options->search.decode.max_input_length, added = 0;
     PieceList texts = {0};
@@ -157,7 +166,7 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
                      texts.count);
     }
     for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++)
-        added += pieces_add(pieces, translator, texts.items[p]);
+        added += pieces_add(pieces, translator, texts.items[p], unknown);
     piece_list_free(&texts);
     return added;
 }
@@ -174,12 +183,15 @@ static void pieces_translate(Pieces *pieces, Translator *translator, int lines, 
             found.results = results + first;
         }
         translation_join(&out[i], &found, translator->options.search.decode.length_penalty);
+        out[i].source_unknown = pieces->spelled[i].source;
+        out[i].target_unknown = pieces->spelled[i].target;
         translator->tokens += out[i].items[0].steps;
     }
     for (int p = 0; p < pieces->count; p++) hypotheses_free(&results[p]);
     mem_free(results);
     mem_free(pieces->sources);
     mem_free(pieces->targets);
+    mem_free(pieces->spelled);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
 }
@@ -188,21 +200,24 @@ static void pieces_translate(Pieces *pieces, Translator *translator, int lines, 
 
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out) {
-    Pieces pieces = {.arena = arena_new()};
+    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++)
-        out[i].pieces = pieces_add_line(&pieces, translator, lines[i], first_number + i);
+        out[i].pieces =
+            pieces_add_line(&pieces, translator, lines[i], first_number + i, &pieces.spelled[i].source);
     pieces_translate(&pieces, translator, count, out);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
-    Pieces pieces = {.arena = arena_new()};
+    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++) {
-        out[i].pieces = !unicode_is_blank(lines[i]) && pieces_add(&pieces, translator, lines[i]);
+        Spelling *spelled = &pieces.spelled[i];
+        out[i].pieces =
+            !unicode_is_blank(lines[i]) && pieces_add(&pieces, translator, lines[i], &spelled->source);
         if (out[i].pieces == 0) continue;
         MEM_GROW(pieces.targets, pieces.targets_capacity, (size_t)pieces.count);
         pieces.targets[pieces.count - 1] =
-            pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i]);
+            pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
     }
     pieces_translate(&pieces, translator, count, out);
 }
