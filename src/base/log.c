@@ -96,6 +96,13 @@ void log_progress(const char *format, ...) {
     pthread_mutex_unlock(&log_lock);
 }
 
+double log_progress_interval(void) {
+    const char *wanted = getenv("ATTN_MT_PROGRESS");
+    if (log_is_terminal()) return 0.25;
+    double seconds = wanted ? strtod(wanted, NULL) : 0;
+    return seconds > 0 ? seconds : 60;
+}
+
 void log_progress_end(void) {
     pthread_mutex_lock(&log_lock);
     if (progress_shown) put("\r\033[K", 4);

@@ -2,6 +2,7 @@
 #include "decode/translator.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -55,6 +56,8 @@ typedef struct {
     HypothesisList *results; /* [total] */
     const Place *order;      /* longest first, so that the last groups to start are the short ones */
     int total, group;
+    pthread_mutex_t lock; /* of `done` and of what it is told to */
+    double done, all;     /* source tokens */
 } GroupJob;
 
 /* Longest first. */
@@ -64,9 +67,18 @@ static int place_compare(const void *a, const void *b) {
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
+static void group_done(GroupJob *job, const Tokens *sources, int B) {
+    const TranslatorOptions *options = &job->translator->options;
+    if (!options->progress) return;
+    pthread_mutex_lock(&job->lock);
+    for (int b = 0; b < B; b++) job->done += sources[b].length;
+    options->progress(options->progress_context, job->all > 0 ? job->done / job->all : 1);
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
-    const GroupJob *job = context;
+    GroupJob *job = context;
     const SearchOptions *options = &job->translator->options.search;
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
@@ -88,6 +100,7 @@ static void group_search(void *context, int task, int thread) {
     else
         beam_search(*scorer, sources, B, options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
+    group_done(job, sources, B);
     mem_free(results);
     mem_free(targets);
     mem_free(sources);
@@ -103,8 +116,11 @@ static void groups_search(Translator *translator, const Tokens *sources, const T
     qsort(order, (size_t)total, sizeof *order, place_compare);
     int share = (total + threads - 1) / threads; /* little work: still something for every thread */
     if (group > share) group = share;
-    GroupJob job = {translator, sources, targets, results, order, total, group};
+    GroupJob job = {translator, sources, targets, results, order, total, group, .done = 0};
+    pthread_mutex_init(&job.lock, NULL);
+    for (int i = 0; i < total; i++) job.all += order[i].length;
     workers_run(translator->workers, (total + group - 1) / group, group_search, &job);
+    pthread_mutex_destroy(&job.lock);
     mem_free(order);
 }
 
