@@ -158,7 +158,7 @@ static void show_progress(void *context, double share) {
     double now = clock_seconds(), elapsed = now - session->started, interval = log_progress_interval();
     bool terminal = log_is_terminal();
     if (session->interactive || session->options.quiet || now - session->shown < interval) return;
-    if (terminal && isatty(STDOUT_FILENO)) return;
+    if (terminal && strcmp(session->options.output, "-") == 0 && isatty(STDOUT_FILENO)) return;
     session->shown = now;
     char text[128], number[32], eta[32];
     double lines = (double)session->lines + share * session->window.count;

@@ -38,8 +38,9 @@ expect 0 translate "$TMP/source" # over in less than a minute
 # On a terminal: one line, rewritten. And pictures in the colours it has.
 command -v script >/dev/null || exit 0
 export model attn TMP
-script -qec "\"\$attn\" translate -m \"\$model\" -b 12 -o \"\$TMP/to\" \"\$TMP/source\" \"\$TMP/source\" \"\$TMP/source\" </dev/null" /dev/null \
+script -qec "\"\$attn\" translate -m \"\$model\" -b 50 -o \"\$TMP/to\" \"\$TMP/source\" \"\$TMP/source\" \"\$TMP/source\" </dev/null" /dev/null \
     </dev/null >"$TMP/screen" 2>&1 || exit 0 # no terminal to be had
+grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" || fail "nothing on the terminal: $(cat "$TMP/screen")"
 in_colour() {
     env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null </dev/null >"$TMP/screen" 2>&1
 }
