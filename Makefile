@@ -24,7 +24,9 @@ BREWED := $(wildcard /opt/homebrew/opt/*/lib/pkgconfig /usr/local/opt/*/lib/pkgc
 export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH):$(subst $() ,:,$(BREWED))
 endif
 PKG_CONFIG ?= pkg-config
-missing = $(shell for p in $(1); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+# Without pkg-config no library can be found: it alone is missing then.
+missing = $(shell command -v $(PKG_CONFIG) >/dev/null || { echo pkg-config; exit; }; \
+	for p in $(1); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
 
 # ---- flags ---------------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@
 /* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
 Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
+long long file_size(
+    const char *path); /* bytes; -1 for what is no plain file, or not there; "-": standard input */
 Status file_make_dirs(const char *path); /* mkdir -p */
 
 typedef struct LineReader LineReader;
@@ -33,6 +35,8 @@ long line_reader_number(const LineReader *reader);      /* of the line just read
 const char *line_reader_path(const LineReader *reader); /* for messages */
 long line_reader_returns(const LineReader *reader);     /* lines that ended in '\r' so far */
 bool line_reader_marked(const LineReader *reader);      /* did the file begin with a byte-order mark */
+/* Bytes of the file behind the lines handed out, compressed if it is: for shares of file_size. */
+long long line_reader_consumed(const LineReader *reader);
 void line_reader_close(LineReader *reader);
 
 typedef struct OutFile OutFile;

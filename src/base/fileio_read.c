@@ -24,6 +24,7 @@ typedef struct {
     z_stream stream;
     unsigned char raw[RAW_BYTES];
     size_t raw_start, raw_end;
+    long long taken; /* bytes read from the descriptor */
 } Source;
 
 static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }
@@ -66,6 +67,7 @@ static Status source_fill(Source *source) {
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", source->path, strerror(errno));
     source->ended = got == 0;
     source->raw_end += (size_t)got;
+    source->taken += got;
     return STATUS_OK;
 }
 
@@ -177,6 +179,12 @@ Status file_read(const char *path, size_t limit, StrBuf *content) {
     content->data[content->length] = '\0';
     source_close(source);
     return status;
+}
+
+long long file_size(const char *path) {
+    struct stat about;
+    int failed = is_dash(path) ? fstat(STDIN_FILENO, &about) : stat(path, &about);
+    return failed == 0 && S_ISREG(about.st_mode) ? (long long)about.st_size : -1;
 }
 
 bool file_exists(const char *path) {
@@ -302,3 +310,9 @@ const char *line_reader_path(const LineReader *reader) { return reader->source->
 long line_reader_returns(const LineReader *reader) { return reader->returns; }
 
 bool line_reader_marked(const LineReader *reader) { return reader->marked; }
+
+long long line_reader_consumed(const LineReader *reader) {
+    const Source *source = reader->source;
+    size_t held = source->packed ? 0 : reader->held.length - reader->start;
+    return source->taken - (long long)(source->raw_end - source->raw_start + held);
+}

@@ -271,9 +271,12 @@ static Status read_container(Parser *parser, int depth, Json *node) {
         int c = peek(parser);
         if (c != ',' && c != close)
             return fail_here(parser, object ? "expected ',' or '}'" : "expected ',' or ']'");
-        parser->next++;
+        const char *comma = parser->next++;
         if (c == close) return object ? check_keys(node) : STATUS_OK;
         TRY(skip_space(parser));
+        if (peek(parser) == close)
+            return fail_at(parser, comma,
+                           object ? "a comma before '}': remove it" : "a comma before ']': remove it");
     }
 }
 

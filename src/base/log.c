@@ -96,6 +96,13 @@ void log_progress(const char *format, ...) {
     pthread_mutex_unlock(&log_lock);
 }
 
+double log_progress_interval(void) {
+    const char *wanted = getenv("ATTN_MT_PROGRESS");
+    if (log_is_terminal()) return 0.25;
+    double seconds = wanted ? strtod(wanted, NULL) : 0;
+    return seconds > 0 ? seconds : 60;
+}
+
 void log_progress_end(void) {
     pthread_mutex_lock(&log_lock);
     if (progress_shown) put("\r\033[K", 4);
@@ -107,6 +114,14 @@ bool log_may_colour(int fd) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     return isatty(fd) == 1 && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int log_colours(int fd) {
+    const char *direct = getenv("COLORTERM"), *terminal = getenv("TERM");
+    if (!log_may_colour(fd)) return 0;
+    if (direct && (strcmp(direct, "truecolor") == 0 || strcmp(direct, "24bit") == 0)) return 1 << 24;
+    if (strstr(terminal, "direct") || strstr(terminal, "truecolor")) return 1 << 24;
+    return strstr(terminal, "256") ? 256 : 16;
 }
 
 int log_terminal_width(int fd) {

@@ -19,9 +19,14 @@ void log_failure(void);
 
 bool log_is_terminal(void);                                                       /* is stderr one */
 void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */
-void log_progress_end(void);                                                      /* wipe the line */
+/* Seconds between two signs of life: a quarter on a terminal, where the line is rewritten; elsewhere, where
+ * each is a line of a log, a minute, or what ATTN_MT_PROGRESS says. */
+double log_progress_interval(void);
+void log_progress_end(void); /* wipe the line */
 /* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool log_may_colour(int fd);
+/* How many: 0, 16, 256, or 1 << 24, as COLORTERM and TERM say. */
+int log_colours(int fd);
 int log_terminal_width(int fd); /* columns, 80 if unknown */
 
 double clock_seconds(void); /* monotonic */

@@ -250,6 +250,8 @@ static Status demo_attention(const AttentionOptions *options) {
 
 /* ---- the command ---- */
 
+static const char *const NAMES[] = {"positions", "attention"};
+
 static Status fail_demo(const char *name) {
     if (name)
         status_fail(STATUS_USAGE, "unknown demo '%s'", name);
@@ -258,28 +260,50 @@ static Status fail_demo(const char *name) {
     return status_hint(STATUS_USAGE, "attn-mt demo positions, or attn-mt demo attention, then its options");
 }
 
+/* The demo's name where options stand before it: the first argument that neither is an option nor belongs to
+ * one, which is what that demo's own options say. */
+static const char *find_name(int argc, char **argv, const OptionTable *all) {
+    if (argc < 2 || argv[1][0] != '-') return argc > 1 ? argv[1] : NULL;
+    const char *found = NULL;
+    for (int i = 0; i < 2 && !found; i++) {
+        OptionTable one[] = {all[i], {0}};
+        StrList rest;
+        bool help;
+        options_defaults(one);
+        if (options_parse(one, argc, argv, false, &rest, &help) == STATUS_OK && !help && rest.count > 0 &&
+            strcmp(rest.items[0], NAMES[i]) == 0)
+            found = rest.items[0];
+        mem_free(rest.items);
+        options_free(one);
+    }
+    /* With a wrong option before it: that is what is to be said. */
+    for (int i = 0; i < 2 && !found; i++)
+        if (strcmp(argv[argc - 1], NAMES[i]) == 0) found = argv[argc - 1];
+    return found;
+}
+
 Status cmd_demo(int argc, char **argv) {
     PositionOptions position = {0};
     AttentionOptions attention = {0};
     OptionTable all[] = {{POSITION_OPTIONS, &position}, {ATTENTION_OPTIONS, &attention}, {0}};
     OptionTable one[] = {{0}, {0}};
-    const char *name = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
-    if (name && strcmp(name, "positions") == 0) one[0] = all[0];
-    if (name && strcmp(name, "attention") == 0) one[0] = all[1];
+    const char *name = find_name(argc, argv, all);
+    for (int i = 0; i < 2 && name; i++)
+        if (strcmp(name, NAMES[i]) == 0) one[0] = all[i];
     if (name && !one[0].rows) return fail_demo(name);
     /* Without a name there may be --help, or an option that is unknown to both. */
     const OptionTable *tables = name ? one : all;
     StrList rest;
     bool help;
     options_defaults(tables);
-    Status status =
-        options_parse(tables, name ? argc - 1 : argc, name ? argv + 1 : argv, false, &rest, &help);
+    Status status = options_parse(tables, argc, argv, false, &rest, &help);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, all, EXAMPLES);
     } else if (status == STATUS_OK && !name) {
         status = fail_demo(NULL);
-    } else if (status == STATUS_OK && rest.count > 0) {
-        status_fail(STATUS_USAGE, "'%s' is too much: demo %s takes options only", rest.items[0], name);
+    } else if (status == STATUS_OK && rest.count > 1) {
+        const char *other = rest.items[rest.items[0] == name];
+        status_fail(STATUS_USAGE, "'%s' is too much: demo %s takes options only", other, name);
         status = status_hint(STATUS_USAGE, "attn-mt demo --help lists them");
     } else if (status == STATUS_OK) {
         status = one[0].target == &position ? demo_positions(&position) : demo_attention(&attention);

@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "decode/alignment.h"
@@ -35,7 +36,7 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "do not say which files were written"},
+     .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of searching for one", .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
@@ -118,7 +119,7 @@ static void draw(const Heatmap *map, Format format, const HeatmapOptions *option
         break;
     default:
         heatmap_write_text(map, options->output ? 100 : log_terminal_width(STDOUT_FILENO),
-                           !options->output && log_may_colour(STDOUT_FILENO), out);
+                           options->output ? 0 : log_colours(STDOUT_FILENO), out);
     }
 }
 
@@ -177,6 +178,7 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
     enum { TOGETHER = 256 };
     Translation results[TOGETHER];
     Translator *translator = NULL;
+    UnseenText unseen = {0};
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
@@ -187,12 +189,15 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
             translator_run(translator, lines->items + first, n, first + 1, results);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
+            unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
                 status =
                     show_translation(&results[i], lines->items[first + i], models, options, wanted, number);
             translation_free(&results[i]);
         }
     }
+    if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
+    unseen_text_free(&unseen);
     translator_free(translator);
     workers_free(workers);
     return status;
@@ -222,6 +227,10 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
 
 static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
                              Lines *targets) {
+    if (sentence && unicode_is_blank(sv(sentence))) {
+        status_fail(STATUS_USAGE, "the sentence is empty");
+        return status_hint(STATUS_USAGE, "attn-mt heatmap --model FILE \"a sentence in quotes\"");
+    }
     if (options->target && options->target_file)
         return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
     if (sentence) {

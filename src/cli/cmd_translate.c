@@ -91,7 +91,11 @@ typedef struct {
     Translator *translator;
     OutFile *output;
     LineWindow window;
-    long lines; /* so far, over all inputs */
+    UnseenText unseen;
+    /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
+    long long total_bytes, earlier_bytes, window_start, window_end;
+    double started, shown; /* the clock */
+    long lines;            /* so far, over all inputs */
     double seconds;
 } Session;
 
@@ -106,7 +110,7 @@ static void show_attention(const Session *session, const Translation *translatio
                    .row_labels = (const char *const *)alignment.row_labels,
                    .column_labels = (const char *const *)alignment.column_labels,
                    .weights = alignment.weights};
-    heatmap_write_text(&map, log_terminal_width(STDERR_FILENO), log_may_colour(STDERR_FILENO), &picture);
+    heatmap_write_text(&map, log_terminal_width(STDERR_FILENO), log_colours(STDERR_FILENO), &picture);
     fwrite(strbuf_text(&picture), 1, picture.length, stderr);
     strbuf_free(&picture);
     alignment_free(&alignment);
@@ -131,8 +135,13 @@ static Status translate_window(Session *session, long first_number) {
     Status status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
+        unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
+    }
+    if (session->interactive && !session->options.quiet) {
+        unseen_text_report(&session->unseen, session->models.items[0]);
+        unseen_text_free(&session->unseen);
     }
     mem_free(results);
     strbuf_free(&out);
@@ -143,11 +152,26 @@ static void prompt(const Session *session) {
     if (session->interactive) fputs("> ", stderr);
 }
 
-static void show_progress(const Session *session) {
-    char lines[32];
-    if (session->interactive || session->options.quiet || isatty(STDOUT_FILENO)) return;
-    log_progress("%s lines, %.1f lines/s", str_count(session->lines, lines),
-                 (double)session->lines / (session->seconds > 0 ? session->seconds : 1));
+/* Lines, share and time left; `share`: of the window, whose lines are not yet in `lines`. */
+static void show_progress(void *context, double share) {
+    Session *session = context;
+    double now = clock_seconds(), elapsed = now - session->started, interval = log_progress_interval();
+    bool terminal = log_is_terminal();
+    if (session->interactive || session->options.quiet || now - session->shown < interval) return;
+    if (terminal && strcmp(session->options.output, "-") == 0 && isatty(STDOUT_FILENO)) return;
+    session->shown = now;
+    char text[128], number[32], eta[32];
+    double lines = (double)session->lines + share * session->window.count;
+    int length = snprintf(text, sizeof text, "%s lines", str_count((long long)lines, number));
+    double done =
+        (double)session->window_start + share * (double)(session->window_end - session->window_start);
+    if (session->total_bytes > 0 && done > 0) {
+        done /= (double)session->total_bytes;
+        length += snprintf(text + length, sizeof text - (size_t)length, "  %.0f%%  ETA %s", 100 * done,
+                           str_duration(elapsed * (1 - done) / done, eta));
+    }
+    snprintf(text + length, sizeof text - (size_t)length, "  %.1f lines/s", lines / elapsed);
+    terminal ? log_progress("%s", text) : log_info("%s", text);
 }
 
 static Status translate_file(Session *session, const char *path) {
@@ -157,11 +181,13 @@ static Status translate_file(Session *session, const char *path) {
     for (bool more = true; more && status == STATUS_OK;) {
         prompt(session);
         status = line_window_read(&session->window, reader, &more);
+        session->window_start = session->window_end;
+        session->window_end = session->earlier_bytes + line_reader_consumed(reader);
         if (status == STATUS_OK && session->window.count > 0)
             status = translate_window(session, line_reader_number(reader) - session->window.count + 1);
-        if (status == STATUS_OK) show_progress(session);
     }
     log_progress_end();
+    if (session->total_bytes > 0) session->earlier_bytes += file_size(path);
     line_reader_close(reader);
     return status;
 }
@@ -173,6 +199,7 @@ static void report(const Session *session) {
                  "as U+FFFD",
                  session->window.repaired, session->window.repaired == 1 ? "" : "s",
                  session->window.first_repaired);
+    if (!session->options.quiet) unseen_text_report(&session->unseen, session->models.items[0]);
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
@@ -235,6 +262,17 @@ static Status check_inputs(const StrList *inputs) {
     return STATUS_OK;
 }
 
+/* Bytes of all inputs; -1 if there is one that does not tell. */
+static long long total_size(const StrList *inputs) {
+    long long total = 0;
+    for (size_t i = 0; i < inputs->count; i++) {
+        long long size = file_size(inputs->items[i]);
+        if (size < 0) return -1;
+        total += size;
+    }
+    return total;
+}
+
 /* Everything between the command line and the first input line. */
 static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
@@ -247,6 +285,9 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(choose_output(session));
     session->translating.crop = options->crop;
     session->translating.quiet = options->quiet;
+    session->translating.progress = show_progress;
+    session->translating.progress_context = session;
+    session->total_bytes = total_size(&options->inputs);
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &session->translating, session->workers));
@@ -257,6 +298,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
+    session->started = session->shown = clock_seconds();
     if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
     return STATUS_OK;
 }
@@ -298,6 +340,7 @@ Status cmd_translate(int argc, char **argv) {
     workers_free(session.workers);
     model_set_free(&session.models);
     line_window_free(&session.window);
+    unseen_text_free(&session.unseen);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -1,6 +1,7 @@
 /* command_io.c - see command_io.h. */
 #include "cli/command_io.h"
 
+#include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -49,6 +50,35 @@ void model_set_free(ModelSet *models) {
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode) {
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given,
                       &seq2seq_config(models->items[0])->decode);
+}
+
+void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line) {
+    for (size_t i = 0; i < translation->source_unknown.count; i++) {
+        static const int unknown = VOCAB_UNK;
+        StrBuf text = {0};
+        segmenter_decode_spelled(source, &unknown, 1, translation->source_unknown.items + i, &text);
+        bool counts = !sv_equal(strbuf_view(&text), SV("\xEF\xBF\xBD"));
+        if (counts && unseen->count++ == 0) {
+            unseen->first = mem_strdup(strbuf_text(&text));
+            unseen->first_line = line;
+        }
+        strbuf_free(&text);
+    }
+}
+
+void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model) {
+    char count[32], place[48] = "";
+    if (unseen->count == 0) return;
+    bool words = seq2seq_config(model)->text.tokenizer == TOKENIZER_WORD;
+    if (unseen->first_line > 0) snprintf(place, sizeof place, ", line %ld", unseen->first_line);
+    log_warn("%s %s%s that the model %s (first: '%.100s'%s): read as <unk>", str_count(unseen->count, count),
+             words ? "word" : "character", unseen->count == 1 ? "" : "s",
+             words ? "does not know" : "never saw", unseen->first, place);
+}
+
+void unseen_text_free(UnseenText *unseen) {
+    mem_free(unseen->first);
+    *unseen = (UnseenText){0};
 }
 
 enum { LINES_AT_A_TIME = 10000 };

@@ -3,6 +3,7 @@
 #define CLI_COMMAND_IO_H
 
 #include "base/options.h"
+#include "decode/translation.h"
 #include "models/seq2seq.h"
 
 /* Write to standard output and make sure that it arrived. */
@@ -24,6 +25,19 @@ static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
 }
 /* Search options that were not given on the command line are the first model's own. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
+
+/* Text that a model never saw and reads as <unk>: characters, or words if its tokens are words. A zeroed one
+ * has none. */
+typedef struct {
+    long count, first_line; /* first_line 0: there are no lines to speak of */
+    char *first;
+} UnseenText;
+
+/* Count those of one line's translation. Not U+FFFD: who repaired the bytes has said so. */
+void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line);
+/* Warn if there are any. */
+void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model);
+void unseen_text_free(UnseenText *unseen);
 
 /* Translate lines in memory with the models' own search options but for the beam; several models vote.
  * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an

@@ -12,19 +12,29 @@ typedef struct {
     char **labels;     /* [units] */
 } Side;
 
-/* The text of tokens first..end-1 as one word, or of one token with its marker. */
-static char *unit_label(const Segmenter *segmenter, const int *ids, int first, int end,
-                        AlignmentLevel level) {
+/* The text of tokens first..end-1 as one word, or of one token with its marker. `unknown`: what their <unk>s
+ * stand for, or NULL. */
+static char *unit_label(const Segmenter *segmenter, const int *ids, int first, int end, AlignmentLevel level,
+                        char *const *unknown) {
     StrBuf label = {0};
-    if (level == ALIGNMENT_WORD) segmenter_decode(segmenter, ids + first, (size_t)(end - first), &label);
+    if (level == ALIGNMENT_WORD)
+        segmenter_decode_spelled(segmenter, ids + first, (size_t)(end - first), unknown, &label);
+    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown)
+        segmenter_label_unknown(segmenter, *unknown, &label);
     if (label.length == 0) segmenter_label(segmenter, ids[first], &label);
     char *copy = mem_strdup(strbuf_text(&label));
     strbuf_free(&label);
     return copy;
 }
 
+static size_t count_unknown(const int *ids, int count) {
+    size_t unknown = 0;
+    for (int i = 0; i < count; i++) unknown += ids[i] == VOCAB_UNK;
+    return unknown;
+}
+
 static Side side_make(const Segmenter *segmenter, const int *ids, const int *word, int count, int words,
-                      bool end, AlignmentLevel level) {
+                      bool end, AlignmentLevel level, const StrList *unknown) {
     Side side = {.tokens = count + end, .units = (level == ALIGNMENT_WORD ? words : count) + end};
     side.unit = mem_alloc((size_t)side.tokens, sizeof *side.unit);
     side.size = mem_alloc((size_t)side.units, sizeof *side.size);
@@ -32,9 +42,14 @@ static Side side_make(const Segmenter *segmenter, const int *ids, const int *wor
     for (int i = 0; i < count; i++) side.unit[i] = level == ALIGNMENT_WORD ? word[i] : i;
     if (end) side.unit[count] = side.units - 1;
     for (int i = 0; i < side.tokens; i++) side.size[side.unit[i]]++;
-    for (int first = 0; first < count; first += side.size[side.unit[first]])
+    bool spelled = count_unknown(ids, count) == unknown->count; /* not those that a search has chosen */
+    size_t passed = 0;
+    for (int first = 0, next; first < count; first = next) {
+        next = first + side.size[side.unit[first]];
         side.labels[side.unit[first]] =
-            unit_label(segmenter, ids, first, first + side.size[side.unit[first]], level);
+            unit_label(segmenter, ids, first, next, level, spelled ? unknown->items + passed : NULL);
+        passed += count_unknown(ids + first, next - first);
+    }
     if (end) side.labels[side.units - 1] = mem_strdup("</s>");
     return side;
 }
@@ -47,10 +62,11 @@ static void side_free(Side *side) {
 void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
                     const Segmenter *source, const Segmenter *target) {
     const TranslationItem *item = &translation->items[rank];
-    Side columns = side_make(source, translation->source, translation->source_word,
-                             translation->source_length, translation->source_words, true, level);
+    Side columns =
+        side_make(source, translation->source, translation->source_word, translation->source_length,
+                  translation->source_words, true, level, &translation->source_unknown);
     Side rows = side_make(target, item->ids, item->word, item->length, item->words,
-                          item->steps > item->length, level);
+                          item->steps > item->length, level, &translation->target_unknown);
     float *weights = mem_alloc((size_t)rows.units * (size_t)columns.units, sizeof *weights);
     for (int t = 0; t < rows.tokens; t++) {
         const float *from = item->attention + (size_t)t * (size_t)columns.tokens;

@@ -16,6 +16,8 @@ void translation_free(Translation *translation) {
     mem_free(translation->items);
     mem_free(translation->source);
     mem_free(translation->source_word);
+    strlist_free(&translation->source_unknown);
+    strlist_free(&translation->target_unknown);
     *translation = (Translation){0};
 }
 

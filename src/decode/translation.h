@@ -28,8 +28,9 @@ typedef struct {
     int source_length;
     int *source_word; /* [source_length] number of the word that the token belongs to */
     int source_words;
-    int pieces;             /* 0: nothing to translate */
-    TranslationItem *items; /* best first, at least one */
+    StrList source_unknown, target_unknown; /* text of the <unk>s in `source` and in a given translation */
+    int pieces;                             /* 0: nothing to translate */
+    TranslationItem *items;                 /* best first, at least one */
     int count;
 } Translation;
 

@@ -2,6 +2,7 @@
 #include "decode/translator.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -55,6 +56,8 @@ typedef struct {
     HypothesisList *results; /* [total] */
     const Place *order;      /* longest first, so that the last groups to start are the short ones */
     int total, group;
+    pthread_mutex_t lock; /* of `done` and of what it is told to */
+    double done, all;     /* source tokens */
 } GroupJob;
 
 /* Longest first. */
@@ -64,9 +67,18 @@ static int place_compare(const void *a, const void *b) {
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
+static void group_done(GroupJob *job, const Tokens *sources, int B) {
+    const TranslatorOptions *options = &job->translator->options;
+    if (!options->progress) return;
+    pthread_mutex_lock(&job->lock);
+    for (int b = 0; b < B; b++) job->done += sources[b].length;
+    options->progress(options->progress_context, job->all > 0 ? job->done / job->all : 1);
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
-    const GroupJob *job = context;
+    GroupJob *job = context;
     const SearchOptions *options = &job->translator->options.search;
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
@@ -88,6 +100,7 @@ static void group_search(void *context, int task, int thread) {
     else
         beam_search(*scorer, sources, B, options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
+    group_done(job, sources, B);
     mem_free(results);
     mem_free(targets);
     mem_free(sources);
@@ -103,12 +116,20 @@ static void groups_search(Translator *translator, const Tokens *sources, const T
     qsort(order, (size_t)total, sizeof *order, place_compare);
     int share = (total + threads - 1) / threads; /* little work: still something for every thread */
     if (group > share) group = share;
-    GroupJob job = {translator, sources, targets, results, order, total, group};
+    GroupJob job = {translator, sources, targets, results, order, total, group, .done = 0};
+    pthread_mutex_init(&job.lock, NULL);
+    for (int i = 0; i < total; i++) job.all += order[i].length;
     workers_run(translator->workers, (total + group - 1) / group, group_search, &job);
+    pthread_mutex_destroy(&job.lock);
     mem_free(order);
 }
 
 /* ---- pieces of lines ---- */
+
+/* What the <unk>s of a line and of its given translation stand for. */
+typedef struct {
+    StrList source, target;
+} Spelling;
 
 /* The pieces of all lines of a call. */
 typedef struct {
@@ -116,25 +137,28 @@ typedef struct {
     Tokens *targets; /* [count] given translations; NULL if none was added */
     int count;
     size_t sources_capacity, targets_capacity;
-    Arena *arena; /* of the ids */
-    IdList ids;   /* scratch */
+    Arena *arena;      /* of the ids */
+    IdList ids;        /* scratch */
+    Spelling *spelled; /* [lines] */
 } Pieces;
 
-static Tokens pieces_tokens(Pieces *pieces, Segmenter *segmenter, StrView text) {
+/* `unknown` may be NULL. */
+static Tokens pieces_tokens(Pieces *pieces, Segmenter *segmenter, StrView text, StrList *unknown) {
     pieces->ids.count = 0;
-    segmenter_encode(segmenter, text, &pieces->ids);
+    segmenter_encode_spelled(segmenter, text, &pieces->ids, unknown);
     size_t bytes = pieces->ids.count * sizeof(int);
     int *ids = arena_alloc(pieces->arena, bytes);
     if (bytes > 0) memcpy(ids, pieces->ids.ids, bytes);
     return (Tokens){ids, (int)pieces->ids.count};
 }
 
-/* Add one piece of text; false if there is nothing in it for the first model. */
-static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text) {
+/* Add one piece of text; false if there is nothing in it for the first model, whose <unk>s are spelled out. */
+static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text, StrList *unknown) {
     size_t models = (size_t)translator->count, first = (size_t)pieces->count * models;
     MEM_GROW(pieces->sources, pieces->sources_capacity, first + models);
     for (size_t m = 0; m < models; m++) {
-        pieces->sources[first + m] = pieces_tokens(pieces, seq2seq_source(translator->models[m]), text);
+        pieces->sources[first + m] =
+            pieces_tokens(pieces, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
         if (pieces->sources[first].length == 0) return false;
     }
     pieces->count++;
@@ -142,7 +166,8 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
 }
 
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number) {
+static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number,
+                           StrList *unknown) {
     const TranslatorOptions *options = &translator->options;
     int limit = options->search.decode.max_input_length, added = 0;
     PieceList texts = {0};
@@ -157,7 +182,7 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
                      texts.count);
     }
     for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++)
-        added += pieces_add(pieces, translator, texts.items[p]);
+        added += pieces_add(pieces, translator, texts.items[p], unknown);
     piece_list_free(&texts);
     return added;
 }
@@ -174,12 +199,15 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
             found.results = results + first;
         }
         translation_join(&out[i], &found, &translator->options.search.decode);
+        out[i].source_unknown = pieces->spelled[i].source;
+        out[i].target_unknown = pieces->spelled[i].target;
         translator->tokens += out[i].items[0].steps;
     }
     for (int p = 0; p < pieces->count; p++) hypotheses_free(&results[p]);
     mem_free(results);
     mem_free(pieces->sources);
     mem_free(pieces->targets);
+    mem_free(pieces->spelled);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
 }
@@ -188,9 +216,10 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
 
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out) {
-    Pieces pieces = {.arena = arena_new()};
+    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++)
-        out[i].pieces = pieces_add_line(&pieces, translator, lines[i], first_number + i);
+        out[i].pieces =
+            pieces_add_line(&pieces, translator, lines[i], first_number + i, &pieces.spelled[i].source);
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
     groups_search(translator, pieces.sources, NULL, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
@@ -198,13 +227,15 @@ void translator_run(Translator *translator, const StrView *lines, int count, lon
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
-    Pieces pieces = {.arena = arena_new()};
+    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++) {
-        out[i].pieces = !unicode_is_blank(lines[i]) && pieces_add(&pieces, translator, lines[i]);
+        Spelling *spelled = &pieces.spelled[i];
+        out[i].pieces =
+            !unicode_is_blank(lines[i]) && pieces_add(&pieces, translator, lines[i], &spelled->source);
         if (out[i].pieces == 0) continue;
         MEM_GROW(pieces.targets, pieces.targets_capacity, (size_t)pieces.count);
         pieces.targets[pieces.count - 1] =
-            pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i]);
+            pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
     }
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
     groups_search(translator, pieces.sources, pieces.targets, pieces.count, results);

@@ -20,6 +20,10 @@ typedef struct {
     SearchOptions search;
     bool crop;  /* crop long lines instead of splitting them */
     bool quiet; /* no warnings about long lines */
+    /* Told by translator_run after each group which share of its source tokens is done, by one thread at a
+     * time; or NULL. */
+    void (*progress)(void *context, double share);
+    void *progress_context;
 } TranslatorOptions;
 
 typedef struct Translator Translator;

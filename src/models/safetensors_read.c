@@ -11,11 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/fileio.h"
 #include "base/hashmap.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/strview.h"
+#include "base/utf8.h"
 #include "models/safetensors_format.h"
 
 enum { ALIGNMENT = 64, LENGTH_BYTES = 8 };
@@ -63,6 +65,29 @@ static Status read_fully(SafeFile *file, void *data, size_t bytes) {
     return STATUS_OK;
 }
 
+static Status fail_folder(const SafeFile *file) {
+    char inside[4096];
+    snprintf(inside, sizeof inside, "%s%sbest.safetensors", file->path,
+             sv_ends(sv(file->path), SV("/")) ? "" : "/");
+    Status status = bad(file, "it is a folder");
+    if (file_exists(inside)) return status_hint(status, "the model in it is '%.400s'", inside);
+    return status_hint(status, "a model is a file: the best.safetensors of a run directory");
+}
+
+/* Do the bytes that should be the length of the header hold text? No header is that long. */
+static bool is_text(const uint64_t *length) {
+    char bytes[LENGTH_BYTES];
+    memcpy(bytes, length, sizeof bytes);
+    for (int i = 0; i < LENGTH_BYTES; i++)
+        if ((unsigned char)bytes[i] < 0x20 && !(bytes[i] >= '\t' && bytes[i] <= '\r')) return false;
+    return utf8_valid_length((StrView){bytes, LENGTH_BYTES}) > LENGTH_BYTES - 4; /* one may be cut */
+}
+
+static Status fail_text(const SafeFile *file) {
+    Status status = bad(file, "not a model file: it looks like text");
+    return status_hint(status, "models are the best.safetensors and last.safetensors of a run directory");
+}
+
 /* Up to and with the header; its length is proven against the file before memory is had for it. */
 static Status read_header(SafeFile *file) {
     /* Not blocking: a pipe without a writer would wait for ever before it can be refused. */
@@ -73,11 +98,13 @@ static Status read_header(SafeFile *file) {
     struct stat about;
     if (fstat(file->fd, &about) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
+    if (S_ISDIR(about.st_mode)) return fail_folder(file);
     if (!S_ISREG(about.st_mode)) return bad(file, "not a regular file");
     uint64_t size = (uint64_t)about.st_size, length;
     if (size < LENGTH_BYTES + 2)
         return bad(file, "too short for a safetensors file (%llu bytes)", (unsigned long long)size);
     TRY(read_fully(file, &length, LENGTH_BYTES));
+    if (is_text(&length)) return fail_text(file);
     if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)
         return bad(file, "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
                    (unsigned long long)length, (unsigned long long)size);

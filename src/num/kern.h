@@ -1,9 +1,9 @@
 /* kern.h - the inner loops, compiled once for each instruction set and chosen when the program starts.
  *
  * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions. No
- * other code of the model depends on the instruction set, but for the BLAS library. Lengths and row counts are
- * arbitrary; memory need not be aligned. Every function treats each row by itself and in a fixed order, so a
- * row's result does not depend on the others.
+ * other code of the model depends on the instruction set, but for the BLAS library. Lengths and row counts
+ * are arbitrary; memory need not be aligned. Every function treats each row by itself and in a fixed order,
+ * so a row's result does not depend on the others.
  *
  * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double
  *           precision

@@ -75,11 +75,17 @@ bool segmenter_is_special(StrView token) {
 typedef struct {
     Segmenter *segmenter;
     IdList *ids;
+    StrList *unknown; /* or NULL */
 } Encoder;
 
 static int known_id(const Segmenter *segmenter, StrView token) {
     int id = vocab_id(segmenter->vocab, token);
     return id < VOCAB_SPECIALS ? VOCAB_UNK : id; /* text that spells a special token is just unknown text */
+}
+
+static void encode_id(Encoder *encoder, int id, StrView text) {
+    id_list_add(encoder->ids, id);
+    if (id == VOCAB_UNK && encoder->unknown) strlist_add(encoder->unknown, text);
 }
 
 /* A piece that is not in the vocabulary is taken apart again: only single characters can be unknown. */
@@ -91,8 +97,16 @@ static void encode_piece(void *context, StrView piece) {
         encode_piece(context, left);
         encode_piece(context, right);
     } else {
-        id_list_add(encoder->ids, id);
+        encode_id(encoder, id, piece);
     }
+}
+
+/* Ids from the cache; false if they do not say all that is wanted. */
+static bool encode_known(Encoder *encoder, const int *ids, int count) {
+    for (int i = 0; i < count && encoder->unknown; i++)
+        if (ids[i] == VOCAB_UNK) return false;
+    for (int i = 0; i < count; i++) id_list_add(encoder->ids, ids[i]);
+    return true;
 }
 
 static void remember(Segmenter *segmenter, StrView token, const int *ids, size_t count) {
@@ -113,23 +127,23 @@ static void encode_token(void *context, StrView token) {
     Encoder *encoder = context;
     Segmenter *segmenter = encoder->segmenter;
     if (segmenter->tokenizer == TOKENIZER_WORD) {
-        id_list_add(encoder->ids, known_id(segmenter, token));
+        encode_id(encoder, known_id(segmenter, token), token);
         return;
     }
     int at = segmenter->known ? hashmap_get(segmenter->known, token, -1) : -1;
-    if (at >= 0) {
-        for (int i = 1; i <= segmenter->pool.ids[at]; i++)
-            id_list_add(encoder->ids, segmenter->pool.ids[at + i]);
-        return;
-    }
+    if (at >= 0 && encode_known(encoder, segmenter->pool.ids + at + 1, segmenter->pool.ids[at])) return;
     size_t before = encoder->ids->count;
     bpe_apply(segmenter->bpe, token, encode_piece, encoder);
-    remember(segmenter, token, encoder->ids->ids + before, encoder->ids->count - before);
+    if (at < 0) remember(segmenter, token, encoder->ids->ids + before, encoder->ids->count - before);
+}
+
+void segmenter_encode_spelled(Segmenter *segmenter, StrView line, IdList *ids, StrList *unknown) {
+    Encoder encoder = {segmenter, ids, unknown};
+    segmenter_cut(segmenter, line, encode_token, &encoder);
 }
 
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids) {
-    Encoder encoder = {segmenter, ids};
-    segmenter_cut(segmenter, line, encode_token, &encoder);
+    segmenter_encode_spelled(segmenter, line, ids, NULL);
 }
 
 /* ---- decoding ---- */
@@ -158,11 +172,17 @@ static void add_prefixed(StrView piece, StrBuf *line, size_t start) {
 }
 
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count, StrBuf *line) {
+    segmenter_decode_spelled(segmenter, ids, count, NULL, line);
+}
+
+void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count, char *const *unknown,
+                              StrBuf *line) {
     size_t start = line->length;
     StrView end = SV(BPE_WORD_END);
     for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
         if (ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS) continue;
         StrView token = vocab_token(segmenter->vocab, ids[i]);
+        if (ids[i] == VOCAB_UNK && unknown) token = sv(*unknown++);
         if (segmenter->tokenizer == TOKENIZER_WORD) {
             strbuf_add(line, token);
             add_space(line, start);
@@ -199,9 +219,9 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
     return words;
 }
 
-void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
-    StrView token = vocab_token(segmenter->vocab, id), end = SV(BPE_WORD_END);
-    bool last = id >= VOCAB_SPECIALS && is_marked_suffix(segmenter) && sv_ends(token, end);
+static void add_label(const Segmenter *segmenter, StrView token, bool special, StrBuf *label) {
+    StrView end = SV(BPE_WORD_END);
+    bool last = !special && is_marked_suffix(segmenter) && sv_ends(token, end);
     if (last) token.length -= end.length;
     for (size_t position = 0; position < token.length;) {
         int c = utf8_next(token, &position);
@@ -210,4 +230,12 @@ void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
         utf8_add(label, c);
     }
     if (last) strbuf_add(label, SV(BPE_SPACE));
+}
+
+void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
+    add_label(segmenter, vocab_token(segmenter->vocab, id), id < VOCAB_SPECIALS, label);
+}
+
+void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label) {
+    add_label(segmenter, sv(unknown), false, label);
 }

@@ -58,11 +58,17 @@ const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
+/* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
+ * (in the normal form, markers included), decoding puts it back in that order. */
+void segmenter_encode_spelled(Segmenter *segmenter, StrView line, IdList *ids, StrList *unknown);
+void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count, char *const *unknown,
+                              StrBuf *line);
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
 /* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
+void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);

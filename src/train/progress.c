@@ -93,7 +93,29 @@ static Status save_text(const char *dir, const char *name, const StrBuf *text) {
     return file_put(path, strbuf_view(text));
 }
 
-static void draw_curves(const Progress *progress, StrBuf *svg) {
+static bool uses_dropout(const ModelOptions *model) {
+    return model->dropout_embedding > 0 || model->dropout_layers > 0 || model->dropout_encoder > 0 ||
+           model->dropout_output > 0 || model->dropout_attention > 0 || model->word_dropout > 0;
+}
+
+/* The two losses are not the same quantity: one is the mean over the updates since the last validation, of
+ * what training minimizes; the other is of the finished weights, without what only training adds. */
+static void name_losses(const Config *config, StrBuf *train, StrBuf *valid) {
+    double smoothing = config->train.label_smoothing;
+    bool dropout = uses_dropout(&config->model), average = config->train.average > 0;
+    strbuf_add(train, SV("training loss: mean since the last validation"));
+    if (dropout) strbuf_add(train, SV(", with dropout"));
+    if (smoothing > 0)
+        strbuf_format(train, "%s label smoothing %.3g", dropout ? " and" : ", with", smoothing);
+    strbuf_add(valid, average ? SV("validation loss: averaged weights") : SV("validation loss"));
+    if (dropout || smoothing > 0)
+        strbuf_format(valid, "%s without %s", average ? "," : ":",
+                      dropout && smoothing > 0 ? "either"
+                      : dropout                ? "dropout"
+                                               : "smoothing");
+}
+
+static void draw_curves(const Progress *progress, const Config *config, StrBuf *svg) {
     size_t n = progress->count;
     double *x = mem_alloc(4 * n + 1, sizeof *x), *train = x + n, *valid = train + n, *bleu = valid + n;
     for (size_t i = 0; i < n; i++) {
@@ -103,8 +125,10 @@ static void draw_curves(const Progress *progress, StrBuf *svg) {
         valid[i] = r->valid_loss;
         bleu[i] = r->valid_bleu;
     }
-    PlotSeries series[] = {{"training loss", x, train, (int)n, false},
-                           {"validation loss", x, valid, (int)n, false},
+    StrBuf train_name = {0}, valid_name = {0};
+    name_losses(config, &train_name, &valid_name);
+    PlotSeries series[] = {{strbuf_text(&train_name), x, train, (int)n, false},
+                           {strbuf_text(&valid_name), x, valid, (int)n, false},
                            {"validation BLEU", x, bleu, (int)n, true}};
     Plot plot = {.title = "Training",
                  .x = {.title = "update", .whole = true},
@@ -113,16 +137,18 @@ static void draw_curves(const Progress *progress, StrBuf *svg) {
                  .series = series,
                  .count = 3};
     plot_write_svg(&plot, svg);
+    strbuf_free(&train_name);
+    strbuf_free(&valid_name);
     mem_free(x);
 }
 
-Status progress_save(const Progress *progress, const char *dir) {
+Status progress_save(const Progress *progress, const Config *config, const char *dir) {
     StrBuf text = {0};
     for (size_t i = 0; i < progress->count; i++) progress_write_json(&progress->records[i], &text);
     Status status = save_text(dir, "train.jsonl", &text);
     if (status == STATUS_OK) {
         strbuf_clear(&text);
-        draw_curves(progress, &text);
+        draw_curves(progress, config, &text);
         status = save_text(dir, "curve.svg", &text);
     }
     strbuf_free(&text);

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strview.h"
+#include "models/config.h"
 
 /* One validation: a line of train.jsonl. */
 typedef struct {
@@ -38,7 +39,7 @@ void progress_add(Progress *progress, const ProgressRecord *record);
 void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line with its newline */
 /* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. */
 Status progress_read(Progress *progress, const char *path, long long last_update);
-/* Replace train.jsonl and curve.svg in `dir`. */
-Status progress_save(const Progress *progress, const char *dir);
+/* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss. */
+Status progress_save(const Progress *progress, const Config *config, const char *dir);
 
 #endif

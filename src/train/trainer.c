@@ -171,6 +171,10 @@ static void announce(const Trainer *t) {
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
              workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
+    if (workers_count(t->workers) > t->config->train.shards)
+        log_info("         a batch is cut into %d part%s, so no more threads than that compute gradients; "
+                 "train.shards changes it",
+                 t->config->train.shards, t->config->train.shards == 1 ? "" : "s");
     if (gemm_better_kernel())
         log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
                  gemm_kernel(), gemm_better_kernel());
@@ -340,7 +344,7 @@ static Status validate(Trainer *t) {
     p->loss_sum = p->train_seconds = 0;
     p->tokens = 0;
     t->validated = p->update;
-    TRY(progress_save(p, t->options->dir));
+    TRY(progress_save(p, t->config, t->options->dir));
     TRY(save(t));
     profiler_phase(t->profiler, before);
     return STATUS_OK;
@@ -412,7 +416,7 @@ static Status stop(Trainer *t) {
     const Progress *p = &t->progress;
     log_progress_end();
     TRY(save(t));
-    TRY(progress_save(p, t->options->dir));
+    TRY(progress_save(p, t->config, t->options->dir));
     Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
                            p->update, p->epoch + 1, t->options->dir);
     return status_hint(s, "the same command with --resume goes on from here");

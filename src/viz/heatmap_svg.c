@@ -6,13 +6,21 @@
 #include "viz/label.h"
 #include "viz/svg.h"
 
-enum { MARGIN = 16, LABEL_COLUMNS = 28, SCALE_WIDTH = 14, SCALE_HEIGHT = 160, TITLE_SIZE = 15 };
+enum {
+    MARGIN = 16,
+    LABEL_COLUMNS = 28,
+    SCALE_WIDTH = 14,
+    SCALE_HEIGHT = 160,
+    TITLE_SIZE = 15,
+    TITLE_WIDTH = 480
+};
 
 typedef struct {
     double cell, font, turn; /* turn: of the column labels, degrees */
     double left, top;        /* corner of the grid */
     double grid_width, grid_height;
     double scale_x, scale_height;
+    double title_width;
     double width, height;
     double low, high; /* weights of the lightest and the darkest shade */
 } Layout;
@@ -56,13 +64,17 @@ static Layout plan(const Heatmap *map, double low, double high) {
     double radians = at.turn * acos(-1) / 180;
     double labels = widest(map->column_labels, map->columns, at.font);
     at.left = ceil(MARGIN + widest(map->row_labels, map->rows, at.font) + 8);
-    at.top = ceil(MARGIN + (map->title ? TITLE_SIZE + 14 : 0) + labels * -sin(radians) +
-                  at.font * cos(radians) + 8);
     at.scale_x = at.left + at.grid_width + 24;
     at.scale_height = fmin(SCALE_HEIGHT, fmax(at.grid_height, 80));
     double right = fmax(at.scale_x + SCALE_WIDTH + 8 + svg_text_width("0.25", 11),
                         at.left + at.grid_width + overhang(map, &at));
-    at.width = ceil(fmax(right, MARGIN + (map->title ? svg_text_width(map->title, TITLE_SIZE) : 0)) + MARGIN);
+    const char *title = map->title ? map->title : "";
+    at.title_width = fmax(right - MARGIN, fmin(TITLE_WIDTH, svg_text_width(title, TITLE_SIZE)));
+    int lines = svg_paragraph(NULL, 0, 0, at.title_width, TITLE_SIZE, title);
+    at.top = ceil(MARGIN + (map->title ? TITLE_SIZE + 14 : 0) +
+                  (lines > 1 ? (lines - 1) * svg_line_height(TITLE_SIZE) : 0) + labels * -sin(radians) +
+                  at.font * cos(radians) + 8);
+    at.width = ceil(fmax(right, MARGIN + at.title_width) + MARGIN);
     at.height = ceil(at.top + fmax(at.grid_height, at.scale_height + 6) + MARGIN);
     return at;
 }
@@ -135,7 +147,7 @@ void heatmap_write_svg(const Heatmap *map, StrBuf *out) { heatmap_write_svg_rang
 void heatmap_write_svg_range(const Heatmap *map, double low, double high, StrBuf *out) {
     Layout at = plan(map, low, high);
     svg_begin(out, at.width, at.height, map->title ? map->title : "weights");
-    if (map->title) svg_text(out, MARGIN, MARGIN + TITLE_SIZE, 0, SVG_START, TITLE_SIZE, SVG_INK, map->title);
+    if (map->title) svg_paragraph(out, MARGIN, MARGIN + TITLE_SIZE, at.title_width, TITLE_SIZE, map->title);
     write_labels(map, &at, out);
     strbuf_add(out, SV("<g shape-rendering=\"crispEdges\">\n"));
     for (int r = 0; r < map->rows; r++) write_row(map, &at, r, out);

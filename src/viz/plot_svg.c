@@ -2,10 +2,9 @@
 #include "viz/plot.h"
 
 #include <math.h>
-#include "viz/label.h"
 #include "viz/svg.h"
 
-enum { WIDTH = 760, PLOT_HEIGHT = 320, MARGIN = 16, TITLE_SIZE = 15, TITLE_COLUMNS = 76, FONT = 12 };
+enum { WIDTH = 760, PLOT_HEIGHT = 320, MARGIN = 16, TITLE_SIZE = 15, FONT = 12 };
 enum { FEW_POINTS = 40, X_PARTS = 8, LOG_X_PARTS = 12, Y_PARTS = 6, LOG_Y_PARTS = 9 };
 
 /* The scales with their places. */
@@ -195,18 +194,13 @@ static double write_legend(const Plot *plot, double y, StrBuf *out) {
     return y;
 }
 
-static void write_title(const char *title, StrBuf *out) {
-    StrBuf shown = {0};
-    label_add(&shown, title, TITLE_COLUMNS);
-    svg_text(out, MARGIN, MARGIN + TITLE_SIZE, 0, SVG_START, TITLE_SIZE, SVG_INK, strbuf_text(&shown));
-    strbuf_free(&shown);
-}
-
 void plot_write_svg(const Plot *plot, StrBuf *out) {
-    double base = MARGIN + (plot->title ? TITLE_SIZE + 12 : 0) + FONT;
+    double room = WIDTH - 2 * MARGIN, base = MARGIN + FONT;
+    int lines = plot->title ? svg_paragraph(NULL, 0, 0, room, TITLE_SIZE, plot->title) : 0;
+    if (plot->title) base += TITLE_SIZE + 12 + (lines > 1 ? (lines - 1) * svg_line_height(TITLE_SIZE) : 0);
     Figure figure = plan(plot, write_legend(plot, base, NULL));
     svg_begin(out, WIDTH, figure.bottom + 38 + MARGIN, plot->title);
-    if (plot->title) write_title(plot->title, out);
+    if (plot->title) svg_paragraph(out, MARGIN, MARGIN + TITLE_SIZE, room, TITLE_SIZE, plot->title);
     write_legend(plot, base, out);
     write_axes(plot, &figure, out);
     for (int s = 0; s < plot->count; s++) write_series(&figure, &plot->series[s], s, out);

@@ -58,23 +58,57 @@ void svg_escape(StrBuf *out, const char *text) {
     }
 }
 
+/* Width of the character at *position, which advances past it, in ems. */
+static double character_width(StrView text, size_t *position, StrBuf *scratch) {
+    char c = text.data[*position];
+    strbuf_clear(scratch);
+    int columns = label_add_next(scratch, text, position);
+    if (c > 0 && strchr("ijl.,:;'|!I ", c)) return 0.36;
+    if (c > 0 && strchr("mwMW@%", c)) return 0.98;
+    if (c >= 'A' && c <= 'Z') return 0.75;
+    return columns == 2 ? 1.1 : 0.63;
+}
+
 double svg_text_width(const char *text, double size) {
     StrView view = sv(text);
-    StrBuf character = {0};
+    StrBuf scratch = {0};
     double ems = 0;
-    for (size_t position = 0; position < view.length;) {
-        char c = text[position];
-        strbuf_clear(&character);
-        int columns = label_add_next(&character, view, &position);
-        if (c > 0 && strchr("ijl.,:;'|!I ", c))
-            ems += 0.36;
-        else if (c > 0 && strchr("mwMW@%", c))
-            ems += 0.98;
-        else if (c >= 'A' && c <= 'Z')
-            ems += 0.75;
-        else
-            ems += columns == 2 ? 1.1 : 0.63;
-    }
-    strbuf_free(&character);
+    for (size_t position = 0; position < view.length;) ems += character_width(view, &position, &scratch);
+    strbuf_free(&scratch);
     return ems * size;
 }
+
+/* Bytes of the first line: up to the last space that fits, or the last character; at least one. */
+static size_t first_line(StrView text, double ems) {
+    StrBuf scratch = {0};
+    size_t position = 0, cut = 0;
+    while (position < text.length) {
+        size_t start = position;
+        ems -= character_width(text, &position, &scratch);
+        if (text.data[start] == ' ') {
+            cut = position; /* a space at the end may stand out */
+        } else if (ems < 0 && start > 0) {
+            position = cut > 0 ? cut : start;
+            break;
+        }
+    }
+    strbuf_free(&scratch);
+    return position;
+}
+
+int svg_paragraph(StrBuf *out, double x, double y, double width, double size, const char *text) {
+    int lines = 0;
+    for (StrView rest = sv(text); rest.length > 0; lines++) {
+        size_t length = first_line(rest, width / size);
+        StrBuf line = {0};
+        strbuf_add(&line, sv_trim((StrView){rest.data, length}));
+        if (out)
+            svg_text(out, x, y + lines * svg_line_height(size), 0, SVG_START, size, SVG_INK,
+                     strbuf_text(&line));
+        strbuf_free(&line);
+        rest = (StrView){rest.data + length, rest.length - length};
+    }
+    return lines;
+}
+
+double svg_line_height(double size) { return size + 4; }

@@ -157,12 +157,21 @@ expect 0 demo positions --length 20 --size 11 -q -o odd
 check_matrix odd-matrix.csv 20 11
 picture odd-curves.svg
 
+expect 0 demo --length 20 -q -o last positions # options first
+cmp -s last-matrix.csv short-matrix.csv || fail "options first: another matrix"
+expect 0 demo -q -o attention attention # a value that spells a name
+[ -s attention.csv ] || fail "options first: no attention.csv"
+
 # ---- what goes wrong is said, before anything is computed or written ----
 
 mkdir empty && cd empty
 expect 2 demo
 says "no demo given"
-expect 2 demo -o x attention
+expect 2 demo -q
+says "no demo given"
+expect 2 demo --length 5 attention
+says "--length"
+expect 2 demo --length 5
 says "no demo given"
 expect 2 demo posi
 says "attn-mt demo positions, or attn-mt demo attention"

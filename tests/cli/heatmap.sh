@@ -33,6 +33,11 @@ expect 0 heatmap -f csv -t "il est calme ." "he's calm ."
 [ "$(wc -l <"$TMP/out")" -ge 6 ] || fail "subwords: $(cat "$TMP/out")"
 [ "$(head -n 1 "$TMP/out" | tr -cd , | wc -c)" -ge 4 ] || fail "subwords: $(cat "$TMP/out")"
 
+for blank in "" "  "; do
+    expect 2 heatmap "$blank"
+    says "the sentence is empty"
+done
+
 # Found by greedy or beam search or given: the same translation has the same weights.
 for beam in 1 5; do
     expect 0 heatmap -b $beam -f csv --level word "he's calm ."

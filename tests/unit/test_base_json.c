@@ -113,11 +113,12 @@ static void refuses_bad_strings_and_structure(void **state) {
     REFUSE("\"\\ud800\\u0041\"", "half a surrogate");
     REFUSE("\"\\ud800\\ud800\"", "half a surrogate");
     REFUSE("'a'", "expected a value");
-    REFUSE("[1,]", "expected a value");
+    REFUSE("[1,]", "line 1 column 3: a comma before ']'");
     REFUSE("[,1]", "expected a value");
     REFUSE("[1 2]", "expected ',' or ']'");
     REFUSE("{\"a\" 1}", "expected ':'");
-    REFUSE("{\"a\":1,}", "expected a string");
+    REFUSE("{\"a\":1,}", "line 1 column 7: a comma before '}': remove it");
+    REFUSE("{\"a\": [1,\n2,\n ]}", "line 2 column 2: a comma before ']': remove it");
     REFUSE("{a:1}", "expected a string");
     REFUSE("{1:1}", "expected a string");
     REFUSE("{\"a\":1]", "expected ',' or '}'");

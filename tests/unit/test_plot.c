@@ -244,7 +244,8 @@ static void test_plot_many_series(void **state) {
     PlotSeries series[COUNT(names)];
     for (size_t i = 0; i < COUNT(names); i++) series[i] = (PlotSeries){names[i], x, y, 2, false};
     Plot plot = {.title =
-                     "a title that goes on and on and on and on and on and on and on and on and on and on",
+                     "a title that goes on and on and on and on and on and on and on and on and on and on "
+                     "until it needs another line, which stands below the first one and above the names",
                  .series = series,
                  .count = COUNT(names)};
     StrBuf out = {0};
@@ -253,7 +254,10 @@ static void test_plot_many_series(void **state) {
     for (size_t i = 0; i < COUNT(names); i++) assert_text_has(&out, names[i]);
     assert_int_equal(text_count(&out, "stroke-dasharray=\"2 3\""), 4); /* two in the legend, two lines */
     assert_int_equal(text_count(&out, "stroke-dasharray=\"7 3\""), 0);
-    assert_text_has(&out, "…</text>");
+    assert_text_has(&out, "<text x=\"16\" y=\"31\" font-size=\"15\"");
+    assert_text_has(&out, "<text x=\"16\" y=\"50\" font-size=\"15\"");
+    assert_text_has(&out, " above the names</text>");
+    assert_int_equal(text_count(&out, "…"), 0);
     strbuf_free(&out);
 }
 

@@ -471,7 +471,7 @@ static void other_things_are_refused(void **state) {
     SafeFile *file;
     assert_failed(safetensors_open(&file, "/nowhere/x"), STATUS_RUNTIME,
                   "cannot open '/nowhere/x': No such file");
-    assert_failed(safetensors_open(&file, folder), STATUS_DATA, "not a regular file");
+    assert_failed(safetensors_open(&file, folder), STATUS_DATA, "it is a folder");
     assert_failed(safetensors_open(&file, "/dev/null"), STATUS_DATA, "not a regular file");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -481,6 +481,12 @@ static void other_things_are_refused(void **state) {
     refuse_file("not a safetensors file", "zip");
     put_file("\x1f\x8b\x08\0\0\0\0\0\0\3 gzip", 15);
     refuse_file("not a safetensors file", "gzip");
+    static const char *const TEXTS[] = {"Go.\tVa !\nHi!", "{\"model\": {}}",
+                                        "\xE4\xBD\xA0\xE5\xA5\xBD \xE4\xBD\xA0"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        put_file(TEXTS[i], strlen(TEXTS[i]));
+        refuse_file("not a model file: it looks like text", TEXTS[i]);
+    }
 }
 
 static void checksums_come_in_pairs(void **state) {

@@ -54,14 +54,21 @@ static void save(int count) {
         ProgressRecord r = record(10 * i);
         progress_add(&progress, &r);
     }
-    assert_int_equal(progress_save(&progress, folder()), STATUS_OK);
+    Config config;
+    config_init(&config);
+    assert_int_equal(progress_save(&progress, &config, folder()), STATUS_OK);
+    config_free(&config);
     progress_free(&progress);
 }
 
 static void test_round_trip(void **state) {
     (void)state;
     save(5);
-    assert_true(file_exists(fixture_path("curve.svg")));
+    StrBuf curve = {0};
+    assert_int_equal(file_read(fixture_path("curve.svg"), 0, &curve), STATUS_OK);
+    assert_non_null(strstr(strbuf_text(&curve), "mean since the last validation, with dropout and label"));
+    assert_non_null(strstr(strbuf_text(&curve), "without either"));
+    strbuf_free(&curve);
     static const long LAST[] = {50, 49, 40, 10, 9, 0, 1000};
     static const size_t COUNT[] = {5, 4, 4, 1, 0, 0, 5};
     for (int i = 0; i < 7; i++) {
