@@ -6,6 +6,7 @@
 
 Status cmd_train(int argc, char **argv);
 Status cmd_translate(int argc, char **argv);
+Status cmd_score(int argc, char **argv);
 Status cmd_bleu(int argc, char **argv);
 Status cmd_heatmap(int argc, char **argv);
 Status cmd_inspect(int argc, char **argv);

@@ -1,0 +1,116 @@
+#!/bin/sh
+# score.sh - how probable given translations are: pairs, n-best lists, filtering, several models.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+score() { "$attn" score -m "$model" "$@"; }
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
+
+# A pair is scored as the search scores its own translation.
+"$attn" translate -m "$model" --json --word-scores -b 1 "$TMP/source" >"$TMP/own.json"
+"$attn" translate -m "$model" -b 1 "$TMP/source" >"$TMP/own"
+expect 0 score "$TMP/source" "$TMP/own"
+says "scored 64 pairs in"
+says "perplexity 1."
+cp "$TMP/out" "$TMP/base"
+sed 's/.*"score": \([^,]*\), "normalized_score": \([^,]*\),.*/\1\t\2/' "$TMP/own.json" >"$TMP/want"
+same "scores of the search" "$TMP/want" "$TMP/base"
+expect 0 score --quiet --per-token "$TMP/source" "$TMP/own"
+[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+sed 's/.*"token_scores": \[\([^]]*\)\].*/\1/; s/,//g' "$TMP/own.json" >"$TMP/want"
+cut -f 3 "$TMP/out" | cmp -s - "$TMP/want" || fail "scores of tokens"
+expect 0 score --per-word "$TMP/source" "$TMP/own"
+paste "$TMP/out" "$TMP/own" | awk -F '\t' '{ n = split($3, p, " "); s = 0; for (i = 1; i <= n; i++) s += p[i]
+    if (n != split($4, w, " ") + 1 || s - $1 > 1e-4 || $1 - s > 1e-4) exit 1 }' || fail "scores of words"
+expect 0 score --normalize 0 "$TMP/source" "$TMP/own"
+awk '$1 != $2 { exit 1 }' "$TMP/out" || fail "--normalize 0"
+
+# Files, pairs, standard input, compressed, any batch and threads: the same lines.
+paste "$TMP/source" "$TMP/own" >"$TMP/pairs"
+expect 0 score --mini-batch 1 --threads 2 "$TMP/pairs"
+same "pairs in one file" "$TMP/base" "$TMP/out"
+gzip -c "$TMP/own" >"$TMP/own.gz"
+score -o "$TMP/out" "$TMP/source" "$TMP/own.gz" 2>"$TMP/err"
+same "compressed, --output" "$TMP/base" "$TMP/out"
+sed 's/$/\tmore/' "$TMP/pairs" | score >"$TMP/out" 2>"$TMP/err"
+same "standard input, a third column" "$TMP/base" "$TMP/out"
+printf 'go .\t\n\tva !\n\t\ngo .\tva \377!\n' >"$TMP/odd"
+expect 0 score "$TMP/odd"
+says "3 pairs with an empty side"
+says "in 1 line, the first is line 4"
+[ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "odd pairs change the number of lines"
+sed -n 2p "$TMP/out" | grep -qx -e "$(printf -- '-inf\t-inf')" || fail "a translation of nothing"
+sed -n 3p "$TMP/out" | grep -qx "$(printf '0\t0')" || fail "nothing of nothing"
+expect 0 score /dev/null
+[ ! -s "$TMP/out" ] || fail "scores of nothing"
+
+# JSON.
+expect 0 score --json --per-token --per-word "$TMP/odd"
+grep -qx '{"source": "", "target": "va !", "score": null, .*}' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+grep -q '"words": \["va", ".*"\], "word_scores": \[' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
+fi
+
+# A filter keeps the lines as they are, and leaves out what fits badly.
+{ cat "$TMP/tiny.tsv" && printf 'go .\tje suis chez moi .\nhi !\t\n\tsalut !\n'; } >"$TMP/noisy.tsv"
+expect 0 score --keep-above -2 "$TMP/noisy.tsv"
+says "pairs: normalized score above -2"
+grep -q "^go \.	je suis" "$TMP/out" && fail "a wrong pair was kept"
+grep -qxF -e "$(head -n 1 "$TMP/tiny.tsv")" "$TMP/out" || fail "a right pair was dropped"
+grep -c '' "$TMP/out" >"$TMP/count"
+cut -f 1 "$TMP/noisy.tsv" >"$TMP/a"
+cut -f 2 "$TMP/noisy.tsv" >"$TMP/b"
+cut -f 1,2 "$TMP/out" >"$TMP/want"
+expect 0 score --keep-above=-2 "$TMP/a" "$TMP/b"
+same "filtering two files" "$TMP/want" "$TMP/out"
+
+# n-best lists get one more feature: the score that the search found.
+head -n 4 "$TMP/source" >"$TMP/four"
+"$attn" translate -m "$model" -b 3 --n-best "$TMP/four" >"$TMP/nbest"
+expect 0 score --n-best "$TMP/nbest" "$TMP/four"
+[ "$(wc -l <"$TMP/out")" -eq "$(wc -l <"$TMP/nbest")" ] || fail "lines of the n-best list"
+awk '{ for (i = 1; i < NF; i++) { if ($i == "F0=") f = $(i + 1); if ($i == "Score=") s = $(i + 1) }
+    if (f != s) exit 1 }' "$TMP/out" || fail "n-best: $(cat "$TMP/out")"
+sed 's/ Score= [^ ]*//' "$TMP/out" | cmp -s - "$TMP/nbest" || fail "the list has changed"
+printf '0 ||| va !\n3 ||| salut ! ||| F0= -1 M= 2 ||| -1\n' >"$TMP/list"
+expect 0 score --n-best "$TMP/list" --n-best-feature LM "$TMP/four"
+grep -Eqx '0 \|\|\| va ! \|\|\| LM= -[0-9.e-]+' "$TMP/out" || fail "no features: $(cat "$TMP/out")"
+grep -Eqx '3 \|\|\| salut ! \|\|\| F0= -1 M= 2 LM= -[0-9.e-]+ \|\|\| -1' "$TMP/out" || fail "features: $(cat "$TMP/out")"
+
+# Several models vote.
+expect 0 score -m "$model" "$TMP/source" "$TMP/own"
+awk 'NR == FNR { a[FNR] = $1; next } { d = a[FNR] - $1; if (d > 1e-3 || d < -1e-3) exit 1 }' \
+    "$TMP/base" "$TMP/out" || fail "a model and itself"
+tiny_model other --set text.bpe_merges=50 --set train.epochs=1
+expect 2 score -m "$TMP/other/best.safetensors" "$TMP/source" "$TMP/own"
+says "share one target vocabulary"
+
+# What goes wrong is said.
+expect 2 "$attn" score "$TMP/source" "$TMP/own"
+says "no model given"
+expect 3 score "$TMP/source"
+says "'$TMP/source', line 1: no TAB in it"
+expect 3 score "$TMP/source" "$TMP/four"
+says "'$TMP/source' has 64 lines, '$TMP/four' has 4"
+expect 1 score "$TMP/source" "$TMP/none"
+says "none"
+expect 2 score "$TMP/source" "$TMP/own" "$TMP/own"
+says "more files than a source and a target"
+expect 2 score - -
+says "standard input cannot be read twice"
+expect 2 score --n-best "$TMP/nbest"
+says "needs the source"
+expect 2 score --n-best "$TMP/nbest" --keep-above 1 "$TMP/four"
+says "filters pairs, not n-best lists"
+expect 3 score --n-best "$TMP/source" "$TMP/four"
+says "not 'NUMBER ||| TEXT ||| ...'"
+printf '4 ||| va !\n' >"$TMP/list"
+expect 3 score --n-best "$TMP/list" "$TMP/four"
+says "'$TMP/list', line 1: number 4, but the source has 4 lines"
+expect 2 score --keep-above x "$TMP/pairs"
+echo kept >"$TMP/old"
+expect 3 score -o "$TMP/old" "$TMP/source"
+[ "$(cat "$TMP/old")" = kept ] || fail "a failed run replaced the output"
