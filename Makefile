@@ -7,9 +7,13 @@
 #             V=1                  show the commands
 #             JOBS=n               compile jobs of the targets that install and build in one go
 #             PREFIX, DESTDIR      for install and uninstall
+#             BASH_FOLDER, ZSH_FOLDER, FISH_FOLDER   where these shells look for completions
 
 BUILD ?= build
 PREFIX ?= /usr/local
+BASH_FOLDER ?= $(PREFIX)/share/bash-completion/completions
+ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
+FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
@@ -24,9 +28,10 @@ BREWED := $(wildcard /opt/homebrew/opt/*/lib/pkgconfig /usr/local/opt/*/lib/pkgc
 export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH):$(subst $() ,:,$(BREWED))
 endif
 PKG_CONFIG ?= pkg-config
-# Without pkg-config no library can be found: it alone is missing then.
-missing = $(shell command -v $(PKG_CONFIG) >/dev/null || { echo pkg-config; exit; }; \
-	for p in $(1); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+missing = $(shell for p in $(1); do $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+# Without pkg-config nothing is known of the libraries: they may well be there.
+NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 || \
+	echo "$(PKG_CONFIG), the program that knows where libraries are")
 
 # ---- flags ---------------------------------------------------------------------------------------------
 
@@ -161,7 +166,8 @@ compile = $(if $(V),,@echo "   CC  " $@;) mkdir -p $(@D) && $(COMPILE) $(HOT) -M
 # Without the libraries the first object says so, instead of a compiler error about a header.
 MISSING := $(call missing,$(PACKAGES))
 MISSING_FOR_TESTS := $(call missing,$(TEST_PACKAGES))
-require = $(if $(1),$(2): | missing-$(3)$(newline)missing-$(3):; @echo "make: missing: $(1)" >&2; \
+require = $(if $(1),$(2): | missing-$(3)$(newline)missing-$(3):; \
+	@echo "make: missing: $(or $(NO_PKG_CONFIG),$(1))" >&2; \
 	echo "hint: run 'scripts/install-deps' (or 'scripts/install-deps --print' to see what it would do)" >&2; \
 	exit 1)
 define newline
@@ -250,7 +256,7 @@ FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 # The layout is that of one version, others differ in places. Where CI is set, a check that is skipped fails.
 CLANG_FORMAT ?= clang-format
 has_clang_format = $(CLANG_FORMAT) --version 2>/dev/null | grep -q 'version 14\.'
-.PHONY: lint format man install uninstall clean help
+.PHONY: lint format man install uninstall deb dist clean help
 lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
@@ -268,13 +274,36 @@ format: ## rewrite the C files in the project's layout
 man: all ## write the man page anew from what the program says of itself
 	@BUILD=$(BUILD) scripts/make-man --write
 
-install: all ## copy program and man page below PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+# What install puts below DESTDIR; README.md finds its pictures, and the examples of the man page their files.
+SHARE := $(PREFIX)/share/attn-mt
+DOC := $(PREFIX)/share/doc/attn-mt
+MAN := $(PREFIX)/share/man/man1
+COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
+SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg)
+INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
+COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
+INSTALLED += $(COMPLETION_FILES)
+
+install: all ## copy program, man page, completions, configurations, corpus and documents below PREFIX
+	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
-	install -m 644 docs/attn-mt.1 $(DESTDIR)$(PREFIX)/share/man/man1/attn-mt.1
+	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
+	for file in $(SHARED_FILES); do install -m 644 $$file $(DESTDIR)$(SHARE)/$$file || exit 1; done
+	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
+	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
+	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
 
 uninstall: ## remove what install copied
-	rm -f $(DESTDIR)$(PREFIX)/bin/attn-mt $(DESTDIR)$(PREFIX)/share/man/man1/attn-mt.1
+	rm -f $(INSTALLED:%=$(DESTDIR)%)
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC); do \
+	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
+
+deb: all ## a package for Debian and Ubuntu in BUILD
+	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
+
+dist: ## the source as a tarball in BUILD, with its SHA-256
+	@BUILD=$(BUILD) scripts/make-dist
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz

@@ -12,7 +12,19 @@
 
 Status command_print(StrView text) { return file_put("-", text); }
 
+static HelpReader help_reader;
+static void *help_context;
+
+void command_read_help(HelpReader reader, void *context) {
+    help_reader = reader;
+    help_context = context;
+}
+
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples) {
+    if (help_reader) {
+        help_reader(help_context, usage, tables);
+        return STATUS_OK;
+    }
     StrBuf rows = {0}, text = {0};
     int width = log_terminal_width(STDOUT_FILENO);
     options_write_help(tables, width > 100 ? 100 : width, &rows);

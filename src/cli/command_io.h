@@ -10,6 +10,9 @@
 Status command_print(StrView text);
 /* `usage` (lines of text), the options, `examples`. */
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples);
+/* From now on command_print_help calls `reader` instead of printing; NULL: it prints again. */
+typedef void (*HelpReader)(void *context, const char *usage, const OptionTable *tables);
+void command_read_help(HelpReader reader, void *context);
 
 typedef struct {
     Seq2Seq **items;

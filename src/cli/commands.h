@@ -11,5 +11,14 @@ Status cmd_bleu(int argc, char **argv);
 Status cmd_heatmap(int argc, char **argv);
 Status cmd_inspect(int argc, char **argv);
 Status cmd_demo(int argc, char **argv);
+Status cmd_completion(int argc, char **argv);
+
+typedef struct {
+    const char *name;
+    Status (*run)(int argc, char **argv);
+    const char *help;
+} Command;
+
+extern const Command COMMANDS[]; /* all of them; ends with a row without name */
 
 #endif

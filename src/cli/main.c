@@ -13,13 +13,7 @@
 #include "num/gemm.h"
 #include "num/kern.h"
 
-typedef struct {
-    const char *name;
-    Status (*run)(int argc, char **argv);
-    const char *help;
-} Command;
-
-static const Command COMMANDS[] = {
+const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
     {"translate", cmd_translate, "translate text, one sentence a line"},
     {"score", cmd_score, "tell how probable given translations are"},
@@ -27,8 +21,10 @@ static const Command COMMANDS[] = {
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
     {"inspect", cmd_inspect, "show what is in a model file"},
     {"demo", cmd_demo, "draw small computations of attention and of the encoding of positions"},
+    {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
+    {0},
 };
-enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS - 1 };
 
 static const Command *find_command(const char *name) {
     for (int i = 0; i < COMMAND_COUNT; i++)

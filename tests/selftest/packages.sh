@@ -1,0 +1,72 @@
+# packages.sh - what install, deb and dist make: complete, clean, the same each time.
+# not sanitized
+set -eu
+version=$(sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
+fail() {
+    echo "failed: $*"
+    exit 1
+}
+# The program is there; whatever flags it was built with, it is not built again.
+again() { make -s --no-print-directory -o all BUILD="$BUILD" "$@"; }
+
+# ---- install: the examples of the man page work with what is there, and uninstall leaves no file
+root=$TMP/root
+again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: $(cat "$TMP/log")"
+"$root/opt/mt/bin/attn-mt" --version | grep -qFx "attn-mt $version" || fail "the program does not run"
+share=$root/opt/mt/share
+for file in bash-completion/completions/attn-mt zsh/site-functions/_attn-mt \
+    fish/vendor_completions.d/attn-mt.fish attn-mt/configs/demo.json attn-mt/data/train.tsv doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
+    [ -s "$share/$file" ] || fail "$file is not installed"
+done
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$share/man/man1/attn-mt.1" | grep -v '^\.' | sed -n '/^cp -r/,$p' |
+    sed -e "s|/opt/mt|$root&|" -e '/attn-mt train/s/$/ --set train.max_updates=3 --set model.hidden=16/' \
+        >"$TMP/example"
+grep -q "cp -r $root/opt/mt/share/attn-mt" "$TMP/example" || fail "the man page does not say where data are"
+[ "$(grep -c attn-mt "$TMP/example")" -ge 5 ] || fail "no examples in the man page"
+mkdir "$TMP/work"
+(cd "$TMP/work" && PATH=$root/opt/mt/bin:$PATH sh -e "$TMP/example" >"$TMP/log" 2>&1) || {
+    cat "$TMP/log"
+    fail "the examples of the man page"
+}
+again DESTDIR="$root" PREFIX=/opt/mt uninstall >"$TMP/log" || fail "make uninstall"
+left=$(find "$root" -type f -o -type d -name attn-mt)
+[ -z "$left" ] || fail "uninstall leaves $left"
+
+# ---- dist: the same bytes from a checkout and from what it unpacks to; the checksum is right
+if tar --version 2>/dev/null | grep -q 'GNU tar'; then
+    BUILD=$TMP/one scripts/make-dist >/dev/null
+    tar -xzf "$TMP/one/attn-mt-$version.tar.gz" -C "$TMP"
+    mkdir "$TMP/attn-mt-$version/build" && : >"$TMP/attn-mt-$version/build/junk"
+    (cd "$TMP/attn-mt-$version" && BUILD=build scripts/make-dist >/dev/null)
+    cmp "$TMP/one/attn-mt-$version.tar.gz" "$TMP/attn-mt-$version/build/attn-mt-$version.tar.gz" ||
+        fail "packed again, the source has other bytes"
+    (cd "$TMP/one" && sha256sum -c --quiet "attn-mt-$version.tar.gz.sha256") || fail "the checksum"
+    for file in Makefile README.md tests/run data/train.tsv scripts/make-dist; do
+        [ -s "$TMP/attn-mt-$version/$file" ] || fail "$file is not in the tarball"
+    done
+    make -C "$TMP/attn-mt-$version" -n all tests >"$TMP/log" 2>&1 || fail "make: $(cat "$TMP/log")"
+else
+    echo "skipped: make dist needs GNU tar"
+fi
+
+# ---- deb: its fields, its files, and lintian's opinion
+if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
+    mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
+    BUILD=$TMP/deb scripts/make-deb >"$TMP/log" 2>&1 || fail "make deb: $(cat "$TMP/log")"
+    deb=$TMP/deb/attn-mt_${version}_$(dpkg --print-architecture).deb
+    [ "$(dpkg-deb -f "$deb" Package Version)" = "Package: attn-mt
+Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
+    dpkg-deb -f "$deb" Depends | grep -q libopenblas || fail "no dependency on OpenBLAS"
+    dpkg-deb -c "$deb" >"$TMP/log"
+    for file in bin/attn-mt share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \
+        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt share/attn-mt/configs/demo.json; do
+        grep -q "\./usr/$file$" "$TMP/log" || fail "$file is not in the package"
+    done
+    if command -v lintian >/dev/null; then
+        lintian --allow-root --fail-on error "$deb" >"$TMP/log" 2>&1 || fail "lintian: $(cat "$TMP/log")"
+    else
+        echo "skipped: lintian is not installed"
+    fi
+else
+    echo "skipped: make deb needs dpkg-dev"
+fi
