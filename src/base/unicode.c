@@ -117,6 +117,12 @@ bool unicode_is_space(int c) {
            c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+bool unicode_is_upper(int c) {
+    return utf8proc_category(c) == UTF8PROC_CATEGORY_LU || utf8proc_category(c) == UTF8PROC_CATEGORY_LT;
+}
+
+bool unicode_is_lower(int c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_LL; }
+
 /* The tails of Korean syllables and the skin colours of emoji join what stands before them. */
 int unicode_width(int c) {
     if ((c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FB) || (c >= 0x1F3FB && c <= 0x1F3FF))

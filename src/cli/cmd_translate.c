@@ -22,7 +22,7 @@ typedef struct {
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, crop, attention, quiet;
+    bool word_scores, json, json_input, crop, split, attention, quiet;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -66,6 +66,9 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
      .help = "crop lines longer than --max-length instead of translating them in pieces",
      .group = "Long lines"},
+    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
+     .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
+             "stays"},
     {0}};
 /* clang-format on */
 
@@ -284,6 +287,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
     session->translating.crop = options->crop;
+    session->translating.split = options->split;
     session->translating.quiet = options->quiet;
     session->translating.progress = show_progress;
     session->translating.progress_context = session;

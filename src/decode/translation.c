@@ -3,6 +3,8 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 void translation_free(Translation *translation) {
     for (int i = 0; i < translation->count; i++) {
@@ -58,6 +60,22 @@ static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis
         if (text->data[i] == '\n' || text->data[i] == '\r') text->data[i] = ' ';
 }
 
+/* Columns of the last character of a text; 0 for the empty one. */
+static int last_width(StrView text) {
+    size_t start = text.length;
+    if (start == 0) return 0;
+    for (start--; start > 0 && ((unsigned char)text.data[start] & 0xC0) == 0x80;) start--;
+    return unicode_width(utf8_next(text, &start));
+}
+
+/* What stands before piece p, or behind the last one. */
+static void join_gap(const FoundPieces *found, int p, StrBuf *text) {
+    bool between = p > 0 && p < found->pieces;
+    StrView gap = found->gaps ? found->gaps[p] : between ? SV(" ") : SV("");
+    if (gap.length == 0 && between && last_width(strbuf_view(text)) < 2) gap = SV(" ");
+    strbuf_add(text, gap);
+}
+
 /* Attention of one piece into its block of the whole line's: `row` and `column` are its first. */
 static void join_attention(TranslationItem *item, const Hypothesis *piece, int row, int column,
                            int piece_source, int columns, bool last) {
@@ -83,7 +101,7 @@ static void join_item(const FoundPieces *found, int rank, int source_length, con
     if (end->attention) item->attention = mem_alloc(steps * (size_t)columns, sizeof *item->attention);
     for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(found, p++)->length) {
         const Hypothesis *piece = piece_hypothesis(found, p, rank);
-        if (p > 0) strbuf_add_char(&item->text, ' ');
+        join_gap(found, p, &item->text);
         join_text(&item->text, segmenter, piece);
         memcpy(item->ids + row, piece->ids, (size_t)piece->length * sizeof *item->ids);
         item->words = join_words(segmenter, piece->ids, piece->length, item->words, item->word + row);
@@ -95,6 +113,7 @@ static void join_item(const FoundPieces *found, int rank, int source_length, con
         all_steps += piece->steps;
         row += piece->length;
     }
+    join_gap(found, found->pieces, &item->text);
     item->normalized = search_normalize(options, item->score, all_steps);
 }
 
@@ -104,7 +123,10 @@ void translation_join(Translation *out, const FoundPieces *found, const DecodeOp
     for (int p = 0; p < found->pieces; p++)
         if (found->results[p].count > out->count) out->count = found->results[p].count;
     out->items = mem_alloc((size_t)out->count, sizeof *out->items);
-    if (found->pieces == 0) return;
+    if (found->pieces == 0) {
+        join_gap(found, 0, &out->items[0].text);
+        return;
+    }
     for (int rank = 0; rank < out->count; rank++)
         join_item(found, rank, out->source_length, options, &out->items[rank]);
 }

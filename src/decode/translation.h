@@ -43,9 +43,11 @@ typedef struct {
     int models;
     const HypothesisList *results; /* [pieces] */
     int pieces;
+    const StrView *gaps; /* [pieces + 1] text before, between and behind the pieces; NULL: spaces between */
 } FoundPieces;
 
-/* No pieces give one empty item. */
+/* No pieces give one item, empty but for its gap. An empty gap between two pieces, as between Chinese
+ * sentences, becomes a space unless a wide character stands before it. */
 void translation_join(Translation *out, const FoundPieces *found, const DecodeOptions *options);
 
 #endif

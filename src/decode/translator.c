@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "decode/sentences.h"
 #include "decode/split.h"
 
 struct Translator {
@@ -135,8 +136,9 @@ typedef struct {
 typedef struct {
     Tokens *sources; /* [count, models] */
     Tokens *targets; /* [count] given translations; NULL if none was added */
-    int count;
-    size_t sources_capacity, targets_capacity;
+    StrView *gaps;   /* [count + lines] what stands before each piece of a line, and behind the last */
+    int count, gap_count;
+    size_t sources_capacity, targets_capacity, gaps_capacity;
     Arena *arena;      /* of the ids */
     IdList ids;        /* scratch */
     Spelling *spelled; /* [lines] */
@@ -165,25 +167,61 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
     return true;
 }
 
+/* The text from `start` to `end` stands before the next piece, or behind the last of its line. */
+static void pieces_add_gap(Pieces *pieces, const char *start, const char *end) {
+    MEM_GROW(pieces->gaps, pieces->gaps_capacity, (size_t)pieces->gap_count + 1);
+    pieces->gaps[pieces->gap_count++] = (StrView){start, (size_t)(end - start)};
+}
+
+static void warn_long(const TranslatorOptions *options, StrView text, const PieceList *pieces, long number) {
+    int limit = options->search.decode.max_input_length;
+    const char *what = options->split ? "a sentence of line" : "line";
+    if (pieces->count < 2 || options->quiet) return;
+    if (options->crop)
+        log_warn("%s %ld is longer than %d tokens: cropped to its first %zu of %zu bytes", what, number,
+                 limit, pieces->items[0].length, text.length);
+    else
+        log_warn("%s %ld is longer than %d tokens: translated in %d pieces", what, number, limit,
+                 pieces->count);
+}
+
+/* Cut a text that may be too long and add its pieces; returns how many. `*end` is where those before it
+ * ended, and moves behind it. */
+static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView text, long number,
+                           const char **end) {
+    const TranslatorOptions *options = &translator->options;
+    PieceList texts = {0};
+    int added = 0;
+    split_line(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
+    warn_long(options, text, &texts, number);
+    for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++) {
+        StrView piece = texts.items[p];
+        if (!pieces_add(pieces, translator, piece, unknown)) continue;
+        pieces_add_gap(pieces, *end, piece.data);
+        *end = piece.data + piece.length;
+        added++;
+    }
+    if (options->crop && added > 0) *end = text.data + text.length;
+    piece_list_free(&texts);
+    return added;
+}
+
 /* Cut the line and add its pieces; returns how many. */
 static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number,
                            StrList *unknown) {
-    const TranslatorOptions *options = &translator->options;
-    int limit = options->search.decode.max_input_length, added = 0;
-    PieceList texts = {0};
-    if (unicode_is_blank(line)) return 0;
-    split_line(seq2seq_source(translator->models[0]), line, limit, &texts);
-    if (texts.count > 1 && !options->quiet) {
-        if (options->crop)
-            log_warn("line %ld is longer than %d tokens: cropped to its first %zu of %zu bytes", number,
-                     limit, texts.items[0].length, line.length);
+    const char *end = line.data;
+    PieceList sentences = {0};
+    int added = 0;
+    if (!unicode_is_blank(line)) {
+        if (translator->options.split)
+            split_sentences(line, &sentences);
         else
-            log_warn("line %ld is longer than %d tokens: translated in %d pieces", number, limit,
-                     texts.count);
+            added += pieces_add_text(pieces, translator, line, number, unknown, &end);
+        for (int i = 0; i < sentences.count; i++)
+            added += pieces_add_text(pieces, translator, sentences.items[i], number, unknown, &end);
     }
-    for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++)
-        added += pieces_add(pieces, translator, texts.items[p], unknown);
-    piece_list_free(&texts);
+    pieces_add_gap(pieces, end, line.data + line.length);
+    piece_list_free(&sentences);
     return added;
 }
 
@@ -193,6 +231,7 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
                         Translation *out) {
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
         FoundPieces found = {.model = translator->models[0], .models = translator->count};
+        if (translator->options.split && pieces->gaps) found.gaps = pieces->gaps + first + i;
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
             found.pieces = out[i].pieces;
             found.sources = pieces->sources + (size_t)first * (size_t)translator->count;
@@ -208,6 +247,7 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
     mem_free(pieces->sources);
     mem_free(pieces->targets);
     mem_free(pieces->spelled);
+    mem_free(pieces->gaps);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
 }

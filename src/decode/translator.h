@@ -4,6 +4,8 @@
  * are sorted by length and searched in groups on all threads; neither the grouping nor the number of threads
  * changes any result. A line of white space gives an empty line.
  *
+ *   Paragraphs  if so asked, lines are cut into sentences (sentences.h), and the white space between and
+ *               around them stays what it was; n-best lists hold the k-th translation of every sentence.
  *   Long lines  over max_input_length tokens: cut at the end of a sentence if there is one in the last three
  *               quarters of the piece, else at a comma or semicolon, else between words, else anywhere; the
  *               translations are joined with spaces. Or cropped, if so asked. Both with a warning that names
@@ -19,6 +21,7 @@
 typedef struct {
     SearchOptions search;
     bool crop;  /* crop long lines instead of splitting them */
+    bool split; /* lines are paragraphs */
     bool quiet; /* no warnings about long lines */
     /* Told by translator_run after each group which share of its source tokens is done, by one thread at a
      * time; or NULL. */

@@ -1,0 +1,250 @@
+/* sentences.c - one pass over the code points; at each end mark a look at what stands around it. */
+#include "decode/sentences.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+
+/* Lower case. Those that often end a sentence too (etc. Inc. a.m.) are left out. */
+static const char *const ABBREVIATIONS[] = {"mr",
+                                            "mrs",
+                                            "ms",
+                                            "dr",
+                                            "prof",
+                                            "st",
+                                            "sr",
+                                            "jr",
+                                            "rev",
+                                            "hon",
+                                            "gen",
+                                            "col",
+                                            "capt",
+                                            "lt",
+                                            "sgt",
+                                            "gov",
+                                            "sen",
+                                            "rep",
+                                            "mt",
+                                            "vs",
+                                            "jan",
+                                            "feb",
+                                            "apr",
+                                            "aug",
+                                            "sep",
+                                            "sept",
+                                            "oct",
+                                            "nov",
+                                            "dec",
+                                            "cf",
+                                            "ca",
+                                            "hr",
+                                            "fr",
+                                            "bzw",
+                                            "vgl",
+                                            "evtl",
+                                            "ggf",
+                                            "mme",
+                                            "mlle",
+                                            "sra",
+                                            "srta",
+                                            "dra",
+                                            "ud",
+                                            "uds",
+                                            "sig",
+                                            "dott",
+                                            "\xD1\x83\xD0\xBB" /* ul */,
+                                            "\xD0\xB8\xD0\xBC" /* im */};
+static const char *const BEFORE_NUMBERS[] = {"no",  "nos", "nr",  "vol", "fig", "figs", "eq", "eqs",
+                                             "sec", "pp",  "art", "ch",  "abb", "abs",  "bd", "p"};
+
+typedef enum { END_NONE, END_STOP, END_ELLIPSIS, END_MARK, END_WIDE_STOP, END_WIDE_MARK } EndKind;
+
+static EndKind end_kind(int c) {
+    switch (c) {
+    case '.':
+        return END_STOP;
+    case 0x2026:
+        return END_ELLIPSIS;
+    case '!':
+    case '?':
+    case 0x203C: /* double ! and its likes */
+    case 0x2047:
+    case 0x2048:
+    case 0x2049:
+    case 0x061F: /* Arabic */
+    case 0x06D4:
+    case 0x0589: /* Armenian */
+    case 0x0964: /* Devanagari */
+    case 0x0965:
+    case 0x1362: /* Ethiopic */
+        return END_MARK;
+    case 0x3002:
+    case 0xFF0E:
+    case 0xFF61:
+        return END_WIDE_STOP;
+    case 0xFF01:
+    case 0xFF1F:
+        return END_WIDE_MARK;
+    default:
+        return END_NONE;
+    }
+}
+
+/* Some open elsewhere: directly behind an end they close, but for Chinese ones. */
+static bool is_closing(int c, bool wide) {
+    if (wide && (c == 0x2018 || c == 0x201C || c == 0xAB)) return false;
+    static const int closing[] = {'"',    '\'',   ')',    ']',    '}',    0xBB,   0xAB,   0x2018,
+                                  0x2019, 0x201C, 0x201D, 0x2039, 0x203A, 0x300D, 0x300F, 0x3011,
+                                  0x3009, 0x300B, 0x3015, 0xFF09, 0xFF3D, 0xFF5D, 0xFF63};
+    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
+        if (closing[i] == c) return true;
+    return false;
+}
+
+static bool is_word(int c) { return unicode_class(c) == CHAR_LETTER || unicode_class(c) == CHAR_DIGIT; }
+
+static bool has_upper(StrView text) {
+    for (size_t position = 0; position < text.length;)
+        if (unicode_is_upper(utf8_next(text, &position))) return true;
+    return false;
+}
+
+static int peek(StrView text, size_t position) {
+    return position < text.length ? utf8_next(text, &position) : -1;
+}
+
+static bool is_listed(StrView word, const char *const *list, size_t count) {
+    StrBuf lower = {0};
+    bool found = false;
+    unicode_lower(word, &lower);
+    for (size_t i = 0; i < count && !found; i++) found = sv_equal(strbuf_view(&lower), sv(list[i]));
+    strbuf_free(&lower);
+    return found;
+}
+#define IS_LISTED(word, list) is_listed(word, list, sizeof(list) / sizeof *(list))
+
+/* Initials and the like: parts of one or two letters between full stops, or a number of one or two digits. */
+static bool has_short_parts(StrView word) {
+    int letters = 0, digits = 0, parts = 1;
+    for (size_t position = 0; position < word.length;) {
+        int c = utf8_next(word, &position);
+        if (c == '.') {
+            if (letters == 0) return false;
+            letters = 0;
+            parts++;
+        } else if (unicode_class(c) == CHAR_LETTER) {
+            letters++;
+        } else if (unicode_class(c) == CHAR_DIGIT) {
+            digits++;
+        } else if (unicode_class(c) != CHAR_MARK) {
+            return false;
+        }
+        if (letters > 2 || digits > 2) return false;
+    }
+    if (digits > 0) return letters == 0 && parts == 1;
+    return parts > 1 || letters == 1;
+}
+
+/* Does a full stop belong to this word, what stands between white space and it? */
+static bool is_abbreviation(StrView word, bool digit_follows) {
+    enum { LONGEST = 24 };
+    for (size_t position = 0; word.length > 0 && unicode_kind(peek(word, 0)) == UNICODE_PUNCTUATION;
+         position = 0) { /* "(Mr" */
+        utf8_next(word, &position);
+        word = (StrView){word.data + position, word.length - position};
+    }
+    if (word.length == 0 || word.length > LONGEST) return false;
+    return has_short_parts(word) || IS_LISTED(word, ABBREVIATIONS) ||
+           (digit_follows && IS_LISTED(word, BEFORE_NUMBERS));
+}
+
+typedef struct {
+    StrView text;
+    bool cased;            /* has upper-case letters, so that lower-case ones say something */
+    size_t position, word; /* where we are; where the word that we are in began */
+} Scan;
+
+static size_t skip_spaces(StrView text, size_t position) {
+    for (size_t next = position; next < text.length; position = next)
+        if (!unicode_is_space(utf8_next(text, &next))) break;
+    return position;
+}
+
+/* The first letter or digit at or behind `position` if only quotes, dashes and the like stand before it. */
+static int first_of_word(StrView text, size_t position) {
+    enum { MOST_SKIPPED = 8 };
+    for (int i = 0; i < MOST_SKIPPED && position < text.length; i++) {
+        int c = utf8_next(text, &position);
+        if (is_word(c)) return c;
+    }
+    return -1;
+}
+
+/* Behind the marks and what closes; French puts a space before its closing quotes. */
+static size_t skip_closing(StrView text, size_t position, bool wide) {
+    for (size_t next = position; next < text.length; position = next)
+        if (!is_closing(utf8_next(text, &next), wide)) break;
+    size_t after = skip_spaces(text, position);
+    int c = peek(text, after);
+    if (after > position && (c == 0xBB || c == 0x203A)) {
+        utf8_next(text, &after);
+        int behind = peek(text, after);
+        if (behind < 0 || unicode_is_space(behind)) return after;
+    }
+    return position;
+}
+
+/* At an end mark that begins at `start`: goes behind all that belongs to it. Does the sentence end there? */
+static bool scan_end(Scan *scan, size_t start, EndKind kind) {
+    StrView text = scan->text;
+    int marks = 1;
+    for (size_t next = scan->position; next < text.length; scan->position = next, marks++) {
+        EndKind more = end_kind(utf8_next(text, &next));
+        if (more == END_NONE) break;
+        if (more > kind) kind = more;
+    }
+    if (kind == END_STOP && marks > 1) kind = END_ELLIPSIS;
+    size_t closed = skip_closing(text, scan->position, kind >= END_WIDE_STOP);
+    bool in_quotes = closed > scan->position;
+    scan->position = closed;
+    size_t begin = skip_spaces(text, closed);
+    if (begin == text.length) return false; /* the last sentence ends with the text */
+    if (begin == closed) return kind == END_WIDE_STOP || (kind == END_WIDE_MARK && !in_quotes);
+    int first = first_of_word(text, begin);
+    if (unicode_is_lower(first) && scan->cased) return false;
+    if (kind == END_ELLIPSIS) return scan->cased;
+    StrView word = {text.data + scan->word, start - scan->word};
+    bool digit = unicode_class(peek(text, begin)) == CHAR_DIGIT;
+    return kind != END_STOP || in_quotes || !is_abbreviation(word, digit);
+}
+
+static void add_sentence(StrView text, size_t start, size_t end, PieceList *sentences) {
+    start = skip_spaces(text, start);
+    if (start >= end) return;
+    StrView sentence = unicode_trim_end((StrView){text.data + start, end - start});
+    if (sentence.length == 0) return;
+    MEM_GROW(sentences->items, sentences->capacity, (size_t)sentences->count + 1);
+    sentences->items[sentences->count++] = sentence;
+}
+
+void split_sentences(StrView text, PieceList *sentences) {
+    Scan scan = {.text = text, .cased = has_upper(text)};
+    size_t begun = 0;
+    bool words = false; /* since `begun` there was a letter or digit */
+    while (scan.position < text.length) {
+        size_t start = scan.position;
+        int c = utf8_next(text, &scan.position);
+        EndKind kind = end_kind(c);
+        bool cut = c == '\n' || c == '\r';
+        if (kind != END_NONE) cut = scan_end(&scan, start, kind) && words;
+        if (cut) {
+            add_sentence(text, begun, scan.position, sentences);
+            begun = scan.position;
+            words = false;
+        }
+        words = words || is_word(c);
+        if (unicode_is_space(c) || cut) scan.word = scan.position;
+    }
+    add_sentence(text, begun, text.length, sentences);
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# split.sh - translate --split: paragraphs in, paragraphs out, white space and line ends as they were.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+translate() { "$attn" translate -m "$model" "$@"; }
+
+printf '  go . hi !\thi !  \n\n \t\nhi !\n' >"$TMP/text"
+expect 0 translate --split "$TMP/text"
+printf '  va ! salut !\tsalut !  \n\n \t\nsalut !\n' >"$TMP/want"
+same "paragraphs" "$TMP/want" "$TMP/out"
+translate --split <"$TMP/text" >"$TMP/out"
+same "paragraphs from a pipe" "$TMP/want" "$TMP/out"
+
+# A file of single sentences is translated as without the option.
+cut -f 1 "$TMP/tiny.tsv" | grep -v '[.!?].*[.!?]' >"$TMP/source"
+translate "$TMP/source" >"$TMP/base"
+translate --split --threads 2 "$TMP/source" >"$TMP/out"
+same "single sentences" "$TMP/base" "$TMP/out"
+
+# JSON may hold line ends; they stay.
+cat >"$TMP/json" <<'END'
+{"text": "hi !\n\n  go .\n", "id": 3}
+END
+expect 0 translate --split --json-input --alignment "$TMP/json"
+grep -qF '"id": 3, "translation": "salut !\n\n  va !\n"' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+
+# N-best: the k-th of each sentence. Long sentences are cut as long lines are.
+echo 'go . hi !' >"$TMP/two"
+expect 0 translate --split -b 4 --n-best 2 "$TMP/two"
+head -n 1 "$TMP/out" | grep -q '^0 ||| va ! salut ! ||| F0= -' || fail "n-best: $(cat "$TMP/out")"
+[ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "n-best: lines"
+{ echo 'hi !' && yes 'go' | head -n 60 && echo '. hi !'; } | tr '\n' ' ' >"$TMP/long"
+expect 0 translate --split --max-length 20 "$TMP/long"
+says "a sentence of line 1 is longer than 20 tokens: translated in"
+[ "$(wc -l <"$TMP/out")" -eq 1 ] || fail "a long sentence changes the number of lines"
+grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a long sentence: $(cat "$TMP/out")"
+expect 0 translate --split --max-length 20 --max-length-crop "$TMP/long"
+says "a sentence of line 1 is longer than 20 tokens: cropped"
+grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a cropped sentence: $(cat "$TMP/out")"
+expect 2 translate --splitt "$TMP/text"
+says "did you mean '--split'?"
