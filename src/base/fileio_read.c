@@ -197,7 +197,7 @@ Status file_make_dirs(const char *path) {
     Status status = STATUS_OK;
     for (char *end = part; status == STATUS_OK && *end; end++) {
         /* Stop at the end of each component; the first byte may be the root's slash. */
-        if (end == part || (end[0] != '/' && end[1] != '\0')) continue;
+        if (end[0] == '/' ? end == part : end[1] != '\0') continue;
         char kept = *end;
         if (kept == '/') *end = '\0';
         struct stat about;

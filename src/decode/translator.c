@@ -41,6 +41,13 @@ void translator_free(Translator *translator) {
     mem_free(translator);
 }
 
+int translator_broken(const Translator *translator) {
+    int broken = -1;
+    for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
+        if (translator->scorers[i]) broken = scorer_broken(translator->scorers[i]);
+    return broken;
+}
+
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
 /* ---- groups of sentences ---- */
@@ -188,7 +195,7 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Piec
 /* Cut a text that may be too long and add its pieces; returns how many. `*end` is where those before it
  * ended, and moves behind it. */
 static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView text, long number,
-                           const char **end) {
+                           StrList *unknown, const char **end) {
     const TranslatorOptions *options = &translator->options;
     PieceList texts = {0};
     int added = 0;

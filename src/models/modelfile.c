@@ -57,7 +57,10 @@ static Status check_format(const SafeFile *file) {
                            "models are the best.safetensors and last.safetensors of a run directory");
     TRY(require(file, "format", &format));
     TRY(require(file, "format_version", &version));
-    if (strcmp(version, FORMAT_VERSION) == 0) return STATUS_OK;
+    if (strcmp(version, FORMAT_VERSION) == 0 && safetensors_has_digests(file)) return STATUS_OK;
+    if (strcmp(version, FORMAT_VERSION) == 0)
+        return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
+                           "every model of this format is written with them: the file was changed");
     return status_hint(
         status_fail(STATUS_DATA, "its format version is %s, this program reads " FORMAT_VERSION, version),
         "another version of attn-mt wrote it: use that one, or train the model again");
