@@ -15,7 +15,8 @@ again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: 
 "$root/opt/mt/bin/attn-mt" --version | grep -qFx "attn-mt $version" || fail "the program does not run"
 share=$root/opt/mt/share
 for file in bash-completion/completions/attn-mt zsh/site-functions/_attn-mt \
-    fish/vendor_completions.d/attn-mt.fish attn-mt/configs/demo.json attn-mt/data/train.tsv doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
+    fish/vendor_completions.d/attn-mt.fish attn-mt/configs/demo.json attn-mt/data/train.tsv \
+    doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
     [ -s "$share/$file" ] || fail "$file is not installed"
 done
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$share/man/man1/attn-mt.1" | grep -v '^\.' | sed -n '/^cp -r/,$p' |
@@ -59,7 +60,8 @@ Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
     dpkg-deb -f "$deb" Depends | grep -q libopenblas || fail "no dependency on OpenBLAS"
     dpkg-deb -c "$deb" >"$TMP/log"
     for file in bin/attn-mt share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \
-        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt share/attn-mt/configs/demo.json; do
+        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt \
+        share/attn-mt/configs/demo.json; do
         grep -q "\./usr/$file$" "$TMP/log" || fail "$file is not in the package"
     done
     if command -v lintian >/dev/null; then
