@@ -1,6 +1,7 @@
 # read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
 # 100 sentences like the program: each decoder, each attention score, each way to cut text.
 set -eu
+# not sanitized
 . tests/cli/tiny_model.inc
 python=${PYTHON:-python3}
 "$python" -c 'import numpy' 2>/dev/null || {
