@@ -9,6 +9,13 @@ fail() {
 # The program is there; whatever flags it was built with, it is not built again.
 again() { make -s --no-print-directory -o all BUILD="$BUILD" "$@"; }
 
+# ---- without pkg-config the message is about that, not about libraries that may well be there
+! make -s BUILD="$TMP/none" PKG_CONFIG=no-such-program all >"$TMP/log" 2>&1 || fail "built without pkg-config"
+grep -q "missing: no-such-program, the program that knows where libraries are" "$TMP/log" || {
+    cat "$TMP/log"
+    fail "the message about pkg-config"
+}
+
 # ---- install: the examples of the man page work with what is there, and uninstall leaves no file
 root=$TMP/root
 again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: $(cat "$TMP/log")"
