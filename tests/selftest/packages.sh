@@ -9,13 +9,21 @@ fail() {
 # The program is there; whatever flags it was built with, it is not built again.
 again() { make -s --no-print-directory -o all BUILD="$BUILD" "$@"; }
 
+# ---- without pkg-config the message is about that, not about libraries that may well be there
+! make -s BUILD="$TMP/none" PKG_CONFIG=no-such-program all >"$TMP/log" 2>&1 || fail "built without pkg-config"
+grep -q "missing: no-such-program, the program that knows where libraries are" "$TMP/log" || {
+    cat "$TMP/log"
+    fail "the message about pkg-config"
+}
+
 # ---- install: the examples of the man page work with what is there, and uninstall leaves no file
 root=$TMP/root
 again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: $(cat "$TMP/log")"
 "$root/opt/mt/bin/attn-mt" --version | grep -qFx "attn-mt $version" || fail "the program does not run"
 share=$root/opt/mt/share
 for file in bash-completion/completions/attn-mt zsh/site-functions/_attn-mt \
-    fish/vendor_completions.d/attn-mt.fish attn-mt/configs/demo.json attn-mt/data/train.tsv doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
+    fish/vendor_completions.d/attn-mt.fish attn-mt/configs/demo.json attn-mt/data/train.tsv \
+    doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
     [ -s "$share/$file" ] || fail "$file is not installed"
 done
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$share/man/man1/attn-mt.1" | grep -v '^\.' | sed -n '/^cp -r/,$p' |
@@ -59,7 +67,8 @@ Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
     dpkg-deb -f "$deb" Depends | grep -q libopenblas || fail "no dependency on OpenBLAS"
     dpkg-deb -c "$deb" >"$TMP/log"
     for file in bin/attn-mt share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \
-        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt share/attn-mt/configs/demo.json; do
+        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt \
+        share/attn-mt/configs/demo.json; do
         grep -q "\./usr/$file$" "$TMP/log" || fail "$file is not in the package"
     done
     if command -v lintian >/dev/null; then
