@@ -128,7 +128,7 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
         set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
     if (o->epochs > 20) set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
-    set(rule, "train.learning_rate", fine_tune ? 0.0005 : pairs < 2000 ? 0.003 : 0.002);
+    set(rule, "train.learning_rate", fine_tune ? 0.0005 : pairs < 20000 ? 0.003 : 0.002);
     if (fine_tune) explain(rule, "gently from a trained model");
 }
 
