@@ -16,8 +16,8 @@ typedef struct {
     char sha256[65]; /* of all usable pairs: tells whether a resumed run sees the same data */
 } Corpus;
 
-/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Where pairs are held
- * out, these are the others for `filter`, and without it the ones held out. Warnings go to the log. */
+/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Where pairs are
+ * held out, `filter` leaves them out, and without it they alone are read. Warnings go to the log. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text);
 void corpus_free(Corpus *corpus);

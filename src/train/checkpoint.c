@@ -247,7 +247,7 @@ static Status check_option(const Option *row, const void *saved, const void *now
     return s;
 }
 
-/* Of a linear schedule the rate is what the new end makes of it: not what a run to that end would have had. */
+/* A linear schedule goes on as the new end has it: not as a run to that end would have begun. */
 static void warn_of_end(const TrainOptions *saved, const TrainOptions *now) {
     if (now->schedule != SCHEDULE_LINEAR) return;
     if (saved->epochs == now->epochs && saved->max_updates == now->max_updates) return;

@@ -93,16 +93,15 @@ static void choose_text(Rule *rule, DataSize size) {
 
 static void choose_model(Rule *rule, long pairs) {
     char count[32];
-    double width = pairs < 2000 ? 128 : pairs < 20000 ? 192 : pairs < 500000 ? 256 : 512;
+    double width = pairs < 20000 ? 192 : pairs < 500000 ? 256 : 512;
     if (options_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
     set(rule, "model.hidden", width);
     set(rule, "model.embedding", width);
     explain(rule, "for %s pairs", str_count(pairs, count));
     double dropout = pairs < 200000 ? 0.3 : pairs < 1000000 ? 0.2 : 0.1;
-    set(rule, "model.dropout_embedding", dropout);
-    set(rule, "model.dropout_layers", dropout);
-    set(rule, "model.dropout_encoder", dropout);
-    set(rule, "model.dropout_output", dropout);
+    static const char *const PLACES[] = {"model.dropout_embedding", "model.dropout_layers",
+                                         "model.dropout_encoder", "model.dropout_output"};
+    for (int i = 0; i < 4; i++) set(rule, PLACES[i], dropout);
     explain(rule, "%s", pairs < 200000 ? "little data is soon known by heart" : "much data needs less");
 }
 
@@ -129,7 +128,7 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
         set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
     if (o->epochs > 20) set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
-    set(rule, "train.learning_rate", fine_tune ? 0.0005 : 0.002);
+    set(rule, "train.learning_rate", fine_tune ? 0.0005 : pairs < 20000 ? 0.003 : 0.002);
     if (fine_tune) explain(rule, "gently from a trained model");
 }
 

@@ -157,6 +157,24 @@ static Status read_data(Trainer *t) {
     return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
 }
 
+/* About how many updates the run will make; 0 if it has no such end. */
+static double planned_updates(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    double amount =
+        o->batch_unit == BATCH_SENTENCES ? t->train.count : (double)t->train.target.count + t->train.count;
+    double updates = o->epochs * ceil(ceil(amount / o->batch_size) / o->accumulate);
+    return o->max_updates && (!o->epochs || o->max_updates < updates) ? o->max_updates : updates;
+}
+
+static void warn_of_warmup(const Trainer *t) {
+    double updates = planned_updates(t);
+    int warmup = t->config->train.warmup;
+    if (updates == 0 || warmup < updates || warmup < 10) return;
+    log_warn("the run ends after about %.0f updates, before its warm-up of %d does: it will learn little; "
+             "more epochs, --set train.warmup=%.0f, or --set model.size=auto",
+             updates, warmup, updates / 10);
+}
+
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
@@ -175,6 +193,7 @@ static void announce(const Trainer *t) {
         log_info("         a batch is cut into %d part%s, so no more threads than that compute gradients; "
                  "train.shards changes it",
                  t->config->train.shards, t->config->train.shards == 1 ? "" : "s");
+    warn_of_warmup(t);
     if (gemm_better_kernel())
         log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
                  gemm_kernel(), gemm_better_kernel());

@@ -242,6 +242,7 @@ refuse 1 'missing.tsv' new --set data.train="$own/missing.tsv"
 refuse 1 'missing.tsv' new --set data.valid="$own/missing.tsv"
 refuse 2 'no training data is configured' new --set data.train=
 refuse 2 'no validation data is configured' new --set data.valid=
+grep -q '^hint: .*data.held_out' "$own/err" || complain "no hint: $(cat "$own/err")"
 : >"$own/empty.tsv"
 refuse 3 'empty.tsv' new --set data.train="$own/empty.tsv"
 refuse 3 'empty.tsv' new --set data.valid="$own/empty.tsv"
@@ -250,7 +251,7 @@ refuse 2 "unknown key 'train.learning_rat'" new --set train.learning_rat=1
 grep -q "^hint: .*learning_rate" "$own/err" || complain "no suggestion: $(cat "$own/err")"
 refuse 2 'learning_rate' new --set train.learning_rate=fast
 refuse 2 'model.decoder.start' new --set model.decoder.start=final
-refuse 2 "unexpected argument 'extra'" new extra
+refuse 1 "cannot find 'extra'" new extra
 refuse 1 "missing.json" new --config "$own/missing.json"
 printf '{"train": {"epochs": 3,}}\n' >"$own/bad.json"
 refuse 2 'bad.json' new --config "$own/bad.json"

@@ -1,0 +1,171 @@
+#!/bin/sh
+# own_data.sh - a stranger with sentence pairs of his own: `attn-mt train FILE` finds sizes, validation pairs
+# and languages, judges short targets, goes on, and starts from a model.
+set -eu
+. tests/cli/tiny_model.inc
+
+# Small enough for a second; the rule still chooses what is not set.
+small="--set model.hidden=16 --set model.embedding=16 --set train.samples=0 --threads 1"
+train() { # STATUS RUN ARGUMENT...
+    wanted=$1 run=$2
+    shift 2
+    # shellcheck disable=SC2086  # words
+    expect "$wanted" "$attn" train --run "$TMP/$run" "$@" $small
+}
+silent_on() { # TEXT
+    ! grep -qF -e "$1" "$TMP/err" || fail "'$1' on standard error: $(cat "$TMP/err")"
+}
+member() { # RUN KEY: of its last validation
+    tail -n 1 "$TMP/$1/train.jsonl" | sed -n "s/.*\"$2\": \([^,}]*\).*/\1/p"
+}
+
+scripts/make-pairs german 120 >"$TMP/plain.tsv"
+{ printf 'en\tde\n' && cat "$TMP/plain.tsv"; } >"$TMP/header.tsv"
+awk -F'\t' '{ print $1 > A; print $2 > B }' A="$TMP/two.en" B="$TMP/two.de" "$TMP/plain.tsv"
+
+# ---- one command -------------------------------------------------------------------------------------------
+
+train 0 one "$TMP/plain.tsv" --after-epochs 3
+says 'held out a share of 0.17 of the pairs'
+says 'sizes    530 words a side'
+for key in text.bpe_merges train.batch_size train.warmup model.dropout_embedding train.stop_on=chrf; do
+    says "$key"
+done
+silent_on 'train.epochs='
+silent_on 'model.hidden='
+says ' validation pairs, held out of the file'
+says 'columns  source and target; --languages en-de names'
+grep -q '"valid_chrf": [0-9]' "$TMP/one/train.jsonl" || fail "no chrF: $(cat "$TMP/one/train.jsonl")"
+awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || fail "more than 80 columns"
+grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
+expect 0 "$attn" inspect "$TMP/one/best.safetensors"
+grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+
+# What was chosen is a configuration: the same run by hand gives the same bytes.
+"$attn" train "$TMP/plain.tsv" --after-epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
+# shellcheck disable=SC2086  # words
+expect 0 "$attn" train --config "$TMP/chosen.json" $small --run "$TMP/by_hand" --set model.size=manual
+silent_on 'sizes '
+for tensors in one by_hand; do
+    "$attn" translate --model "$TMP/$tensors/last.safetensors" "$TMP/two.en" >"$TMP/$tensors.out"
+done
+same "chosen and by hand" "$TMP/one.out" "$TMP/by_hand.out"
+[ "$(member one valid_loss)" = "$(member by_hand valid_loss)" ] || fail "chosen and by hand: other losses"
+
+# The rule is for those who do not configure.
+for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
+    expect 0 "$attn" train --config "$config" --dump-config=minimal
+    silent_on 'sizes '
+    silent_on 'held out'
+    ! grep -q '"size"' "$TMP/out" || fail "$config has model.size"
+done
+expect 0 "$attn" train --config configs/demo.json --set model.size=auto --dump-config
+says 'train.stop_on=chrf'
+silent_on 'train.epochs='
+expect 0 "$attn" train "$TMP/plain.tsv" --set model.size=manual --dump-config
+silent_on 'sizes '
+
+# ---- languages ---------------------------------------------------------------------------------------------
+
+languages() { # FILE SOURCE TARGET COLUMNS ARGUMENT...
+    file=$1 source=$2 target=$3 columns=$4
+    shift 4
+    expect 0 "$attn" train "$file" --dump-config "$@"
+    for pair in "source\": \"$source" "target\": \"$target" "columns\": \"$columns"; do
+        grep -qF "\"$pair\"" "$TMP/out" || fail "$file $*: no $pair in $(head -n 12 "$TMP/out")"
+    done
+}
+languages "$TMP/plain.tsv" source target source,target
+languages "$TMP/header.tsv" en de en,de
+says "columns  en and de, as the first line of '$TMP/header.tsv' says"
+languages "$TMP/header.tsv" de en en,de --languages de-en
+languages "$TMP/plain.tsv" de en de,en --languages de-en
+languages "$TMP/plain.tsv" de en en,de --languages de-en --set data.columns=en,de
+languages "$TMP/two.{}" en de en,de --languages en-de
+train 2 none "$TMP/two.{}"
+says 'which languages does {}'
+says 'hint: name them: --languages en-de'
+for wrong in en en- -de en-en English-en en-de-fr; do
+    train 2 none "$TMP/plain.tsv" --languages=$wrong
+    says "does not name two languages"
+done
+train 0 header "$TMP/header.tsv" --after-epochs 1
+says 'left out 1 header line'
+expect 0 "$attn" inspect "$TMP/header/best.safetensors"
+grep -q 'target_language.*de' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+train 1 none "$TMP/missing.tsv"
+says "cannot find '$TMP/missing.tsv'"
+train 3 none "$TMP/plain.tsv" --set data.held_out=1e-9
+says 'is held out for validation'
+says 'hint: raise data.held_out'
+
+# ---- going on ----------------------------------------------------------------------------------------------
+
+# With a schedule that does not look ahead, longer later is longer from the start.
+constant="--set train.schedule=constant --set train.warmup=5 --set train.average=0.01"
+constant="$constant --set train.valid_every=0"
+# shellcheck disable=SC2086  # words
+{
+    train 0 whole "$TMP/plain.tsv" --after-epochs 4 $constant
+    train 0 parts "$TMP/plain.tsv" --after-epochs 2 $constant
+}
+train 0 parts "$TMP/plain.tsv" --resume # neither sizes nor schedule are chosen anew
+says 'resume   the run is finished, all epochs are done: 2 epochs'
+says 'to train longer: --resume --after-epochs 4'
+silent_on 'sizes '
+train 0 parts "$TMP/plain.tsv" --resume --after-epochs 4
+says 'resume   from update'
+cmp "$TMP/whole/last.safetensors" "$TMP/parts/last.safetensors" || fail "longer later is another model"
+train 2 parts "$TMP/plain.tsv" --resume --seed 7
+says 'train.seed was 1, now it is 7'
+train 0 one "$TMP/plain.tsv" --resume --after-epochs 4
+says 'falls to 0 at the new end'
+[ "$(member one epoch)" = 4 ] || fail "a linear run was not trained longer"
+
+# ---- starting from a model ---------------------------------------------------------------------------------
+
+model=$TMP/header/best.safetensors
+scripts/make-pairs german 60 2 >"$TMP/new.tsv"
+train 0 started "$TMP/new.tsv" --init "$model" --after-epochs 1
+says 'gently from a trained model: train.learning_rate=0.0005'
+silent_on 'text.bpe_merges'
+expect 0 "$attn" inspect "$TMP/started/best.safetensors"
+grep -q 'target_language.*de' "$TMP/out" || fail "--init forgets the languages: $(cat "$TMP/out")"
+# No step: these are its weights.
+train 0 same "$TMP/new.tsv" --init "$model" --after-updates 1 --set train.learning_rate=0
+for run in header same; do
+    "$attn" translate --model "$TMP/$run/best.safetensors" "$TMP/two.en" >"$TMP/$run.out"
+done
+same "weights of --init" "$TMP/header.out" "$TMP/same.out"
+train 2 none "$TMP/new.tsv" --init "$model" --set model.cell=lstm
+says "its model.cell is \"gru\", here it is \"lstm\""
+says 'hint: leave out model.cell'
+train 2 none "$TMP/new.tsv" --init "$model" --set text.lowercase=true
+says 'its text.lowercase is false'
+train 1 none "$TMP/new.tsv" --init "$TMP/missing.safetensors"
+train 3 none "$TMP/new.tsv" --init "$TMP/new.tsv"
+says "'$TMP/new.tsv'"
+
+# ---- short targets -----------------------------------------------------------------------------------------
+
+# BLEU-4 of single words is always 0: the loss decides, and a warning names the cure.
+awk 'BEGIN { for (i = 0; i < 10; i++) printf "%d\tw%d\n", i, 9 - i }' >"$TMP/short.tsv"
+short="--set data.valid=$TMP/short.tsv --set text.tokenizer=word --set text.min_count=1 --after-epochs 40"
+rate="--set train.schedule=constant --set train.learning_rate=0.01 --set train.warmup=0 --set train.average=0"
+# shellcheck disable=SC2086  # words
+train 0 short "$TMP/short.tsv" $short $rate --set train.stop_on=bleu --set train.valid_every=5
+says 'BLEU is 0 although the loss has halved'
+says '--set train.stop_on=chrf'
+[ "$(grep -c 'loss has halved' "$TMP/err")" -eq 1 ] || fail "the warning comes more than once"
+grep '"best": true' "$TMP/short/train.jsonl" | tail -n 1 >"$TMP/best"
+least=$(sed 's/.*"valid_loss": \([^,]*\),.*/\1/' "$TMP/short/train.jsonl" | sort -g | head -n 1)
+grep -qF "\"valid_loss\": $least," "$TMP/best" || fail "best is not the lowest loss: $(cat "$TMP/best")"
+! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed although nobody wants it"
+
+# ---- words to the log --------------------------------------------------------------------------------------
+
+train 0 lines "$TMP/plain.tsv" --after-epochs 2 --disp-freq 3 --set train.batch_size=16
+grep -q '^epoch 1  update 3 .* loss .* ETA ' "$TMP/err" || fail "no progress lines: $(cat "$TMP/err")"
+expect 0 "$attn" train --config "$TMP/chosen.json" --set model.size=manual --set model.hidden=16 \
+    --set train.warmup=400 --after-epochs 1 --run "$TMP/warm" --threads 1
+says 'before its warm-up of 400 does'
