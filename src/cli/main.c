@@ -24,7 +24,7 @@ static const Command COMMANDS[] = {
     {"translate", cmd_translate, "translate text, one sentence a line"},
     {"bleu", cmd_bleu, "score translations with BLEU and chrF, as sacreBLEU does"},
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
-    {"inspect", cmd_inspect, "show what is in a model file"},
+    {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
     {"demo", cmd_demo, "draw small computations of attention and of the encoding of positions"},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
