@@ -1,4 +1,4 @@
-/* cmd_inspect.c - attn-mt inspect: what is in a model file. */
+/* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,11 +7,12 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/inspect_data.h"
 #include "models/modelfile.h"
 
 typedef struct {
     bool json, vocab;
-    char *codes;
+    char *codes, *valid, *languages;
 } InspectOptions;
 
 #define FIELD(member) OPT_FIELD(InspectOptions, member)
@@ -19,24 +20,32 @@ typedef struct {
 /* clang-format off */
 static const Option INSPECT_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
-     .help = "print one JSON object", .group = "Options"},
-    {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false",
+     .help = "print one JSON object", .group = "Models and data"},
+    {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false", .group = "Models",
      .help = "list the tokens with their numbers instead: id, source token, target token"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
      .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and "
              "FILE.target"},
+    {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
+     .help = "also count the pairs that stand in these validation pairs", .group = "Data"},
+    {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+     .help = "the languages that {} stands for, as in en-de"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt inspect [OPTION...] MODEL\n"
+    "       attn-mt inspect [OPTION...] PAIRS\n"
     "\n"
-    "Shows configuration, vocabularies, parameters, scores and provenance of a model file.\n";
+    "Shows configuration, vocabularies, parameters, scores and provenance of a model file; or of sentence\n"
+    "pairs, a TSV file or a pattern such as train.{}, how many there are, how long, in which scripts, which\n"
+    "are repeated and which look wrong, with the first lines of each.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
                                "  attn-mt inspect --vocab best.safetensors | head\n"
-                               "  attn-mt inspect --codes bpe.codes best.safetensors\n";
+                               "  attn-mt inspect --codes bpe.codes best.safetensors\n"
+                               "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n";
 
 /* What the file says of itself must not command a terminal. */
 static Status print(StrBuf *out) {
@@ -217,6 +226,21 @@ static Status inspect(const InspectOptions *options, const char *path) {
     return status;
 }
 
+static Status inspect_pairs(const InspectOptions *options, const char *path) {
+    if (!options->vocab && !options->codes)
+        return inspect_data(&(InspectData){options->valid, options->languages, options->json}, path);
+    status_fail(STATUS_USAGE, "'%s' holds sentence pairs, and %s asks for a model", path,
+                options->vocab ? "--vocab" : "--codes");
+    return status_hint(STATUS_USAGE,
+                       "models are the best.safetensors and last.safetensors of a run directory");
+}
+
+static Status inspect_model(const InspectOptions *options, const char *path) {
+    if (!options->valid) return inspect(options, path);
+    status_fail(STATUS_USAGE, "'%s' is no text, and --valid compares sentence pairs", path);
+    return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
+}
+
 Status cmd_inspect(int argc, char **argv) {
     InspectOptions options;
     OptionTable tables[] = {{INSPECT_OPTIONS, &options}, {0}};
@@ -227,10 +251,11 @@ Status cmd_inspect(int argc, char **argv) {
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK && files.count != 1) {
-        status = status_fail(STATUS_USAGE, files.count ? "more than one model given" : "no model given");
-        status_hint(status, "attn-mt inspect MODEL");
+        status = status_fail(STATUS_USAGE, files.count ? "more than one file given" : "no file given");
+        status_hint(status, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
     } else if (status == STATUS_OK) {
-        status = inspect(&options, files.items[0]);
+        const char *path = files.items[0];
+        status = inspect_is_data(path) ? inspect_pairs(&options, path) : inspect_model(&options, path);
     }
     mem_free(files.items);
     options_free(tables);

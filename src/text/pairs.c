@@ -237,6 +237,10 @@ void pair_reader_close(PairReader *reader) {
 
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
+long pair_reader_line(const PairReader *reader) {
+    return reader->first ? line_reader_number(reader->first) : 0;
+}
+
 /* ---- lines ---- */
 
 static bool needs_repair(StrView text, bool *nul) {

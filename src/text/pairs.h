@@ -41,6 +41,7 @@ void pair_reader_take(PairReader *reader, PairPart part); /* from now on; all pa
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
 void pair_reader_rewind(PairReader *reader);      /* counts start again */
 long pair_reader_count(const PairReader *reader); /* usable pairs so far */
+long pair_reader_line(const PairReader *reader);  /* of the pair just read, in its file */
 /* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);

@@ -47,9 +47,9 @@ expect 2 "$attn" inspect --codes "$TMP/none" "$TMP/words/best.safetensors"
 says "no byte-pair merges"
 
 expect 2 "$attn" inspect
-says "no model given"
+says "no file given"
 expect 2 "$attn" inspect "$model" "$model"
-says "more than one model"
+says "more than one file"
 expect 1 "$attn" inspect "$TMP/nothing"
 says "nothing"
 expect 3 "$attn" translate -m "$TMP/tiny.tsv"

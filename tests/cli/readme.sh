@@ -1,5 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command that README.md shows is run, in the order it is shown, on small files.
+# readme.sh - every attn-mt command that README.md and docs/your-data.md show is run, in the order it is shown, on small
+# files.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -21,27 +22,61 @@ head -n 20 data/valid.tsv >my-dev.tsv
 cut -f 1 my-dev.tsv | tee test.en >input.txt
 cut -f 2 my-dev.tsv | tee test.fr >reference.txt
 
+status=0
+# run_commands FILE: its lines
+run_commands() {
+    while IFS= read -r command; do
+        echo "\$ $command"
+        if ! sh -c "$command" </dev/null >out 2>err; then
+            echo "failed:"
+            cat err
+            status=1
+        fi
+        # what later commands refer to
+        for copy in a b; do
+            [ ! -f runs/mine/best.safetensors ] || cp runs/mine/best.safetensors $copy.safetensors
+        done
+    done <"$1"
+}
+# lines FILE COUNT
+lines() {
+    [ "$(wc -l <"$1")" -eq "$2" ] || {
+        echo "$1 has $(wc -l <"$1") lines instead of $2"
+        status=1
+    }
+}
+
 # Lines of code blocks, without the trailing comment.
 sed -n 's/^    \(build\/attn-mt .*\)$/\1/p' "$root/README.md" | sed 's/  *# .*$//' >commands
 [ "$(wc -l <commands)" -ge 8 ] || {
     echo "README.md shows only $(wc -l <commands) commands"
     exit 1
 }
-status=0
-while IFS= read -r command; do
-    echo "\$ $command"
-    if ! sh -c "$command" </dev/null >out 2>err; then
-        echo "failed:"
-        cat err
-        status=1
-    fi
-    # what later commands refer to
-    for copy in a b; do
-        [ ! -f runs/mine/best.safetensors ] || cp runs/mine/best.safetensors $copy.safetensors
-    done
-done <commands
-[ "$(wc -l <output.txt)" -eq 20 ] || {
-    echo "translate made $(wc -l <output.txt) lines of 20"
+run_commands commands
+lines output.txt 20
+
+# Numbers below 300 and their names in German, three of them twice; all lines of code blocks, over in seconds.
+awk 'BEGIN {
+    split("eins zwei drei vier fünf sechs sieben acht neun", unit, " ")
+    split("zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig", ten, " ")
+    for (n = 1; n <= 303; n++) {
+        k = n > 300 ? n - 300 : n
+        text = k >= 200 ? "zweihundert " : k >= 100 ? "einhundert " : ""
+        print k "\t" text unit[k % 10] (k % 10 && int(k / 10) % 10 ? " und " : "") ten[int(k / 10) % 10]
+    }
+}' | grep -v '	$' >mine.tsv
+cut -f 1 mine.tsv | head -n 20 | tee test.en >input.txt
+cut -f 2 mine.tsv | head -n 20 >test.de
+sed -n 's/^    //p' "$root/docs/your-data.md" | sed -e 's/train.epochs=[0-9]*/train.epochs=1/' \
+    -e 's/\(model.[a-z]*\)=[0-9][0-9][0-9]*/\1=32/g' >commands
+[ "$(wc -l <commands)" -ge 12 ] || {
+    echo "docs/your-data.md shows only $(wc -l <commands) commands"
     exit 1
+}
+run_commands commands
+lines output.txt 20
+build/attn-mt inspect train.tsv --valid valid.tsv | grep -q 'pairs also in validation  *0$' || {
+    echo "validation pairs are in train.tsv"
+    status=1
 }
 exit $status

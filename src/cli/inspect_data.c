@@ -1,0 +1,201 @@
+/* inspect_data.c - what pair_stats found, as text and as JSON. */
+#include "cli/inspect_data.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "cli/command_io.h"
+#include "text/pair_stats.h"
+
+bool inspect_is_data(const char *path) {
+    LineReader *reader;
+    StrView line;
+    bool more = false;
+    if (strstr(path, "{}")) return true;
+    if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
+    if (line_reader_open(&reader, path) != STATUS_OK) return false;
+    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. */
+    bool data =
+        line_reader_next(reader, &line, &more) == STATUS_OK && (!more || !memchr(line.data, 0, line.length));
+    line_reader_close(reader);
+    return data;
+}
+
+/* ---- what the report calls things ---- */
+
+static const char *const SIDE_NAMES[SIDES] = {"source", "target"};
+
+static const struct {
+    const char *key, *text;
+} FINDING_NAMES[FINDINGS] = {
+    [FOUND_REPEATED] = {"repeated_pairs", "pairs that stand there before"},
+    [FOUND_OTHER_TRANSLATION] = {"other_translations", "sources that had another target"},
+    [FOUND_IN_VALID] = {"in_validation", "pairs also in validation"},
+    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources also in validation"},
+    [FOUND_SAME_TEXT] = {"same_text", "the same text on both sides"},
+    [FOUND_SWAPPED] = {"swapped", "columns swapped"},
+    [FOUND_MOJIBAKE] = {"mojibake", "letters decoded wrongly, as in \"Ã©\""},
+    [FOUND_LENGTHS] = {"lengths", "very different lengths"},
+};
+
+static bool is_shown(const PairStats *stats, int kind) {
+    return stats->valid_pairs > 0 || (kind != FOUND_IN_VALID && kind != FOUND_SOURCE_IN_VALID);
+}
+
+static bool valid_is_swapped(const PairStats *stats) {
+    return stats->valid_swapped > 0 && 4 * stats->valid_swapped >= stats->valid_pairs;
+}
+
+/* ---- text ---- */
+
+static void add_finding(const PairStats *stats, int kind, StrBuf *out) {
+    const Finding *finding = &stats->findings[kind];
+    char count[32];
+    if (!is_shown(stats, kind)) return;
+    strbuf_format(out, "  %-36s %10s", FINDING_NAMES[kind].text, str_count(finding->count, count));
+    for (int i = 0; i < FIRST_LINES && i < finding->count; i++)
+        strbuf_format(out, "%s%ld",
+                      i                    ? ", "
+                      : finding->count > 1 ? "  lines "
+                                           : "  line ",
+                      finding->lines[i]);
+    strbuf_add(out, finding->count > FIRST_LINES ? SV(", ...\n") : SV("\n"));
+}
+
+static void add_lengths(const char *side, const char *unit, const Histogram *histogram, StrBuf *out) {
+    char number[3][32], name[32];
+    snprintf(name, sizeof name, "%s %s", side, unit);
+    strbuf_format(
+        out, "  %-36s %10s %10s %10s\n", name, str_count(histogram_quantile(histogram, 0.5), number[0]),
+        str_count(histogram_quantile(histogram, 0.95), number[1]), str_count(histogram->greatest, number[2]));
+}
+
+enum { SCRIPTS_SHOWN = 4 };
+
+static void add_characters(const PairStats *stats, int side, StrBuf *out) {
+    ScriptCount scripts[SCRIPTS_SHOWN];
+    int different, once, count = pair_stats_scripts(stats, side, scripts, SCRIPTS_SHOWN, &different, &once);
+    char number[32], rare[32];
+    double letters = 0;
+    for (int i = 0; i < count; i++) letters += (double)scripts[i].letters;
+    strbuf_format(out, "  %-36s %10s  %s of them once", SIDE_NAMES[side], str_count(different, number),
+                  str_count(once, rare));
+    for (int i = 0; i < count; i++)
+        strbuf_format(out, "%s%s %.3g%%", i ? ", " : "; ", scripts[i].name,
+                      100 * (double)scripts[i].letters / letters);
+    strbuf_add_char(out, '\n');
+}
+
+static void write_text(const PairStats *stats, const InspectData *wanted, const char *path, StrBuf *out) {
+    char count[32];
+    strbuf_format(out, "%s\n\n  %-36s %10s\n", path, "pairs", str_count(stats->pairs, count));
+    StrView rest = strbuf_view(&stats->report), line;
+    while (sv_next(&rest, '\n', &line))
+        if (line.length) strbuf_format(out, "  %.*s\n", SV_ARG(line));
+    strbuf_format(out, "\n%-38s %10s %10s %10s\n", "lengths", "median", "95 %", "longest");
+    for (int side = 0; side < SIDES; side++) {
+        add_lengths(SIDE_NAMES[side], "words", &stats->words[side], out);
+        add_lengths(SIDE_NAMES[side], "characters", &stats->characters[side], out);
+    }
+    strbuf_format(out, "  %-36s %10.2f  from %.2f to %.2f for nine of ten\n", "target / source characters",
+                  histogram_quantile(&stats->ratio, 0.5) / 100.0,
+                  histogram_quantile(&stats->ratio, 0.05) / 100.0,
+                  histogram_quantile(&stats->ratio, 0.95) / 100.0);
+    strbuf_add(out, SV("\ncharacters\n"));
+    for (int side = 0; side < SIDES; side++) add_characters(stats, side, out);
+    strbuf_add(out, SV("\nrepeated\n"));
+    for (int kind = 0; kind < FOUND_SAME_TEXT; kind++) add_finding(stats, kind, out);
+    strbuf_add(out, SV("\nsuspicious\n"));
+    for (int kind = FOUND_SAME_TEXT; kind < FINDINGS; kind++) add_finding(stats, kind, out);
+    if (valid_is_swapped(stats))
+        strbuf_format(out, "\nThe columns of %s seem to be in the other order.\n", wanted->valid);
+}
+
+/* ---- JSON ---- */
+
+static void add_quantiles(const char *name, const Histogram *histogram, StrBuf *out) {
+    strbuf_format(out, "\"%s\": {\"median\": %d, \"p95\": %d, \"max\": %d}", name,
+                  histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.95),
+                  histogram->greatest);
+}
+
+static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
+    ScriptCount scripts[SCRIPTS_SHOWN];
+    int different, once, count = pair_stats_scripts(stats, side, scripts, SCRIPTS_SHOWN, &different, &once);
+    strbuf_format(out, ",\n\"%s\": {", SIDE_NAMES[side]);
+    add_quantiles("words", &stats->words[side], out);
+    strbuf_add(out, SV(", "));
+    add_quantiles("characters", &stats->characters[side], out);
+    strbuf_format(out, ", \"different_characters\": %d, \"seen_once\": %d, \"letters\": {", different, once);
+    for (int i = 0; i < count; i++)
+        strbuf_format(out, "%s\"%s\": %ld", i ? ", " : "", scripts[i].name, scripts[i].letters);
+    strbuf_add(out, SV("}}"));
+}
+
+static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
+    strbuf_add(out, SV("{\"file\": "));
+    json_write_string(out, sv(path));
+    strbuf_format(out, ", \"pairs\": %ld, \"notes\": [", stats->pairs);
+    StrView rest = strbuf_view(&stats->report), line;
+    for (bool first = true; sv_next(&rest, '\n', &line);) {
+        if (line.length == 0) continue;
+        if (!first) strbuf_add(out, SV(", "));
+        json_write_string(out, line);
+        first = false;
+    }
+    strbuf_add_char(out, ']');
+    for (int side = 0; side < SIDES; side++) add_json_side(stats, side, out);
+    strbuf_format(out, ",\n\"ratio\": {\"median\": %.2f, \"p05\": %.2f, \"p95\": %.2f}",
+                  histogram_quantile(&stats->ratio, 0.5) / 100.0,
+                  histogram_quantile(&stats->ratio, 0.05) / 100.0,
+                  histogram_quantile(&stats->ratio, 0.95) / 100.0);
+    for (int kind = 0; kind < FINDINGS; kind++) {
+        const Finding *finding = &stats->findings[kind];
+        if (!is_shown(stats, kind)) continue;
+        strbuf_format(out, ",\n\"%s\": {\"count\": %ld, \"lines\": [", FINDING_NAMES[kind].key,
+                      finding->count);
+        for (int i = 0; i < FIRST_LINES && i < finding->count; i++)
+            strbuf_format(out, "%s%ld", i ? ", " : "", finding->lines[i]);
+        strbuf_add(out, SV("]}"));
+    }
+    if (stats->valid_pairs > 0)
+        strbuf_format(out, ",\n\"validation\": {\"pairs\": %ld, \"swapped\": %ld}", stats->valid_pairs,
+                      stats->valid_swapped);
+    strbuf_add(out, SV("}\n"));
+}
+
+/* ---- the command ---- */
+
+/* "en-de" into data.source and data.target. */
+static Status set_languages(const char *languages, DataOptions *data) {
+    StrView rest = sv(languages ? languages : "source-target"), source, target = {0};
+    bool two = sv_next(&rest, '-', &source) && sv_next(&rest, '-', &target);
+    if (!two || source.length == 0 || target.length == 0 || rest.length > 0) {
+        status_fail(STATUS_USAGE, "option '--languages': '%s' does not name two languages", languages);
+        return status_hint(STATUS_USAGE, "as in --languages en-de");
+    }
+    data->source = mem_strndup(source.data, source.length);
+    data->target = mem_strndup(target.data, target.length);
+    return STATUS_OK;
+}
+
+Status inspect_data(const InspectData *wanted, const char *path) {
+    DataOptions data = {0};
+    PairStats stats;
+    StrBuf out = {0};
+    TRY(set_languages(wanted->languages, &data));
+    Status status = pair_stats_read(&stats, path, wanted->valid, &data);
+    if (status == STATUS_OK) {
+        if (wanted->json)
+            write_json(&stats, path, &out);
+        else
+            write_text(&stats, wanted, path, &out);
+        status = command_print(strbuf_view(&out));
+        pair_stats_free(&stats);
+    }
+    strbuf_free(&out);
+    mem_free(data.source);
+    mem_free(data.target);
+    return status;
+}

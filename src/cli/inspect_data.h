@@ -1,0 +1,20 @@
+/* inspect_data.h - `attn-mt inspect` of a file of sentence pairs. */
+#ifndef CLI_INSPECT_DATA_H
+#define CLI_INSPECT_DATA_H
+
+#include <stdbool.h>
+#include "base/status.h"
+
+/* Sentence pairs rather than a model: a pattern with {}, gzip, or text? */
+bool inspect_is_data(const char *path);
+
+typedef struct {
+    const char *valid;     /* file to compare with, or NULL */
+    const char *languages; /* "en-de": names in patterns, or NULL */
+    bool json;
+} InspectData;
+
+/* Print the report. */
+Status inspect_data(const InspectData *wanted, const char *path);
+
+#endif

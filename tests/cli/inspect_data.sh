@@ -1,0 +1,85 @@
+#!/bin/sh
+# inspect_data.sh - attn-mt inspect of sentence pairs: what there is, and what looks wrong, with lines.
+set -eu
+. tests/cli/tiny_model.inc
+pairs() { "$attn" inspect "$@"; }
+
+# found TEXT COUNT LINES: a line of the report
+found() {
+    grep -Eq "^  $1  +$2 *${3-}\$" "$TMP/out" || fail "no '$1 $2 ${3-}' in $(cat "$TMP/out")"
+}
+nothing() { grep -Eq "^  $1 +0\$" "$TMP/out" || fail "found: $(grep "$1" "$TMP/out")"; }
+
+# Good data is good.
+expect 0 pairs data/train.tsv --valid data/valid.tsv
+found pairs 10,644
+found "source characters" 27 "45 +67"
+for what in "pairs that stand there before" "pairs also in validation" "the same text on both sides" "columns swapped" \
+    "letters decoded wrongly.*" "very different lengths"; do
+    nothing "$what"
+done
+grep -Eq '^  source  +[0-9]+  [0-9]+ of them once; Latin 100%$' "$TMP/out" || fail "characters: $(cat "$TMP/out")"
+
+# Everything that can be wrong, each at its line.
+head -n 2000 data/train.tsv | tail -n 1000 >"$TMP/mine.tsv"
+awk -F '\t' 'NR == 7 { print "only one column"; print "no target\t" }
+    NR == 100 || NR == 900 { print $2 "\t" $1; next }
+    NR == 200 { print "the same\tthe same" }
+    NR == 300 { print "He was at the caf\303\203\302\251.\tIl \303\203\302\251tait au caf\303\251." }
+    NR == 400 { print "It\342\200\231s fine.\tC\303\242\342\202\254\342\204\242est bien." }
+    NR == 500 { print "Yes.\t" $2 " " $2 " " $2 " " $2 " " $2 }
+    NR == 600 { print "\320\264\320\260\t\344\275\240\345\245\275" }
+    { print }' "$TMP/mine.tsv" >"$TMP/odd.tsv"
+sed -n 10,16p "$TMP/mine.tsv" >>"$TMP/odd.tsv"
+{ sed -n 20,22p "$TMP/mine.tsv" && sed -n 30p "$TMP/mine.tsv" | sed 's/$/ non/'; } >"$TMP/valid.tsv"
+expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
+found pairs 1,012
+grep -q "dropped 1 line without a TAB between the languages ($TMP/odd.tsv: line 7)" "$TMP/out" || fail "line 7: $(cat "$TMP/out")"
+grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" || fail "line 8: $(cat "$TMP/out")"
+found "pairs that stand there before" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
+found "pairs also in validation" 3 "lines 22, 23, 24"
+found "sources also in validation" 1 "line 32"
+found "the same text on both sides" 1 "line 202"
+found "columns swapped" 2 "lines 102, 907"
+found "letters decoded wrongly, as in \"Ã©\"" 2 "lines 303, 404"
+found "very different lengths" 1 "line 505"
+grep -q '^  source .*; Latin .*%, Cyrillic ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
+grep -q '^  target .*; Latin .*%, Han ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
+! grep -q 'other order' "$TMP/out" || fail "columns of good validation pairs"
+awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/turned.tsv"
+expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/turned.tsv"
+grep -q "The columns of $TMP/turned.tsv seem to be in the other order" "$TMP/out" || fail "turned: $(cat "$TMP/out")"
+
+# The same as JSON; from two files; compressed.
+expect 0 pairs --json "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
+for text in '"pairs": 1012' '"swapped": {"count": 2, "lines": \[102, 907\]}' '"mojibake": {"count": 2, "lines": \[303, 404\]}' \
+    '"in_validation": {"count": 3' '"Cyrillic": 2' '"validation": {"pairs": 4, "swapped": 0}'; do
+    grep -q "$text" "$TMP/out" || fail "JSON: no '$text' in $(cat "$TMP/out")"
+done
+if command -v python3 >/dev/null; then python3 -m json.tool "$TMP/out" >/dev/null || fail "no JSON"; fi
+expect 0 pairs "$TMP/mine.tsv"
+tail -n +2 "$TMP/out" >"$TMP/report"
+cut -f 1 "$TMP/mine.tsv" >"$TMP/p.en"
+cut -f 2 "$TMP/mine.tsv" | gzip -c >"$TMP/p.fr"
+expect 0 pairs --languages en-fr "$TMP/p.{}"
+tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "two files: $(cat "$TMP/out")"
+printf '\344\275\240\345\245\275\tHallo\n' | gzip -c >"$TMP/one.gz"
+expect 0 pairs "$TMP/one.gz"
+found pairs 1
+found "source characters" 2 "2 +2"
+
+# What makes no sense.
+expect 2 pairs --vocab "$TMP/mine.tsv"
+says "holds sentence pairs, and --vocab asks for a model"
+expect 2 pairs --languages en "$TMP/p.{}"
+says "'en' does not name two languages"
+expect 1 pairs --languages en-de "$TMP/p.{}"
+says "p.de"
+expect 1 pairs "$TMP/mine.tsv" --valid "$TMP/none"
+says "none"
+: >"$TMP/empty"
+expect 3 pairs "$TMP/empty"
+says "no usable sentence pair"
+tiny_model one --set train.epochs=1
+expect 2 pairs "$TMP/one/best.safetensors" --valid "$TMP/mine.tsv"
+says "--valid compares sentence pairs"
