@@ -455,7 +455,7 @@ static void wrong_configurations_are_located(void **state) {
                   " line 1: key 'train.seed': '12z' is not a whole number", "");
     refuse_config("{\"model\": {\"hidden\": 3, \"hidden\": 4}}", ": key 'hidden' occurs twice", "");
     refuse_config("[]", ": a configuration must be an object of sections", "");
-    refuse_config("{\"model\": {\"hidden\": 3},}", ": line 1 column 25: expected a string", "");
+    refuse_config("{\"model\": {\"hidden\": 3},}", ": line 1 column 24: a comma before '}': remove it", "");
     refuse_config("", ": the text is empty", "");
     Fixture *f = fresh();
     assert_int_equal(options_read_file(f->tables, "/nowhere/x.json"), STATUS_RUNTIME);

@@ -68,6 +68,7 @@ static void test_factors(void **state) {
     int switches = 0;
     for (const Option *row = tables[2].rows; row->key; row++) {
         if (row->type != OPT_CHOICE && row->type != OPT_BOOL) continue;
+        if (strcmp(row->key, "model.size") == 0) continue; /* chooses other options */
         int found = -1;
         for (int f = 0; f < COVER_FACTORS; f++)
             if (strcmp(cover_key(f), row->key) == 0) found = f;
