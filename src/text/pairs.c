@@ -57,7 +57,7 @@ struct PairReader {
     LineReader *first, *second;      /* second: NULL for TSV */
     StrBuf source_text, target_text; /* repaired */
     Trouble troubles[KINDS];
-    long usable;
+    long usable, in_other_part;
     PairPart part;
     double held_out;
 };
@@ -220,7 +220,7 @@ void pair_reader_take(PairReader *reader, PairPart part) { reader->part = part; 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
     reader->current = 0;
-    reader->usable = 0;
+    reader->usable = reader->in_other_part = 0;
     memset(reader->troubles, 0, sizeof reader->troubles);
 }
 
@@ -340,17 +340,20 @@ static double hash_share(StrView text) {
     return (double)((hash ^ hash >> 33) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-static bool is_wanted(const PairReader *reader, StrView source) {
+static bool is_wanted(PairReader *reader, StrView source) {
     if (reader->part == PAIRS_ALL) return true;
-    return (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
+    bool wanted = (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
+    reader->in_other_part += !wanted;
+    return wanted;
 }
 
 static Status fail_unusable(const PairReader *reader) {
-    if (reader->part == PAIRS_HELD_OUT) {
-        status_fail(STATUS_DATA, "no sentence pair of '%s' is held out for validation",
+    if (reader->in_other_part > 0) {
+        bool none = reader->part == PAIRS_HELD_OUT;
+        status_fail(STATUS_DATA, "%s sentence pair of '%s' is held out for validation", none ? "no" : "every",
                     reader->entries.items[0]);
-        return status_hint(STATUS_DATA, "raise data.held_out, now %g, or name validation pairs in data.valid",
-                           reader->held_out);
+        return status_hint(STATUS_DATA, "%s data.held_out, now %g, or name validation pairs in data.valid",
+                           none ? "raise" : "lower", reader->held_out);
     }
     StrBuf report = {0};
     pair_reader_report(reader, &report);

@@ -15,7 +15,7 @@ typedef struct {
     double train_loss;        /* mean smoothed cross-entropy per target token since the last validation */
     double valid_loss, valid_perplexity; /* mean -log p per target token; its exponential */
     double valid_bleu;
-    double valid_chrf; /* NAN: not computed */
+    double valid_chrf;                   /* NAN: not computed */
     double learning_rate, gradient_norm; /* of this update */
     bool best;
 } ProgressRecord;

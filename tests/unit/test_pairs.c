@@ -173,6 +173,12 @@ static void test_held_out(void **state) {
     assert_non_null(strstr(status_message(), "is held out for validation"));
     assert_non_null(strstr(status_hint_text(), "raise data.held_out"));
     pair_reader_close(reader);
+    options.held_out = 1;
+    reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
+    pair_reader_take(reader, PAIRS_NOT_HELD_OUT);
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "every sentence pair"));
+    pair_reader_close(reader);
     strbuf_free(&text);
 }
 
