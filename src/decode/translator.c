@@ -161,7 +161,7 @@ static Tokens pieces_tokens(Pieces *pieces, Segmenter *segmenter, StrView text, 
     return (Tokens){ids, (int)pieces->ids.count};
 }
 
-/* Add one piece of text; false if there is nothing in it for the first model, whose <unk>s are spelled out. */
+/* Add one piece of text; false if the first model finds nothing in it, whose <unk>s are spelled out. */
 static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text, StrList *unknown) {
     size_t models = (size_t)translator->count, first = (size_t)pieces->count * models;
     MEM_GROW(pieces->sources, pieces->sources_capacity, first + models);

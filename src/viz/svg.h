@@ -19,8 +19,8 @@ void svg_end(StrBuf *out);
 /* `turn` in degrees, clockwise, around (x, y), which is on the base line. */
 void svg_text(StrBuf *out, double x, double y, double turn, SvgAnchor anchor, double size, const char *colour,
               const char *text);
-/* Text in lines of `width`, the first on the base line y, broken at spaces where that is possible; returns how
- * many. `out` may be NULL to count only. */
+/* Text in lines of `width`, the first on the base line y, broken at spaces where that is possible; returns
+ * how many. `out` may be NULL to count only. */
 int svg_paragraph(StrBuf *out, double x, double y, double width, double size, const char *text);
 double svg_line_height(double size); /* from one base line of a paragraph to the next */
 void svg_line(StrBuf *out, double x1, double y1, double x2, double y2, const char *colour, double width);

@@ -14,11 +14,12 @@ nothing() { grep -Eq "^  $1 +0\$" "$TMP/out" || fail "found: $(grep "$1" "$TMP/o
 expect 0 pairs data/train.tsv --valid data/valid.tsv
 found pairs 10,644
 found "source characters" 27 "45 +67"
-for what in "pairs that stand there before" "pairs also in validation" "the same text on both sides" "columns swapped" \
-    "letters decoded wrongly.*" "very different lengths"; do
+for what in "pairs that stand there before" "pairs also in validation" "the same text on both sides" \
+    "columns swapped" "letters decoded wrongly.*" "very different lengths"; do
     nothing "$what"
 done
-grep -Eq '^  source  +[0-9]+  [0-9]+ of them once; Latin 100%$' "$TMP/out" || fail "characters: $(cat "$TMP/out")"
+grep -Eq '^  source  +[0-9]+  [0-9]+ of them once; Latin 100%$' "$TMP/out" ||
+    fail "characters: $(cat "$TMP/out")"
 
 # Everything that can be wrong, each at its line.
 head -n 2000 data/train.tsv | tail -n 1000 >"$TMP/mine.tsv"
@@ -34,8 +35,10 @@ sed -n 10,16p "$TMP/mine.tsv" >>"$TMP/odd.tsv"
 { sed -n 20,22p "$TMP/mine.tsv" && sed -n 30p "$TMP/mine.tsv" | sed 's/$/ non/'; } >"$TMP/valid.tsv"
 expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
 found pairs 1,012
-grep -q "dropped 1 line without a TAB between the languages ($TMP/odd.tsv: line 7)" "$TMP/out" || fail "line 7: $(cat "$TMP/out")"
-grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" || fail "line 8: $(cat "$TMP/out")"
+grep -q "dropped 1 line without a TAB between the languages ($TMP/odd.tsv: line 7)" "$TMP/out" ||
+    fail "line 7: $(cat "$TMP/out")"
+grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" ||
+    fail "line 8: $(cat "$TMP/out")"
 found "pairs that stand there before" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
 found "pairs also in validation" 3 "lines 22, 23, 24"
 found "sources also in validation" 1 "line 32"
@@ -48,11 +51,13 @@ grep -q '^  target .*; Latin .*%, Han ' "$TMP/out" || fail "scripts: $(cat "$TMP
 ! grep -q 'other order' "$TMP/out" || fail "columns of good validation pairs"
 awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/turned.tsv"
 expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/turned.tsv"
-grep -q "The columns of $TMP/turned.tsv seem to be in the other order" "$TMP/out" || fail "turned: $(cat "$TMP/out")"
+grep -q "The columns of $TMP/turned.tsv seem to be in the other order" "$TMP/out" ||
+    fail "turned: $(cat "$TMP/out")"
 
 # The same as JSON; from two files; compressed.
 expect 0 pairs --json "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
-for text in '"pairs": 1012' '"swapped": {"count": 2, "lines": \[102, 907\]}' '"mojibake": {"count": 2, "lines": \[303, 404\]}' \
+for text in '"pairs": 1012' '"swapped": {"count": 2, "lines": \[102, 907\]}' \
+    '"mojibake": {"count": 2, "lines": \[303, 404\]}' \
     '"in_validation": {"count": 3' '"Cyrillic": 2' '"validation": {"pairs": 4, "swapped": 0}'; do
     grep -q "$text" "$TMP/out" || fail "JSON: no '$text' in $(cat "$TMP/out")"
 done

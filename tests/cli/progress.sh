@@ -7,7 +7,8 @@ grep -q 'a batch is cut into 2 parts, so no more threads than that compute gradi
     fail "--quiet is not quiet"
 rm -r "$TMP/one"
 "$attn" train --config "$TMP/tiny.json" --run "$TMP/one" --threads 3 --set train.epochs=1 >"$TMP/out" 2>&1
-[ "$(grep -c 'a batch is cut into 2 parts' "$TMP/out")" -eq 1 ] || fail "threads without work: $(cat "$TMP/out")"
+[ "$(grep -c 'a batch is cut into 2 parts' "$TMP/out")" -eq 1 ] ||
+    fail "threads without work: $(cat "$TMP/out")"
 grep -q 'training loss: mean since the last validation' "$TMP/one/curve.svg" || fail "no word on the losses"
 model=$TMP/one/best.safetensors
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cut -f 1 "$TMP/tiny.tsv"; done >"$TMP/source"
@@ -16,10 +17,12 @@ translate() { "$attn" translate -m "$model" --maxi-batch 4 -o "$TMP/to" "$@"; }
 # In a log: lines with the share of all files and the time left; never more than asked for.
 export ATTN_MT_PROGRESS=0.001
 expect 0 translate "$TMP/source" "$TMP/source"
-grep -Eq '^[0-9,]+ lines  [0-9]+%  ETA [0-9hms.]+  [0-9.]+ lines/s$' "$TMP/err" || fail "no progress: $(cat "$TMP/err")"
+grep -Eq '^[0-9,]+ lines  [0-9]+%  ETA [0-9hms.]+  [0-9.]+ lines/s$' "$TMP/err" ||
+    fail "no progress: $(cat "$TMP/err")"
 sed -n 's/.* \([0-9]*\)%.*/\1/p' "$TMP/err" >"$TMP/shares"
 sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
-[ "$(head -n 1 "$TMP/shares")" -lt 40 ] && [ "$(tail -n 1 "$TMP/shares")" -ge 95 ] || fail "shares: $(cat "$TMP/shares")"
+[ "$(head -n 1 "$TMP/shares")" -lt 40 ] && [ "$(tail -n 1 "$TMP/shares")" -ge 95 ] ||
+    fail "shares: $(cat "$TMP/shares")"
 [ "$(tail -n 1 "$TMP/shares")" -le 100 ] || fail "more than all: $(cat "$TMP/shares")"
 cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
@@ -38,14 +41,18 @@ expect 0 translate "$TMP/source" # over in less than a minute
 # On a terminal: one line, rewritten. And pictures in the colours it has.
 command -v script >/dev/null || exit 0
 export model attn TMP
-script -qec "\"\$attn\" translate -m \"\$model\" -b 50 -o \"\$TMP/to\" \"\$TMP/source\" \"\$TMP/source\" \"\$TMP/source\" </dev/null" /dev/null \
+cat "$TMP/source" "$TMP/source" "$TMP/source" >"$TMP/more"
+script -qec '"$attn" translate -m "$model" -b 50 -o "$TMP/to" "$TMP/more" </dev/null' /dev/null \
     </dev/null >"$TMP/screen" 2>&1 || exit 0 # no terminal to be had
-grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" || fail "nothing on the terminal: $(cat "$TMP/screen")"
+grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" ||
+    fail "nothing on the terminal: $(cat "$TMP/screen")"
 in_colour() {
-    env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null </dev/null >"$TMP/screen" 2>&1
+    env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null \
+        </dev/null >"$TMP/screen" 2>&1
 }
 in_colour TERM=xterm-256color && grep -q '48;5;' "$TMP/screen" || fail "256 colours: $(cat "$TMP/screen")"
-in_colour TERM=xterm COLORTERM=truecolor && grep -q '48;2;' "$TMP/screen" || fail "24 bits: $(cat "$TMP/screen")"
+in_colour TERM=xterm COLORTERM=truecolor && grep -q '48;2;' "$TMP/screen" ||
+    fail "24 bits: $(cat "$TMP/screen")"
 in_colour TERM=linux && grep -Eq '\[(107|106|46)m' "$TMP/screen" || fail "16 colours: $(cat "$TMP/screen")"
 for plain in TERM=dumb NO_COLOR=1; do
     in_colour TERM=xterm $plain || fail "$plain: $(cat "$TMP/screen")"

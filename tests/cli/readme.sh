@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command that README.md and docs/your-data.md show is run, in the order it is shown, on small
-# files.
+# readme.sh - every attn-mt command that README.md and docs/your-data.md show is run, in the order it is
+# shown, on small files.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}

@@ -3,7 +3,8 @@
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one --set train.epochs=1
-tiny_model suffix --set train.epochs=1 --set text.bpe_marker=suffix --set text.joint=false --set model.tie=target
+tiny_model suffix --set train.epochs=1 --set text.bpe_marker=suffix --set text.joint=false \
+    --set model.tie=target
 tiny_model words --set train.epochs=1 --set text.tokenizer=word --set text.lowercase=true
 
 printf 'go .\nhi 字字 !\nhiж .\n' >"$TMP/in"
