@@ -19,8 +19,9 @@
 /* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
 Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
-long long file_size(
-    const char *path); /* bytes; -1 for what is no plain file, or not there; "-": standard input */
+/* Bytes; -1 for what is no plain file, or not there; "-": standard input. */
+long long file_size(const char *path);
+bool file_is_regular(const char *path);  /* or a link to one */
 Status file_make_dirs(const char *path); /* mkdir -p */
 
 typedef struct LineReader LineReader;

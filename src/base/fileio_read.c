@@ -192,6 +192,11 @@ bool file_exists(const char *path) {
     return stat(path, &about) == 0;
 }
 
+bool file_is_regular(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 Status file_make_dirs(const char *path) {
     char *part = mem_strdup(path);
     Status status = STATUS_OK;

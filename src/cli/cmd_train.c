@@ -55,12 +55,15 @@ static void on_signal(int number) {
 }
 
 static void catch_signals(void) {
+    struct sigaction hangup;
+    bool hangup_ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN; /* nohup */
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
+    sigaction(SIGUSR1, &action, NULL); /* what batch systems send before the time is up */
+    if (!hangup_ignored) sigaction(SIGHUP, &action, NULL);
 }
 
 static Status dump_config(const Config *config, const OptionTable *tables, bool minimal) {
@@ -80,7 +83,7 @@ static const char USAGE[] =
     "train.de. Without CONFIG sizes follow from the data (model.size=auto), and without data.valid some\n"
     "pairs are held out for validation.\n"
     "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
-    "validation) and curve.svg. Ctrl-C saves everything and stops.\n"
+    "validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save everything and stop.\n"
     "\n"
     "  -c, --config FILE           read a JSON configuration; several may be\n"
     "                              given, later ones win\n"
@@ -96,7 +99,7 @@ static const char EXAMPLES[] =
 static Status run(const TrainCommand *command, const Config *config, const OptionTable *tables,
                   const Seq2Seq *init) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
-    catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
     TrainerOptions options = {.config = config,
                               .dir = command->run,
                               .init = init,
@@ -104,6 +107,7 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
                               .overwrite = command->overwrite,
                               .profile = command->profile,
                               .threads = command->threads,
+                              .ready = catch_signals,
                               .stop = &stop_signal};
     Status status = trainer_run(&options);
     if (status != STATUS_STOPPED) return status;

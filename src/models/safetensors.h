@@ -35,6 +35,10 @@ typedef struct {
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count);
 
+/* Would safetensors_write accept this? Nothing is written; the numbers are not looked at. */
+Status safetensors_check(const char *path, const SafeTensor *tensors, size_t count,
+                         const char *const (*metadata)[2], size_t metadata_count);
+
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);

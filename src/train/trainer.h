@@ -3,7 +3,7 @@
  * The bytes of the result depend on configuration, data, program and the kind of processor, not on the
  * number of threads, and not on how often the run was interrupted and resumed.
  *
- * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite; STATUS_STOPPED after a signal,
+ * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite, or loss far above the first one; STATUS_STOPPED after a signal,
  *         with all saved
  */
 #ifndef TRAIN_TRAINER_H
@@ -17,8 +17,9 @@ typedef struct {
     const char *dir;     /* run directory */
     const Seq2Seq *init; /* a model of this configuration to start from, or NULL */
     bool resume, overwrite;
-    bool profile;                      /* log at the end where the time went */
-    int threads;                       /* 0 = one per core */
+    bool profile;        /* log at the end where the time went */
+    int threads;         /* 0 = one per core */
+    void (*ready)(void); /* called when there is something to save: signals may ask from now on */
     const volatile sig_atomic_t *stop; /* becomes non-zero when a signal asks to stop */
 } TrainerOptions;
 
