@@ -10,6 +10,7 @@
 #include "base/workers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
 #include "decode/translator.h"
@@ -23,6 +24,7 @@ typedef struct {
     char *alignment;
     int level;
     bool word_scores, json, json_input, crop, attention, quiet;
+    char *prefix, *prefix_file, *glossary;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -60,12 +62,20 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\"; prints JSON, and passes other fields on"},
+     .help = "read objects with a \"text\", and if they like a \"prefix\" and \"constraints\" (a list of words "
+             "that must appear); prints JSON, and passes other fields on"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
      .help = "crop lines longer than --max-length instead of translating them in pieces",
      .group = "Long lines"},
+    {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
+     .help = "every translation begins with this; a word at its end may be completed unless a space follows",
+     .group = "Guided translation"},
+    {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
+     .help = "the same for each line: one prefix a line"},
+    {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, TARGET must appear in the translation"},
     {0}};
 /* clang-format on */
 
@@ -85,12 +95,13 @@ typedef struct {
     TranslateOptions options;
     TranslatorOptions translating;
     OutputStyle style;
-    bool interactive;
+    bool interactive, told_beam;
     ModelSet models;
     Workers *workers;
     Translator *translator;
     OutFile *output;
     LineWindow window;
+    LineGuides *guides;
     long lines; /* so far, over all inputs */
     double seconds;
 } Session;
@@ -112,13 +123,27 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
+/* Say once if lines with constraints need a wider beam than was asked for. */
+static void tell_beam(Session *session, const LineGuide *guides) {
+    if (session->told_beam || session->options.quiet || !guides) return;
+    if (session->translating.search.decode.beam_size >= CONSTRAINTS_BEAM) return;
+    for (int i = 0; i < session->window.count && !session->told_beam; i++)
+        session->told_beam = guides[i].constraint_count > 0;
+    if (session->told_beam)
+        log_info("lines with constraints are searched with --beam-size %d, the least they need",
+                 CONSTRAINTS_BEAM);
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
+    const LineGuide *guides;
+    TRY(line_guides_next(session->guides, window, &guides));
+    tell_beam(session, guides);
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
-    translator_run(session->translator, window->lines, window->count, first_number, results);
+    translator_run_guided(session->translator, window->lines, guides, window->count, first_number, results);
     session->seconds += clock_seconds() - start;
     for (int i = 0; i < window->count; i++) {
         if (window->errors[i])
@@ -245,6 +270,8 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->glossary,
+                         &seq2seq_config(session->models.items[0])->text));
     session->translating.crop = options->crop;
     session->translating.quiet = options->quiet;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
@@ -292,12 +319,14 @@ Status cmd_translate(int argc, char **argv) {
         status = session_begin(&session, &given);
         for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
             status = translate_file(&session, inputs->items[i]);
+        if (status == STATUS_OK) status = line_guides_end(session.guides);
         if (session.output) status = session_end(&session, status);
     }
     translator_free(session.translator);
     workers_free(session.workers);
     model_set_free(&session.models);
     line_window_free(&session.window);
+    line_guides_free(session.guides);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

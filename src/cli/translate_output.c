@@ -140,7 +140,8 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
 /* Not those that are written here. */
 static const char *const WRITTEN[] = {"translation",   "score",        "normalized_score", "tokens",
                                       "source_tokens", "token_scores", "alignment",        "attention",
-                                      "n_best",        "error"};
+                                      "n_best",        "error",        "constraints_met",
+                                      "constraints_unmet"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -193,6 +194,15 @@ static void add_members(StrView line, StrBuf *out) {
     json_free(root);
 }
 
+static void add_strings(const char *name, const StrList *list, StrBuf *out) {
+    strbuf_format(out, ", \"%s\": [", name);
+    for (size_t i = 0; i < list->count; i++) {
+        if (i) strbuf_add(out, SV(", "));
+        json_write_string(out, sv(list->items[i]));
+    }
+    strbuf_add_char(out, ']');
+}
+
 static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
                        StrBuf *out) {
     strbuf_add_char(out, '{');
@@ -208,6 +218,10 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     }
     add_json_item(style, translation, 0, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length, out);
+    if (translation->constraints_met.count + translation->constraints_unmet.count > 0) {
+        add_strings("constraints_met", &translation->constraints_met, out);
+        add_strings("constraints_unmet", &translation->constraints_unmet, out);
+    }
     if (style->n_best > 0) {
         strbuf_add(out, SV(", \"n_best\": ["));
         for (int rank = 0; rank < translation->count; rank++) {

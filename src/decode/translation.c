@@ -15,6 +15,8 @@ void translation_free(Translation *translation) {
         mem_free(item->word);
     }
     mem_free(translation->items);
+    strlist_free(&translation->constraints_met);
+    strlist_free(&translation->constraints_unmet);
     mem_free(translation->source);
     mem_free(translation->source_word);
     *translation = (Translation){0};

@@ -31,6 +31,7 @@ typedef struct {
     int pieces;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
     int count;
+    StrList constraints_met, constraints_unmet; /* by the best one; see translator.h */
 } Translation;
 
 void translation_free(Translation *translation);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "decode/split.h"
 
 struct Translator {
@@ -52,9 +53,11 @@ typedef struct {
     Translator *translator;
     const Tokens *sources;   /* [total, models] */
     const Tokens *targets;   /* [total] given translations, or NULL */
+    const Guide *guides;     /* [total], or NULL */
     HypothesisList *results; /* [total] */
     const Place *order;      /* longest first, so that the last groups to start are the short ones */
     int total, group;
+    int beam_size;
 } GroupJob;
 
 /* Longest first. */
@@ -67,7 +70,7 @@ static int place_compare(const void *a, const void *b) {
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
-    const SearchOptions *options = &job->translator->options.search;
+    SearchOptions options = job->translator->options.search;
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
@@ -76,35 +79,65 @@ static void group_search(void *context, int task, int thread) {
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    Guide *guides = mem_alloc(job->guides ? (size_t)B : 0, sizeof *guides);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
+    options.decode.beam_size = job->beam_size;
     for (int b = 0; b < B; b++) {
+        if (job->guides) guides[b] = job->guides[order[b].sentence];
         for (int m = 0; m < models; m++) sources[m * B + b] = job->sources[order[b].sentence * models + m];
         if (job->targets) targets[b] = job->targets[order[b].sentence];
     }
     if (job->targets)
-        forced_search(*scorer, sources, targets, B, options, results);
-    else if (options->decode.beam_size == 1)
-        greedy_search(*scorer, sources, B, options, results);
+        forced_search(*scorer, sources, targets, B, &options, results);
+    else if (job->guides)
+        guided_search(*scorer, sources, guides, B, &options, results);
+    else if (options.decode.beam_size == 1)
+        greedy_search(*scorer, sources, B, &options, results);
     else
-        beam_search(*scorer, sources, B, options, results);
+        beam_search(*scorer, sources, B, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     mem_free(results);
+    mem_free(guides);
     mem_free(targets);
     mem_free(sources);
 }
 
-/* Search `total` sentences, or score their given translations; arguments as in GroupJob. */
-static void groups_search(Translator *translator, const Tokens *sources, const Tokens *targets, int total,
-                          HypothesisList *results) {
-    int threads = workers_count(translator->workers), group = translator->options.search.decode.mini_batch;
-    if (total == 0) return;
+static void places_search(GroupJob job) {
+    Workers *workers = job.translator->workers;
+    int threads = workers_count(workers);
+    job.group = job.translator->options.search.decode.mini_batch;
+    if (job.total == 0) return;
+    int share = (job.total + threads - 1) / threads; /* little work: still something for every thread */
+    if (job.group > share) job.group = share;
+    workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
+}
+
+static bool is_constrained(const Guide *guides, int sentence) {
+    return guides && guides[sentence].constraint_count > 0;
+}
+
+/* Search `total` sentences, or score their given translations; arguments as in GroupJob. Those with
+ * constraints, whose beam may be wider, stay among themselves. */
+static void groups_search(Translator *translator, const Tokens *sources, const Tokens *targets,
+                          const Guide *guides, int total, HypothesisList *results) {
+    int beam = translator->options.search.decode.beam_size, count = 0;
     Place *order = mem_alloc((size_t)total, sizeof *order);
-    for (int i = 0; i < total; i++) order[i] = (Place){sources[i * translator->count].length, i};
-    qsort(order, (size_t)total, sizeof *order, place_compare);
-    int share = (total + threads - 1) / threads; /* little work: still something for every thread */
-    if (group > share) group = share;
-    GroupJob job = {translator, sources, targets, results, order, total, group};
-    workers_run(translator->workers, (total + group - 1) / group, group_search, &job);
+    for (int constrained = 0; constrained < 2; constrained++) {
+        int first = count;
+        for (int i = 0; i < total; i++)
+            if (is_constrained(guides, i) == constrained)
+                order[count++] = (Place){sources[i * translator->count].length, i};
+        qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
+        if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
+        places_search((GroupJob){.translator = translator,
+                                 .sources = sources,
+                                 .targets = targets,
+                                 .guides = guides,
+                                 .results = results,
+                                 .order = order + first,
+                                 .total = count - first,
+                                 .beam_size = beam});
+    }
     mem_free(order);
 }
 
@@ -114,8 +147,9 @@ static void groups_search(Translator *translator, const Tokens *sources, const T
 typedef struct {
     Tokens *sources; /* [count, models] */
     Tokens *targets; /* [count] given translations; NULL if none was added */
+    Guide *guides;   /* [count]; NULL if nothing is asked for */
     int count;
-    size_t sources_capacity, targets_capacity;
+    size_t sources_capacity, targets_capacity, guides_capacity;
     Arena *arena; /* of the ids */
     IdList ids;   /* scratch */
 } Pieces;
@@ -141,8 +175,26 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
     return true;
 }
 
+/* Ask for what `wanted` says in the pieces from `first` on, whose texts these are. */
+static void pieces_guide(Pieces *pieces, const Translator *translator, const LineGuide *wanted, int first,
+                         const PieceList *texts) {
+    Segmenter *target = seq2seq_target(translator->models[0]);
+    MEM_GROW(pieces->guides, pieces->guides_capacity, (size_t)pieces->count);
+    for (int p = first; p < pieces->count; p++) pieces->guides[p] = (Guide){0};
+    if (first == pieces->count) return;
+    guide_add_prefix(&pieces->guides[first], target, wanted->prefix);
+    for (int c = 0; c < wanted->constraint_count; c++) {
+        const LineConstraint *constraint = &wanted->constraints[c];
+        int at = 0, count = pieces->count - first;
+        while (at < count && !text_has_words(texts->items[at], constraint->source)) at++;
+        if (at == count) at = 0;
+        guide_add_constraint(&pieces->guides[first + at], target, constraint->target);
+    }
+}
+
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number) {
+static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line,
+                           const LineGuide *wanted, long number) {
     const TranslatorOptions *options = &translator->options;
     int limit = options->search.decode.max_input_length, added = 0;
     PieceList texts = {0};
@@ -158,6 +210,7 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
     }
     for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++)
         added += pieces_add(pieces, translator, texts.items[p]);
+    if (wanted) pieces_guide(pieces, translator, wanted, pieces->count - added, &texts);
     piece_list_free(&texts);
     return added;
 }
@@ -165,7 +218,7 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
 /* Search all pieces and make the Translation of each line, of out[i].pieces pieces; releases the pieces. */
 static void pieces_translate(Pieces *pieces, Translator *translator, int lines, Translation *out) {
     HypothesisList *results = mem_alloc((size_t)pieces->count, sizeof *results);
-    groups_search(translator, pieces->sources, pieces->targets, pieces->count, results);
+    groups_search(translator, pieces->sources, pieces->targets, pieces->guides, pieces->count, results);
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
         FoundPieces found = {.model = translator->models[0], .models = translator->count};
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
@@ -180,18 +233,80 @@ static void pieces_translate(Pieces *pieces, Translator *translator, int lines, 
     mem_free(results);
     mem_free(pieces->sources);
     mem_free(pieces->targets);
+    for (int p = 0; pieces->guides && p < pieces->count; p++) guide_free(&pieces->guides[p]);
+    mem_free(pieces->guides);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
+}
+
+/* ---- constraints ---- */
+
+/* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
+static bool is_unspaced(int c) {
+    static const int ranges[][2] = {
+        {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+static bool is_word_character(int c) {
+    CharClass class = unicode_class(c);
+    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !is_unspaced(c);
+}
+
+/* Does a word begin or end at `at`, or nothing that is a word stand there? */
+static bool is_word_edge(StrView text, size_t at) {
+    if (at == 0 || at == text.length) return true;
+    size_t before = at - 1, after = at;
+    while (before > 0 && ((unsigned char)text.data[before] & 0xC0) == 0x80) before--;
+    return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
+}
+
+bool text_words_at(StrView text, size_t at, size_t length) {
+    return is_word_edge(text, at) && is_word_edge(text, at + length);
+}
+
+bool text_has_words(StrView text, StrView words) {
+    for (size_t at = 0; words.length > 0 && at + words.length <= text.length; at++)
+        if (memcmp(text.data + at, words.data, words.length) == 0 && text_words_at(text, at, words.length))
+            return true;
+    return false;
+}
+
+/* Look in the text itself. */
+static void constraints_check(const Translator *translator, const LineGuide *guide, long number,
+                              Translation *out) {
+    const TextOptions *options = &seq2seq_config(translator->models[0])->text;
+    StrBuf normal = {0};
+    for (int c = 0; c < guide->constraint_count; c++) {
+        StrView words = guide->constraints[c].target;
+        strbuf_clear(&normal);
+        unicode_normalize(words, (NormalForm)options->normalize, options->lowercase, &normal);
+        bool met = text_has_words(strbuf_view(&out->items[0].text), sv_trim(strbuf_view(&normal)));
+        strlist_add(met ? &out->constraints_met : &out->constraints_unmet, words);
+        if (!met && !translator->options.quiet)
+            log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+    }
+    strbuf_free(&normal);
 }
 
 /* ---- lines ---- */
 
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out) {
+    translator_run_guided(translator, lines, NULL, count, first_number, out);
+}
+
+void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
+                           long first_number, Translation *out) {
     Pieces pieces = {.arena = arena_new()};
     for (int i = 0; i < count; i++)
-        out[i].pieces = pieces_add_line(&pieces, translator, lines[i], first_number + i);
+        out[i].pieces =
+            pieces_add_line(&pieces, translator, lines[i], guides ? &guides[i] : NULL, first_number + i);
     pieces_translate(&pieces, translator, count, out);
+    for (int i = 0; i < count && guides; i++)
+        constraints_check(translator, &guides[i], first_number + i, &out[i]);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
@@ -215,6 +330,6 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
     assert(status == STATUS_OK); /* one model agrees with itself */
     (void)status;
-    groups_search(translator, sources, NULL, count, results);
+    groups_search(translator, sources, NULL, NULL, count, results);
     translator_free(translator);
 }
