@@ -25,6 +25,7 @@ typedef struct {
     int level;
     bool word_scores, json, json_input, crop, attention, quiet;
     char *prefix, *prefix_file, *glossary;
+    int alternatives;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -62,8 +63,10 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\", and if they like a \"prefix\" and \"constraints\" (a list of words "
-             "that must appear); prints JSON, and passes other fields on"},
+     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of words that "
+             "must appear); prints JSON, and passes other fields on"},
+    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
+     .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
@@ -75,7 +78,7 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, TARGET must appear in the translation"},
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, the translation must have TARGET"},
     {0}};
 /* clang-format on */
 
@@ -238,14 +241,20 @@ static Status choose_output(Session *session) {
         status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best, beam);
         return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
     }
+    if (options->alternatives > 0 && !options->json && !options->json_input) {
+        status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
+        return status_hint(STATUS_USAGE, "add --json");
+    }
     *style = (OutputStyle){.json = options->json || options->json_input,
                            .word_scores = options->word_scores,
+                           .alternatives = options->alternatives > 0,
                            .n_best = n_best,
                            .level = (AlignmentLevel)options->level,
                            .source = seq2seq_source(session->models.items[0]),
                            .target = seq2seq_target(session->models.items[0])};
     TRY(read_alignment(options->alignment, style));
     search->n_best = n_best > 1 ? n_best : 1;
+    search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};

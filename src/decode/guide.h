@@ -1,13 +1,14 @@
 /* guide.h - what a translation must be like: how it begins, and which words it contains.
  *
- * Prefix       The translation begins with this text and goes on. If the text ends with a space, a new word
- *              follows; if not, its last word may be completed: each of that word's tokens may give way to one
- *              that begins with all that is left of the word. Text with unknown characters is taken as it is.
- * Constraints  Tokens that must follow each other somewhere; several constraints in any order, not overlapping.
- *              One is met when its last token is there and no letters are added to it. Until all are met the
- *              hypothesis does not end (Post and Vilar 2018: candidates are put into banks by how many tokens
- *              of constraints they have, and each bank gets its share of the beam; Hu et al. 2019: constraints
- *              that begin alike are followed together).
+ * Prefix       The translation begins with this text and goes on. If the text ends with a space, a new
+ *              word follows; if not, its last word may be completed: each of that word's tokens may give way
+ *              to one that begins with all that is left of the word. Text with unknown characters is taken
+ *              as it is.
+ * Constraints  Tokens that must follow each other somewhere; several constraints in any order, not
+ *              overlapping. One is met when its last token is there and no letters are added to it. Until
+ *              all are met the hypothesis does not end. Candidates are put into banks by how many tokens of
+ *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
+ *              constraints that begin alike are followed together (Hu et al. 2019).
  *
  * Owner   a zeroed Guide asks for nothing; guide_free releases what was added
  */

@@ -24,6 +24,7 @@
 typedef struct {
     DecodeOptions decode;
     int n_best;             /* hypotheses returned per sentence, at most decode.beam_size */
+    int alternatives;       /* the best next tokens at each step of given translations; 0: not wanted */
     bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
@@ -58,8 +59,8 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
-/* tokens[r]: the last token of row r, VOCAB_BOS at first. `choices` [rows]; NULL: the best beam_size tokens of
- * each row. */
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. `choices` [rows]; NULL: the best beam_size tokens
+ * of each row. */
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                        const int *tokens, const RowChoice *choices, int rows);
 /* Row i of the state becomes what was row index[i]. */

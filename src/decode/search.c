@@ -10,6 +10,7 @@ void hypotheses_free(HypothesisList *list) {
         mem_free(list->items[i].ids);
         mem_free(list->items[i].token_scores);
         mem_free(list->items[i].attention);
+        mem_free(list->items[i].alternatives);
     }
     mem_free(list->items);
     *list = (HypothesisList){0};
@@ -37,6 +38,7 @@ typedef struct {
     int sentence, steps, max_steps;
     int node; /* its last token */
     double score;
+    ScoredToken *alternatives; /* [max_steps, alternatives] of a given translation, or NULL */
 } GreedyRow;
 
 typedef struct {
@@ -51,11 +53,18 @@ typedef struct {
     int rows;
 } GreedySearch;
 
+static void keep_alternatives(GreedyRow *row, const ScoredToken *found, int count, int wanted) {
+    ScoredToken *out = row->alternatives + (size_t)row->steps * (size_t)wanted;
+    for (int i = 0; i < wanted; i++) out[i] = i < count ? found[i] : (ScoredToken){-1, 0};
+}
+
 /* False when the sentence of row r has ended or must stop. */
 static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
     GreedyRow *row = &search->row[r];
     if (step->count[r] == 0) return false; /* nothing is a number */
-    ScoredToken next = step->tokens[(size_t)r * (size_t)step->top];
+    const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
+    if (row->alternatives) keep_alternatives(row, found, step->count[r] - 1, search->options->alternatives);
+    ScoredToken next = row->target ? found[step->count[r] - 1] : found[0];
     size_t attention = backpointers_keep_attention(&search->tree, &step->attention, r);
     row->node = backpointers_add(&search->tree, row->node, next.token, next.log_p, attention);
     row->score += next.log_p;
@@ -68,13 +77,14 @@ static void row_finish(const GreedySearch *search, const GreedyRow *row, Hypothe
     list->items = mem_alloc(1, sizeof *list->items);
     list->items[0] = backpointers_follow(&search->tree, row->node, row->steps, row->score, search->options,
                                          list->source_length);
+    list->items[0].alternatives = row->alternatives;
     list->count = 1;
 }
 
-static RowChoice row_choice(const GreedyRow *row, int *given) {
+static RowChoice row_choice(const GreedyRow *row, int alternatives, int *given) {
     if (row->guide) return guide_choice(row->guide, &row->state, 1, given);
     *given = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
-    return (RowChoice){.given = given, .given_count = 1};
+    return (RowChoice){.top = alternatives, .given = given, .given_count = 1};
 }
 
 /* Advance all rows; those that have ended leave. */
@@ -83,7 +93,8 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
         const GreedyRow *row = &search->row[r];
         search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->sentence[r] = row->sentence;
-        if (search->choices) search->choices[r] = row_choice(row, &search->given[r]);
+        if (search->choices)
+            search->choices[r] = row_choice(row, search->options->alternatives, &search->given[r]);
     }
     ScorerStep step = scorer_step(search->scorer, search->options, search->sentence, search->tokens,
                                   search->choices, search->rows);
@@ -120,6 +131,9 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
         row->guide = guides ? &guides[b] : NULL;
         row->max_steps = targets ? targets[b].length + 1
                                  : guide_max_steps(row->guide, &options->decode, sources[b].length);
+        if (targets && options->alternatives > 0)
+            row->alternatives =
+                mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
     if (B > 0) scorer_encode(scorer, sources, B);

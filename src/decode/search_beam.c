@@ -99,7 +99,7 @@ static int pool_candidates(BeamSearch *search, const Guide *guide, const ScorerS
     return count;
 }
 
-/* Each bank gets the same share of the beam as far as it can fill it; what is left goes round from the fullest
+/* Each bank gets the same share of the beam as far as it can fill it; what is left goes round from the last
  * bank down. */
 static void share_beam(int (*banks)[2], int bank_count, int keep) {
     int share = keep / bank_count;

@@ -12,6 +12,7 @@ void translation_free(Translation *translation) {
         mem_free(item->ids);
         mem_free(item->token_scores);
         mem_free(item->attention);
+        mem_free(item->alternatives);
         mem_free(item->word);
     }
     mem_free(translation->items);
@@ -70,6 +71,18 @@ static void join_attention(TranslationItem *item, const Hypothesis *piece, int r
     }
 }
 
+static void join_alternatives(const FoundPieces *found, TranslationItem *item) {
+    size_t N = (size_t)found->alternatives;
+    item->alternatives = mem_alloc((size_t)item->steps * N, sizeof *item->alternatives);
+    for (int p = 0, row = 0; p < found->pieces; p++) {
+        const Hypothesis *piece = piece_hypothesis(found, p, 0);
+        size_t steps = (size_t)(p == found->pieces - 1 ? piece->steps : piece->length);
+        memcpy(item->alternatives + (size_t)row * N, piece->alternatives,
+               steps * N * sizeof *item->alternatives);
+        row += piece->length;
+    }
+}
+
 static void join_item(const FoundPieces *found, int rank, int source_length, double length_penalty,
                       TranslationItem *item) {
     const Segmenter *segmenter = seq2seq_target(found->model);
@@ -108,4 +121,6 @@ void translation_join(Translation *out, const FoundPieces *found, double length_
     if (found->pieces == 0) return;
     for (int rank = 0; rank < out->count; rank++)
         join_item(found, rank, out->source_length, length_penalty, &out->items[rank]);
+    out->alternatives = found->alternatives;
+    if (found->alternatives > 0) join_alternatives(found, &out->items[0]);
 }

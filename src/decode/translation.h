@@ -15,11 +15,12 @@ typedef struct {
     StrBuf text;
     int *ids; /* [length] */
     int length;
-    int steps;                /* length + 1 if the last piece ended with </s>, else length */
-    double score, normalized; /* as in search.h, over all pieces */
-    float *token_scores;      /* [steps] */
-    float *attention;         /* [steps, source_length + 1]; NULL unless asked for */
-    int *word;                /* [length] number of the word that the token belongs to */
+    int steps;                 /* length + 1 if the last piece ended with </s>, else length */
+    double score, normalized;  /* as in search.h, over all pieces */
+    float *token_scores;       /* [steps] */
+    float *attention;          /* [steps, source_length + 1]; NULL unless asked for */
+    ScoredToken *alternatives; /* [steps, alternatives] best first, token -1: no more; of the best item */
+    int *word;                 /* [length] number of the word that the token belongs to */
     int words;
 } TranslationItem;
 
@@ -28,6 +29,7 @@ typedef struct {
     int source_length;
     int *source_word; /* [source_length] number of the word that the token belongs to */
     int source_words;
+    int alternatives;       /* at each step of the best item */
     int pieces;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
     int count;
@@ -40,7 +42,7 @@ void translation_free(Translation *translation);
 typedef struct {
     const Seq2Seq *model;  /* the first one: whose tokens these are */
     const Tokens *sources; /* [pieces, models]: of each piece the first counts */
-    int models;
+    int models, alternatives;
     const HypothesisList *results; /* [pieces] */
     int pieces;
 } FoundPieces;

@@ -67,6 +67,23 @@ static int place_compare(const void *a, const void *b) {
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
+/* Follow what was found once more, and add what else could have come at each step. */
+static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, SearchOptions options,
+                               HypothesisList *results) {
+    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
+    options.attention = false;
+    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
+    forced_search(scorer, sources, targets, B, &options, forced);
+    for (int b = 0; b < B; b++) {
+        results[b].items[0].alternatives = forced[b].items[0].alternatives;
+        forced[b].items[0].alternatives = NULL;
+        hypotheses_free(&forced[b]);
+    }
+    mem_free(forced);
+    mem_free(targets);
+}
+
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
@@ -95,6 +112,7 @@ static void group_search(void *context, int task, int thread) {
         greedy_search(*scorer, sources, B, &options, results);
     else
         beam_search(*scorer, sources, B, &options, results);
+    if (options.alternatives > 0 && !job->targets) group_alternatives(*scorer, sources, B, options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     mem_free(results);
     mem_free(guides);
@@ -220,7 +238,9 @@ static void pieces_translate(Pieces *pieces, Translator *translator, int lines, 
     HypothesisList *results = mem_alloc((size_t)pieces->count, sizeof *results);
     groups_search(translator, pieces->sources, pieces->targets, pieces->guides, pieces->count, results);
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
-        FoundPieces found = {.model = translator->models[0], .models = translator->count};
+        FoundPieces found = {.model = translator->models[0],
+                             .models = translator->count,
+                             .alternatives = translator->options.search.alternatives};
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
             found.pieces = out[i].pieces;
             found.sources = pieces->sources + (size_t)first * (size_t)translator->count;

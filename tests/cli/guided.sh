@@ -67,6 +67,25 @@ expect 0 translate --json --glossary "$TMP/unknown" "$TMP/source"
 says "line 1: '日' is not in the translation"
 head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' || fail "unmet: $(cat "$TMP/out")"
 
+# Alternatives: for each token and </s> a list; also with a prefix, a beam, in pieces, of blank lines.
+expect 0 translate --json --alternatives 3 "$TMP/source"
+head -n 1 "$TMP/out" | grep -Eq '"alternatives": \[\[\{"token": "▁va", "probability": 0\.[0-9]+\}, \{.*\{"token": "</s>", "probability": 0\.[0-9]+\}.*\]\]\}$' ||
+    fail "alternatives: $(head -n 1 "$TMP/out")"
+[ "$(head -n 1 "$TMP/out" | grep -o '"probability"' | wc -l)" -eq 9 ] || fail "3 of each of 3 positions"
+sed -n 3p "$TMP/out" | grep -q '"alternatives": \[\]}$' || fail "alternatives of a blank line"
+sed 's/, "alternatives".*/}/' "$TMP/out" >"$TMP/want"
+translate --json "$TMP/source" >"$TMP/out"
+same "alternatives change a translation" "$TMP/want" "$TMP/out"
+expect 0 translate --quiet --json --alternatives 2 --max-length 20 --prefix 'je ' -b 2 --n-best "$TMP/long"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    x = json.loads(line)
+    assert len(x["alternatives"]) == len(x["tokens"]) + 1, line' <"$TMP/out" || fail "alternatives in pieces"
+fi
+expect 2 translate --alternatives 3 "$TMP/source"
+says "hint: add --json"
+
 # What goes wrong is said.
 expect 2 translate --prefix a --prefix-file "$TMP/prefixes" "$TMP/source"
 says "--prefix and --prefix-file exclude each other"

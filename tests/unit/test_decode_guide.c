@@ -231,6 +231,33 @@ static void test_constraints_without_room(void **state) {
     fixture_end(&fixture);
 }
 
+/* At each step of a given translation: what greedy search takes is the first of the best, with its score. */
+static void test_alternatives(void **state) {
+    (void)state;
+    enum { N = 3 };
+    Fixture fixture;
+    SearchOptions options = OPTIONS;
+    fixture_begin(&fixture, 11);
+    search(&fixture, &options);
+    options.alternatives = N;
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *found = &fixture.found[i].items[0];
+        Tokens target = {found->ids, found->length};
+        HypothesisList forced;
+        assert_null(found->alternatives);
+        forced_search(fixture.scorer, &fixture.sources[i], &target, 1, &options, &forced);
+        for (int t = 0; t < found->steps; t++) {
+            const ScoredToken *best = forced.items[0].alternatives + (size_t)t * N;
+            assert_int_equal(best[0].token, t < found->length ? found->ids[t] : VOCAB_EOS);
+            assert_true((float)best[0].log_p == found->token_scores[t]);
+            assert_true(best[0].log_p >= best[1].log_p && best[1].log_p >= best[2].log_p);
+            assert_true(best[1].token >= 0 && best[1].token != best[0].token);
+        }
+        hypotheses_free(&forced);
+    }
+    fixture_end(&fixture);
+}
+
 static void test_words_in_text(void **state) {
     (void)state;
     assert_true(text_has_words(SV("the chat sat"), SV("chat")));
@@ -253,6 +280,7 @@ int main(void) {
         cmocka_unit_test(test_open_prefix),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_constraints_without_room),
+        cmocka_unit_test(test_alternatives),
         cmocka_unit_test(test_words_in_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
