@@ -63,8 +63,8 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of words that "
-             "must appear); prints JSON, and passes other fields on"},
+     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
+             "words that must appear); prints JSON, and passes other fields on"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
      .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
