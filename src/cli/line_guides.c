@@ -121,6 +121,12 @@ static bool take_term(StrView line, StrView term, bool *hidden) {
     return found;
 }
 
+static bool is_listed(const LineConstraint *list, int count, StrView target) {
+    for (int c = 0; c < count; c++)
+        if (sv_equal(list[c].target, target)) return true;
+    return false;
+}
+
 /* The line's own constraints, then those of the glossary. */
 static void add_terms(LineGuides *guides, StrView line, LineGuide *guide) {
     LineConstraint *list = arena_alloc_zeroed(guides->arena, GUIDE_MOST_CONSTRAINTS * sizeof *list);
@@ -132,6 +138,7 @@ static void add_terms(LineGuides *guides, StrView line, LineGuide *guide) {
     for (size_t t = 0; t < guides->term_count && count < GUIDE_MOST_CONSTRAINTS; t++) {
         const Term *term = &guides->terms[t];
         if (!take_term(text, term->source, guides->hidden)) continue;
+        if (is_listed(list, count, term->target)) continue;
         list[count++] = (LineConstraint){.target = term->target, .source = term->source};
     }
     guide->constraints = list;

@@ -37,7 +37,8 @@ cat >"$TMP/json" <<'END'
 {"text": "go .", "constraints": []}
 END
 expect 0 translate --json-input "$TMP/json"
-grep -q '^{"text": "go .", "prefix": "je ", "translation": "je' "$TMP/out" || fail "prefix in JSON: $(cat "$TMP/out")"
+grep -q '^{"text": "go .", "prefix": "je ", "translation": "je' "$TMP/out" ||
+    fail "prefix in JSON: $(cat "$TMP/out")"
 sed -n 2p "$TMP/out" | grep -q '"translation": "va !"' || fail "without a prefix"
 sed -n 3p "$TMP/out" | grep -q '"constraints_met": \["perdu", "suis"\], "constraints_unmet": \[\]' ||
     fail "constraints in JSON: $(cat "$TMP/out")"
@@ -56,6 +57,10 @@ for batch in 1 2; do
     translate --glossary "$TMP/glossary" --mini-batch $batch --threads 2 "$TMP/source" >"$TMP/out"
     same "glossary in batches of $batch" "$TMP/terms" "$TMP/out"
 done
+echo '{"text": "go . lost .", "constraints": ["perdu"]}' >"$TMP/goo"
+expect 0 translate --json-input --glossary "$TMP/glossary" "$TMP/goo"
+grep -q '"constraints_met": \["perdu"\], "constraints_unmet": \[\]' "$TMP/out" ||
+    fail "asked for twice: $(cat "$TMP/out")"
 echo 'goo .' >"$TMP/goo"
 expect 0 translate --json --glossary "$TMP/glossary" "$TMP/goo"
 grep -q constraints "$TMP/out" && fail "a part of a word is no term"
@@ -65,7 +70,8 @@ grep -qw perdu "$TMP/out" || fail "glossary with a beam of 1"
 printf 'go\t\346\227\245\n' >"$TMP/unknown"
 expect 0 translate --json --glossary "$TMP/unknown" "$TMP/source"
 says "line 1: '日' is not in the translation"
-head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' || fail "unmet: $(cat "$TMP/out")"
+head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' ||
+    fail "unmet: $(cat "$TMP/out")"
 
 # Alternatives: for each token and </s> a list; also with a prefix, a beam, in pieces, of blank lines.
 expect 0 translate --json --alternatives 3 "$TMP/source"
