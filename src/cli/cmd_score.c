@@ -52,7 +52,8 @@ static const Option SCORE_OPTIONS[] = {
      FIELD(length_penalty), .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
      .help = "the second score is log p / length^ALPHA; the length counts </s>"},
     {.flag = "keep-above", .type = OPT_REAL, FIELD(keep_above), .arg = "X",
-     .help = "print the pairs themselves, only those whose normalized score is above X and neither side empty"},
+     .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
+             "empty"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
     {0}};

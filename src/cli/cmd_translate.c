@@ -10,6 +10,7 @@
 #include "base/workers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
 #include "decode/translator.h"
@@ -23,6 +24,8 @@ typedef struct {
     char *alignment;
     int level;
     bool word_scores, json, json_input, crop, split, attention, quiet;
+    char *prefix, *prefix_file, *glossary;
+    int alternatives;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -60,7 +63,10 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\"; prints JSON, and passes other fields on"},
+     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
+             "words that must appear); prints JSON, and passes other fields on"},
+    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
+     .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
@@ -69,6 +75,13 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
      .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
              "stays"},
+    {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
+     .help = "every translation begins with this; a word at its end may be completed unless a space follows",
+     .group = "Guided translation"},
+    {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
+     .help = "the same for each line: one prefix a line"},
+    {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, the translation must have TARGET"},
     {0}};
 /* clang-format on */
 
@@ -89,12 +102,13 @@ typedef struct {
     TranslateOptions options;
     TranslatorOptions translating;
     OutputStyle style;
-    bool interactive, to_terminal;
+    bool interactive, to_terminal, told_beam;
     ModelSet models;
     Workers *workers;
     Translator *translator;
     OutFile *output;
     LineWindow window;
+    LineGuides *guides;
     UnseenText unseen;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
@@ -120,13 +134,27 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
+/* Say once if lines with constraints need a wider beam than was asked for. */
+static void tell_beam(Session *session, const LineGuide *guides) {
+    if (session->told_beam || session->options.quiet || !guides) return;
+    if (session->translating.search.decode.beam_size >= CONSTRAINTS_BEAM) return;
+    for (int i = 0; i < session->window.count && !session->told_beam; i++)
+        session->told_beam = guides[i].constraint_count > 0;
+    if (session->told_beam)
+        log_info("lines with constraints are searched with --beam-size %d, the least they need",
+                 CONSTRAINTS_BEAM);
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
+    const LineGuide *guides;
+    TRY(line_guides_next(session->guides, window, &guides));
+    tell_beam(session, guides);
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
-    translator_run(session->translator, window->lines, window->count, first_number, results);
+    translator_run_guided(session->translator, window->lines, guides, window->count, first_number, results);
     session->seconds += clock_seconds() - start;
     Status status = translator_check(session->translator, &session->options.models);
     for (int i = 0; i < window->count && status == STATUS_OK; i++) {
@@ -246,14 +274,20 @@ static Status choose_output(Session *session) {
         status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best, beam);
         return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
     }
+    if (options->alternatives > 0 && !options->json && !options->json_input) {
+        status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
+        return status_hint(STATUS_USAGE, "add --json");
+    }
     *style = (OutputStyle){.json = options->json || options->json_input,
                            .word_scores = options->word_scores,
+                           .alternatives = options->alternatives > 0,
                            .n_best = n_best,
                            .level = (AlignmentLevel)options->level,
                            .source = seq2seq_source(session->models.items[0]),
                            .target = seq2seq_target(session->models.items[0])};
     TRY(read_alignment(options->alignment, style));
     search->n_best = n_best > 1 ? n_best : 1;
+    search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
@@ -289,6 +323,8 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->glossary,
+                         &seq2seq_config(session->models.items[0])->text));
     session->translating.crop = options->crop;
     session->translating.split = options->split;
     session->translating.quiet = options->quiet;
@@ -342,6 +378,7 @@ Status cmd_translate(int argc, char **argv) {
         status = session_begin(&session, &given);
         for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
             status = translate_file(&session, inputs->items[i]);
+        if (status == STATUS_OK) status = line_guides_end(session.guides);
         if (session.output) status = session_end(&session, status);
     }
     translator_free(session.translator);
@@ -349,6 +386,7 @@ Status cmd_translate(int argc, char **argv) {
     model_set_free(&session.models);
     line_window_free(&session.window);
     unseen_text_free(&session.unseen);
+    line_guides_free(session.guides);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 enum { MOST_BYTES = 32 << 20 };
@@ -15,25 +16,53 @@ struct WindowEnds {
     size_t raw, text, error;
 };
 
-/* Append the value of "text" of the object in `line`. */
-static Status read_json_text(StrView line, StrBuf *text) {
-    Json *root;
-    Status status = STATUS_OK;
-    TRY(json_parse(&root, line, false));
-    const Json *value = json_type(root) == JSON_OBJECT ? json_get(root, "text") : NULL;
-    if (!value)
-        status = status_fail(STATUS_DATA, "no \"text\" in it");
-    else if (json_type(value) != JSON_STRING)
-        status = status_fail(STATUS_DATA, "\"text\" is not a string");
-    else
-        strbuf_add(text, sv(json_string(value)));
-    json_free(root);
-    return status;
+static StrView keep_text(Arena *arena, const char *text) {
+    size_t length = strlen(text);
+    char *copy = arena_alloc(arena, length + 1);
+    memcpy(copy, text, length + 1);
+    return (StrView){copy, length};
+}
+
+static Status read_constraints(const Json *list, Arena *arena, LineGuide *guide) {
+    if (json_type(list) != JSON_ARRAY) return status_fail(STATUS_DATA, "\"constraints\" is not a list");
+    if (json_count(list) > GUIDE_MOST_CONSTRAINTS)
+        return status_fail(STATUS_DATA, "more than %d constraints", GUIDE_MOST_CONSTRAINTS);
+    LineConstraint *items = arena_alloc_zeroed(arena, (json_count(list) + 1) * sizeof *items);
+    guide->constraints = items;
+    for (const Json *item = json_first(list); item; item = json_after(item)) {
+        if (json_type(item) != JSON_STRING || unicode_is_blank(sv(json_string(item))))
+            return status_fail(STATUS_DATA, "a constraint that is no text");
+        items[guide->constraint_count++].target = keep_text(arena, json_string(item));
+    }
+    return STATUS_OK;
+}
+
+/* Append the value of "text", and find what else is asked for. */
+static Status read_object(const Json *root, Arena *arena, StrBuf *text, LineGuide *guide) {
+    if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "no \"text\" in it");
+    const Json *value = json_get(root, "text"), *prefix = json_get(root, "prefix"),
+               *constraints = json_get(root, "constraints");
+    if (!value) return status_fail(STATUS_DATA, "no \"text\" in it");
+    if (json_type(value) != JSON_STRING) return status_fail(STATUS_DATA, "\"text\" is not a string");
+    strbuf_add(text, sv(json_string(value)));
+    if (prefix && json_type(prefix) != JSON_STRING)
+        return status_fail(STATUS_DATA, "\"prefix\" is not a string");
+    if (prefix) guide->prefix = keep_text(arena, json_string(prefix));
+    return constraints ? read_constraints(constraints, arena, guide) : STATUS_OK;
 }
 
 static void window_add_json(LineWindow *window, StrView line, long number) {
     size_t before = window->text_bytes.length;
-    if (read_json_text(line, &window->text_bytes) == STATUS_OK) return;
+    LineGuide *guide = &window->guides[window->count];
+    Json *root;
+    Status status = json_parse(&root, line, false);
+    if (status == STATUS_OK) {
+        status = read_object(root, window->arena, &window->text_bytes, guide);
+        json_free(root);
+    }
+    window->guided |= guide->prefix.length > 0 || guide->constraint_count > 0;
+    if (status == STATUS_OK) return;
+    *guide = (LineGuide){0};
     window->text_bytes.length = before;
     window->unreadable++;
     log_warn("line %ld is not a JSON object with a \"text\" (%s)", number, status_message());
@@ -43,6 +72,8 @@ static void window_add_json(LineWindow *window, StrView line, long number) {
 
 static void window_add(LineWindow *window, StrView line, long number) {
     MEM_GROW(window->ends, window->ends_capacity, (size_t)window->count + 1);
+    MEM_GROW(window->guides, window->guides_capacity, (size_t)window->count + 1);
+    window->guides[window->count] = (LineGuide){0};
     strbuf_add(&window->raw_bytes, line);
     if (window->json) {
         window_add_json(window, line, number);
@@ -74,6 +105,9 @@ static void window_point(LineWindow *window) {
 
 Status line_window_read(LineWindow *window, LineReader *reader, bool *more) {
     window->count = 0;
+    window->guided = false;
+    if (!window->arena) window->arena = arena_new();
+    arena_reset(window->arena);
     strbuf_clear(&window->raw_bytes);
     strbuf_clear(&window->text_bytes);
     strbuf_clear(&window->error_bytes);
@@ -93,6 +127,8 @@ void line_window_free(LineWindow *window) {
     mem_free(window->raw);
     mem_free(window->errors);
     mem_free(window->ends);
+    mem_free(window->guides);
+    arena_free(window->arena);
     strbuf_free(&window->raw_bytes);
     strbuf_free(&window->text_bytes);
     strbuf_free(&window->error_bytes);

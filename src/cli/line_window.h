@@ -6,22 +6,28 @@
 #ifndef CLI_LINE_WINDOW_H
 #define CLI_LINE_WINDOW_H
 
+#include "base/arena.h"
 #include "base/fileio.h"
+#include "decode/translator.h"
 
 typedef struct {
     /* Set by the caller. */
     int most_lines; /* 1: one line at a time */
-    bool json;      /* lines are JSON objects; what counts is their "text" */
+    bool json;      /* lines are JSON objects: "text", and what is asked for by "prefix" and "constraints" */
 
     int count;
     StrView *lines;      /* [count] text to translate */
     StrView *raw;        /* [count] lines as they were read */
+    LineGuide *guides;   /* [count] what lines of JSON ask for */
     const char **errors; /* [count] what is wrong with a line of JSON, or NULL */
+    bool guided;         /* some line of JSON asks for something */
 
     long repaired, first_repaired; /* lines with invalid UTF-8 or NUL bytes, over all reads */
     long unreadable;               /* lines that are no JSON */
 
     size_t lines_capacity, raw_capacity, errors_capacity, ends_capacity; /* the rest is for line_window.c */
+    size_t guides_capacity;
+    Arena *arena; /* of the guides */
     struct WindowEnds *ends;
     StrBuf raw_bytes, text_bytes, error_bytes;
 } LineWindow;

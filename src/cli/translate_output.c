@@ -138,9 +138,10 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
 /* ---- members of the input that are passed on byte for byte ---- */
 
 /* Not those that are written here. */
-static const char *const WRITTEN[] = {"translation",   "score",        "normalized_score", "tokens",
-                                      "source_tokens", "token_scores", "alignment",        "attention",
-                                      "n_best",        "error"};
+static const char *const WRITTEN[] = {
+    "translation", "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
+    "alignment",   "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
+    "alternatives"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -193,6 +194,38 @@ static void add_members(StrView line, StrBuf *out) {
     json_free(root);
 }
 
+/* At each step a list of tokens with their probabilities. */
+static void add_alternatives(const OutputStyle *style, const Translation *translation, StrBuf *out) {
+    const TranslationItem *item = &translation->items[0];
+    StrBuf label = {0};
+    strbuf_add(out, SV(", \"alternatives\": ["));
+    for (int t = 0; t < item->steps; t++) {
+        const ScoredToken *tokens = item->alternatives + (size_t)t * (size_t)translation->alternatives;
+        strbuf_add(out, t ? SV(", [") : SV("["));
+        for (int i = 0; i < translation->alternatives && tokens[i].token >= 0; i++) {
+            strbuf_clear(&label);
+            segmenter_label(style->target, tokens[i].token, &label);
+            strbuf_add(out, i ? SV(", {\"token\": ") : SV("{\"token\": "));
+            json_write_string(out, strbuf_view(&label));
+            strbuf_add(out, SV(", \"probability\": "));
+            add_number(out, exp(tokens[i].log_p));
+            strbuf_add_char(out, '}');
+        }
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add_char(out, ']');
+    strbuf_free(&label);
+}
+
+static void add_strings(const char *name, const StrList *list, StrBuf *out) {
+    strbuf_format(out, ", \"%s\": [", name);
+    for (size_t i = 0; i < list->count; i++) {
+        if (i) strbuf_add(out, SV(", "));
+        json_write_string(out, sv(list->items[i]));
+    }
+    strbuf_add_char(out, ']');
+}
+
 static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
                        StrBuf *out) {
     strbuf_add_char(out, '{');
@@ -208,6 +241,11 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     }
     add_json_item(style, translation, 0, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length, out);
+    if (style->alternatives) add_alternatives(style, translation, out);
+    if (translation->constraints_met.count + translation->constraints_unmet.count > 0) {
+        add_strings("constraints_met", &translation->constraints_met, out);
+        add_strings("constraints_unmet", &translation->constraints_unmet, out);
+    }
     if (style->n_best > 0) {
         strbuf_add(out, SV(", \"n_best\": ["));
         for (int rank = 0; rank < translation->count; rank++) {

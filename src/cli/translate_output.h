@@ -13,7 +13,7 @@
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 
 typedef struct {
-    bool json, word_scores;
+    bool json, word_scores, alternatives;
     int n_best; /* 0: not asked for */
     AlignmentStyle alignment;
     AlignmentLevel level;

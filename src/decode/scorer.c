@@ -134,18 +134,24 @@ static double log_p(const Scorer *scorer, double score, double log_sum) {
                scorer->count); /* a float cannot tell less from nothing */
 }
 
-/* Look at the scores of one row: its `top` best tokens, or, if `given` is not NULL, that one. Returns how
- * many. */
-static int row_tokens(Scorer *scorer, const SearchOptions *options, const real *row, const int *given,
-                      int top, ScoredToken *out) {
-    bool scores = given || top > 1 || !options->tokens_only;
-    real greatest;
+/* Look at the scores of one row, which a choice among some tokens overwrites. Returns how many tokens. */
+static int row_tokens(Scorer *scorer, const SearchOptions *options, real *row, const RowChoice *choice,
+                      ScoredToken *out) {
+    bool scores = choice->given_count > 0 || choice->top > 1 || !options->tokens_only;
+    real greatest, greatest_allowed;
     double log_sum = 0;
-    int count = top_tokens_find(row, scorer->V, given ? 0 : top, options->decode.allow_unk, scorer->scratch,
-                                scorer->best, &greatest);
-    if (given) scorer->best[count++] = *given;
+    int count = top_tokens_find(row, scorer->V, choice->allowed ? 0 : choice->top, options->decode.allow_unk,
+                                scorer->scratch, scorer->best, &greatest);
+    for (int i = 0; i < choice->given_count; i++) scorer->best[count++] = choice->given[i];
     if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)scorer->V, row, greatest);
     if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->broken < 0) scorer->broken = 0;
+    if (choice->allowed) {
+        for (int v = 0; v < scorer->V; v++)
+            if (!choice->allowed[v]) row[v] = (real)-INFINITY;
+        count = top_tokens_find(row, scorer->V, choice->top, options->decode.allow_unk, scorer->scratch,
+                                scorer->best, &greatest_allowed);
+        while (count > 0 && !choice->allowed[scorer->best[count - 1]]) count--;
+    }
     for (int i = 0; i < count; i++) {
         int token = scorer->best[i];
         out[i] = (ScoredToken){token, scores ? log_p(scorer, (double)row[token], log_sum) : 0};
@@ -159,9 +165,15 @@ static int block_rows(const Scorer *scorer) {
     return fit > BLOCK_ROWS ? fit : BLOCK_ROWS;
 }
 
-static void all_tokens(Scorer *scorer, const SearchOptions *options, const int *given, int top, int rows) {
-    int block = block_rows(scorer);
-    size_t width = (size_t)top;
+/* Returns the room for tokens in a row. */
+static int all_tokens(Scorer *scorer, const SearchOptions *options, const RowChoice *choices, int rows) {
+    const RowChoice best = {.top = options->decode.beam_size};
+    int block = block_rows(scorer), top = choices ? 0 : best.top, most = top;
+    for (int r = 0; r < rows && choices; r++) {
+        if (choices[r].top > top) top = choices[r].top;
+        if (choices[r].top + choices[r].given_count > most) most = choices[r].top + choices[r].given_count;
+    }
+    size_t width = (size_t)most;
     MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, top));
     MEM_GROW(scorer->best, scorer->best_capacity, width);
     MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * width);
@@ -170,14 +182,15 @@ static void all_tokens(Scorer *scorer, const SearchOptions *options, const int *
         int size = rows - first < block ? rows - first : block;
         const Tensor *scores = block_scores(scorer, first, size);
         for (int i = 0, r = first; i < size; i++, r++)
-            scorer->found[r] = row_tokens(scorer, options, tensor_row(scores, i), given ? &given[r] : NULL,
-                                          top, scorer->tokens + (size_t)r * width);
+            scorer->found[r] = row_tokens(scorer, options, tensor_row(scores, i),
+                                          choices ? &choices[r] : &best, scorer->tokens + (size_t)r * width);
     }
+    return most;
 }
 
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
-                       const int *tokens, const int *given, int rows) {
-    ScorerStep step = {.rows = rows, .top = given ? 1 : options->decode.beam_size};
+                       const int *tokens, const RowChoice *choices, int rows) {
+    ScorerStep step = {.rows = rows};
     step.attention.choice = options->choice;
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
@@ -187,7 +200,7 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
         one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
                                        &one->state, options->attention && m == 0 ? &step.attention : NULL);
     }
-    all_tokens(scorer, options, given, step.top, rows);
+    step.top = all_tokens(scorer, options, choices, rows);
     step.tokens = scorer->tokens;
     step.count = scorer->found;
     return step;

@@ -24,6 +24,7 @@
 typedef struct {
     DecodeOptions decode;
     int n_best;             /* hypotheses returned per sentence, at most decode.beam_size */
+    int alternatives;       /* the best next tokens at each step of given translations; 0: not wanted */
     bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
@@ -34,10 +35,19 @@ typedef struct {
     double log_p; /* of the token, given the source and the hypothesis of the row */
 } ScoredToken;
 
+/* What is wanted of one row: the best `top` tokens among those that are allowed, or the best and then the
+ * given ones whatever they are. */
+typedef struct {
+    int top;
+    const bool *allowed; /* [V]; NULL: all, and only then may there be given ones */
+    const int *given;
+    int given_count;
+} RowChoice;
+
 typedef struct {
     int rows, top;
     const ScoredToken *tokens;  /* [rows, top] best first; equal ones by id, <unk> and </s> before words */
-    const int *count;           /* [rows] how many: fewer than `top` only if there are not so many numbers */
+    const int *count;           /* [rows] how many: fewer than wanted only if there are not so many numbers */
     AttentionWeights attention; /* only if asked for */
 } ScorerStep;
 
@@ -49,10 +59,10 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
-/* tokens[r]: the last token of row r, VOCAB_BOS at first. The best beam_size tokens of each row, or, with
- * `given` [rows], only given[r] of row r. */
+/* tokens[r]: the last token of row r, VOCAB_BOS at first. `choices` [rows]; NULL: the best beam_size tokens
+ * of each row. */
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
-                       const int *tokens, const int *given, int rows);
+                       const int *tokens, const RowChoice *choices, int rows);
 /* Row i of the state becomes what was row index[i]. */
 void scorer_select(Scorer *scorer, const int *index, int rows);
 /* The first model some of whose scores were not finite since scorer_new; -1: there is none. What a search finds

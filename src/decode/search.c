@@ -10,6 +10,7 @@ void hypotheses_free(HypothesisList *list) {
         mem_free(list->items[i].ids);
         mem_free(list->items[i].token_scores);
         mem_free(list->items[i].attention);
+        mem_free(list->items[i].alternatives);
     }
     mem_free(list->items);
     *list = (HypothesisList){0};
@@ -20,15 +21,24 @@ int search_max_steps(const DecodeOptions *options, int source_length) {
     return steps < 1 ? 1 : steps > 1e6 ? 1000000 : (int)steps;
 }
 
+int guide_max_steps(const Guide *guide, const DecodeOptions *options, int source_length) {
+    int steps = search_max_steps(options, source_length), prefix = guide ? (int)guide->prefix.count : 0;
+    int least = prefix > 0 ? prefix + 1 + options->max_length_extra : 0;
+    return steps > least ? steps : least;
+}
+
 double search_normalize(const DecodeOptions *options, double score, int steps) {
     return steps > 0 ? score / pow((double)steps, options->length_penalty) : score;
 }
 
 typedef struct {
     const Tokens *target; /* the given translation, or NULL */
+    const Guide *guide;   /* or NULL */
+    GuideState state;
     int sentence, steps, max_steps;
     int node; /* its last token */
     double score;
+    ScoredToken *alternatives; /* [max_steps, alternatives] of a given translation, or NULL */
 } GreedyRow;
 
 typedef struct {
@@ -37,20 +47,29 @@ typedef struct {
     Backpointers tree;
     GreedyRow *row; /* [rows], as the next two */
     int *tokens, *sentence;
-    int *stay;  /* rows that go on */
-    int *given; /* the tokens that follow, if they are given; else NULL */
+    int *stay;          /* rows that go on */
+    RowChoice *choices; /* NULL: the best token */
+    int *given;         /* the tokens that follow given translations */
     int rows;
 } GreedySearch;
+
+static void keep_alternatives(GreedyRow *row, const ScoredToken *found, int count, int wanted) {
+    ScoredToken *out = row->alternatives + (size_t)row->steps * (size_t)wanted;
+    for (int i = 0; i < wanted; i++) out[i] = i < count ? found[i] : (ScoredToken){-1, 0};
+}
 
 /* False when the sentence of row r has ended or must stop. */
 static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
     GreedyRow *row = &search->row[r];
     if (step->count[r] == 0) return false; /* nothing is a number */
-    ScoredToken next = step->tokens[(size_t)r * (size_t)step->top];
+    const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
+    if (row->alternatives) keep_alternatives(row, found, step->count[r] - 1, search->options->alternatives);
+    ScoredToken next = row->target ? found[step->count[r] - 1] : found[0];
     size_t attention = backpointers_keep_attention(&search->tree, &step->attention, r);
     row->node = backpointers_add(&search->tree, row->node, next.token, next.log_p, attention);
     row->score += next.log_p;
     row->steps++;
+    if (row->guide) row->state = guide_follow(row->guide, row->state, next.token);
     return next.token != VOCAB_EOS && row->steps < row->max_steps;
 }
 
@@ -58,7 +77,14 @@ static void row_finish(const GreedySearch *search, const GreedyRow *row, Hypothe
     list->items = mem_alloc(1, sizeof *list->items);
     list->items[0] = backpointers_follow(&search->tree, row->node, row->steps, row->score, search->options,
                                          list->source_length);
+    list->items[0].alternatives = row->alternatives;
     list->count = 1;
+}
+
+static RowChoice row_choice(const GreedyRow *row, int alternatives, int *given) {
+    if (row->guide) return guide_choice(row->guide, &row->state, 1, given);
+    *given = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
+    return (RowChoice){.top = alternatives, .given = given, .given_count = 1};
 }
 
 /* Advance all rows; those that have ended leave. */
@@ -67,11 +93,11 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
         const GreedyRow *row = &search->row[r];
         search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->sentence[r] = row->sentence;
-        if (search->given)
-            search->given[r] = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
+        if (search->choices)
+            search->choices[r] = row_choice(row, search->options->alternatives, &search->given[r]);
     }
     ScorerStep step = scorer_step(search->scorer, search->options, search->sentence, search->tokens,
-                                  search->given, search->rows);
+                                  search->choices, search->rows);
     int left = 0;
     for (int r = 0; r < search->rows; r++) {
         if (row_advance(search, r, &step)) {
@@ -85,21 +111,29 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
     search->rows = left;
 }
 
-/* `targets` NULL: the best tokens. */
-static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
-                       const SearchOptions *options, HypothesisList *results) {
+/* Without `targets` and `guides` the best tokens. */
+static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targets, const Guide *guides,
+                       int B, const SearchOptions *options, HypothesisList *results) {
     size_t rows = (size_t)B;
     GreedySearch search = {.scorer = scorer, .options = options, .rows = B};
     search.row = mem_alloc(rows, sizeof *search.row);
     search.tokens = mem_alloc(rows, sizeof *search.tokens);
     search.sentence = mem_alloc(rows, sizeof *search.sentence);
     search.stay = mem_alloc(rows, sizeof *search.stay);
-    if (targets) search.given = mem_alloc(rows, sizeof *search.given);
+    if (targets || guides) {
+        search.choices = mem_alloc(rows, sizeof *search.choices);
+        search.given = mem_alloc(rows, sizeof *search.given);
+    }
     for (int b = 0; b < B; b++) {
         GreedyRow *row = &search.row[b];
-        *row = (GreedyRow){.target = targets ? &targets[b] : NULL, .sentence = b, .node = -1};
-        row->max_steps =
-            targets ? targets[b].length + 1 : search_max_steps(&options->decode, sources[b].length);
+        *row = (GreedyRow){.sentence = b, .node = -1};
+        row->target = targets ? &targets[b] : NULL;
+        row->guide = guides ? &guides[b] : NULL;
+        row->max_steps = targets ? targets[b].length + 1
+                                 : guide_max_steps(row->guide, &options->decode, sources[b].length);
+        if (targets && options->alternatives > 0)
+            row->alternatives =
+                mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
     if (B > 0) scorer_encode(scorer, sources, B);
@@ -108,16 +142,25 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
     mem_free(search.tokens);
     mem_free(search.sentence);
     mem_free(search.stay);
+    mem_free(search.choices);
     mem_free(search.given);
     backpointers_free(&search.tree);
 }
 
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                    HypothesisList *results) {
-    search_run(scorer, sources, NULL, B, options, results);
+    search_run(scorer, sources, NULL, NULL, B, options, results);
 }
 
 void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
                    const SearchOptions *options, HypothesisList *results) {
-    search_run(scorer, sources, targets, B, options, results);
+    search_run(scorer, sources, targets, NULL, B, options, results);
+}
+
+void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                   const SearchOptions *options, HypothesisList *results) {
+    if (options->decode.beam_size == 1)
+        search_run(scorer, sources, NULL, guides, B, options, results);
+    else
+        guided_beam_search(scorer, sources, guides, B, options, results);
 }

@@ -12,16 +12,18 @@
 #ifndef DECODE_SEARCH_H
 #define DECODE_SEARCH_H
 
+#include "decode/guide.h"
 #include "decode/scorer.h"
 
 typedef struct {
     int *ids; /* [length], without </s> */
     int length;
-    int steps;           /* length + 1 if it ended with </s>, else length */
-    double score;        /* log p of all steps */
-    double normalized;   /* score / steps^length_penalty */
-    float *token_scores; /* [steps] log p of each token */
-    float *attention;    /* [steps, source_length] or NULL */
+    int steps;                 /* length + 1 if it ended with </s>, else length */
+    double score;              /* log p of all steps */
+    double normalized;         /* score / steps^length_penalty */
+    float *token_scores;       /* [steps] log p of each token */
+    float *attention;          /* [steps, source_length] or NULL */
+    ScoredToken *alternatives; /* [steps, alternatives] best first, of forced search; token -1: no more */
 } Hypothesis;
 
 typedef struct {
@@ -48,7 +50,18 @@ void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets,
 void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                  HypothesisList *results);
 
+/* Greedy search or beam search, by beam_size, for translations as `guides` [B] ask for. Constraints need a
+ * beam. A prefix may be longer than the maximal length, which then is its length and max_length_extra. */
+void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                   const SearchOptions *options, HypothesisList *results);
+
+/* Its part with a beam; `guides` may be NULL. */
+void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                        const SearchOptions *options, HypothesisList *results);
+
 int search_max_steps(const DecodeOptions *options, int source_length);
+/* The same for a translation that is guided; `guide` may be NULL. */
+int guide_max_steps(const Guide *guide, const DecodeOptions *options, int source_length);
 double search_normalize(const DecodeOptions *options, double score, int steps);
 
 #endif

@@ -1,5 +1,6 @@
 /* search_beam.c - several hypotheses per sentence, extended together. */
 #include <math.h>
+#include <stdlib.h>
 #include "base/mem.h"
 #include "decode/backpointers.h"
 
@@ -8,16 +9,19 @@ typedef struct {
     int sentence, node;
     double score;
     size_t attention; /* of the step under way */
+    GuideState state; /* if the sentence is guided */
 } BeamRow;
 
 typedef struct {
     int row, token;
     double log_p, score; /* of the token; with the row's score added */
+    GuideState state;    /* after it, if the sentence is guided */
 } Candidate;
 
 typedef struct {
     int node, steps;
     double score, normalized;
+    int bank; /* tokens of constraints in it */
 } Ended;
 
 typedef struct {
@@ -30,12 +34,19 @@ typedef struct {
 typedef struct {
     Scorer *scorer;
     const SearchOptions *options;
+    const Guide *guides; /* [B], or NULL */
     Backpointers tree;
     BeamSentence *sentences; /* [B] */
     BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
     Candidate *candidates;               /* [beam_size] scratch */
+    /* Of guided search: */
+    RowChoice *choices; /* [B * beam_size], or NULL */
+    int *given;         /* [B * beam_size, GUIDE_MOST_CONSTRAINTS] */
+    Candidate *pool;    /* all candidates of a sentence */
+    int *banks;         /* [banks, 2] candidates in it, and its share of the beam */
+    size_t pool_capacity, banks_capacity;
 } BeamSearch;
 
 /* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the
@@ -46,7 +57,7 @@ static int find_candidates(BeamSearch *search, const ScorerStep *step, int first
     for (int r = first; r < end; r++) {
         const ScoredToken *best = step->tokens + (size_t)r * (size_t)step->top;
         for (int i = 0; i < step->count[r] && i < keep; i++) {
-            Candidate new = {r, best[i].token, best[i].log_p, search->rows[r].score + best[i].log_p};
+            Candidate new = {r, best[i].token, best[i].log_p, search->rows[r].score + best[i].log_p, {0}};
             if (count == keep && !(new.score > list[keep - 1].score)) break;
             int at = count < keep ? count++ : keep - 1;
             for (; at > 0 && new.score > list[at - 1].score; at--) list[at] = list[at - 1];
@@ -56,9 +67,80 @@ static int find_candidates(BeamSearch *search, const ScorerStep *step, int first
     return count;
 }
 
-static void sentence_end(BeamSearch *search, BeamSentence *sentence, int node, double score) {
-    double normalized = search_normalize(&search->options->decode, score, search->steps);
-    sentence->ended[sentence->ended_count++] = (Ended){node, search->steps, score, normalized};
+/* ---- constraints: dynamic beam allocation ---- */
+
+/* Best first; between equals as find_candidates has it, for they were added in that order. */
+static int candidate_compare(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->token > y->token) - (x->token < y->token);
+}
+
+/* All extensions of rows first..end-1 that may be; one that ends meets all constraints. */
+static int pool_candidates(BeamSearch *search, const Guide *guide, const ScorerStep *step, int first,
+                           int end) {
+    int count = 0;
+    MEM_GROW(search->pool, search->pool_capacity, (size_t)(end - first) * (size_t)step->top);
+    for (int r = first; r < end; r++) {
+        const BeamRow *row = &search->rows[r];
+        const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
+        for (int i = 0; i < step->count[r]; i++) {
+            bool twice = false;
+            for (int j = 0; j < i && !twice; j++) twice = found[j].token == found[i].token;
+            Candidate new = {r, found[i].token, found[i].log_p, row->score + found[i].log_p,
+                             guide_follow(guide, row->state, found[i].token)};
+            if (twice || isnan(new.score)) continue;
+            if (new.token == VOCAB_EOS && !guide_all_met(guide, &new.state)) continue;
+            search->pool[count++] = new;
+        }
+    }
+    qsort(search->pool, (size_t)count, sizeof *search->pool, candidate_compare);
+    return count;
+}
+
+/* Each bank gets the same share of the beam as far as it can fill it; what is left goes round from the last
+ * bank down. */
+static void share_beam(int (*banks)[2], int bank_count, int keep) {
+    int share = keep / bank_count;
+    for (int b = 0; b < bank_count; b++) {
+        banks[b][1] = banks[b][0] < share ? banks[b][0] : share;
+        keep -= banks[b][1];
+    }
+    for (bool more = true; more && keep > 0;) {
+        more = false;
+        for (int b = bank_count - 1; b >= 0 && keep > 0; b--) {
+            if (banks[b][1] == banks[b][0]) continue;
+            banks[b][1]++;
+            keep--;
+            more = true;
+        }
+    }
+}
+
+/* The best candidates of each bank, best first. */
+static int find_guided(BeamSearch *search, const Guide *guide, const ScorerStep *step, int first, int end,
+                       int keep) {
+    int count = pool_candidates(search, guide, step, first, end), bank_count = guide_bank_count(guide),
+        kept = 0;
+    MEM_GROW(search->banks, search->banks_capacity, 2 * (size_t)bank_count);
+    int(*banks)[2] = (int(*)[2])search->banks;
+    for (int b = 0; b < bank_count; b++) banks[b][0] = banks[b][1] = 0;
+    for (int i = 0; i < count; i++) banks[guide_bank(guide, &search->pool[i].state)][0]++;
+    share_beam(banks, bank_count, keep);
+    for (int i = 0; i < count && kept < keep; i++)
+        if (banks[guide_bank(guide, &search->pool[i].state)][1]-- > 0)
+            search->candidates[kept++] = search->pool[i];
+    return kept;
+}
+
+/* ---- one step ---- */
+
+static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
+    double normalized = search_normalize(&search->options->decode, row->score, search->steps);
+    int bank = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0;
+    sentence->ended[sentence->ended_count++] =
+        (Ended){row->node, search->steps, row->score, normalized, bank};
 }
 
 /* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
@@ -76,14 +158,17 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
     for (int r = first; r < end; r++)
         search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
-    int count = find_candidates(search, step, first, end, keep);
+    const Guide *guide = search->guides ? &search->guides[search->rows[first].sentence] : NULL;
+    int count = guide ? find_guided(search, guide, step, first, end, keep)
+                      : find_candidates(search, step, first, end, keep);
     for (int i = 0; i < count; i++) {
         Candidate at = search->candidates[i];
         BeamRow row = search->rows[at.row];
         row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
         row.score = at.score;
+        row.state = at.state;
         if (at.token == VOCAB_EOS) {
-            sentence_end(search, sentence, row.node, row.score);
+            sentence_end(search, sentence, &row);
             continue;
         }
         search->parent[search->next_count] = at.row;
@@ -94,7 +179,7 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, best->score)) return;
     /* Out of room: what is still growing fills the places that nothing better took. */
     for (int i = start; search->steps >= sentence->max_steps && i < search->next_count; i++)
-        sentence_end(search, sentence, search->next[i].node, search->next[i].score);
+        sentence_end(search, sentence, &search->next[i]);
     search->next_count = start;
 }
 
@@ -104,9 +189,13 @@ static void all_advance(BeamSearch *search) {
         const BeamRow *row = &search->rows[r];
         search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->row_sentence[r] = row->sentence;
+        if (search->choices)
+            search->choices[r] =
+                guide_choice(&search->guides[row->sentence], &row->state, search->options->decode.beam_size,
+                             search->given + (size_t)r * GUIDE_MOST_CONSTRAINTS);
     }
-    ScorerStep step = scorer_step(search->scorer, search->options, search->row_sentence, search->tokens, NULL,
-                                  search->row_count);
+    ScorerStep step = scorer_step(search->scorer, search->options, search->row_sentence, search->tokens,
+                                  search->choices, search->row_count);
     search->steps++;
     search->next_count = 0;
     for (int first = 0, end; first < search->row_count; first = end) {
@@ -124,11 +213,12 @@ static void all_advance(BeamSearch *search) {
     search->row_count = search->next_count;
 }
 
-/* Does a rank before b? Those that were cut come last. */
+/* Does a rank before b? Those that were cut come last, those with more of their constraints first. */
 static bool ranks_before(const Backpointers *tree, const Ended *a, const Ended *b) {
     bool a_cut = backpointers_token(tree, a->node) != VOCAB_EOS;
     bool b_cut = backpointers_token(tree, b->node) != VOCAB_EOS;
-    return a_cut != b_cut ? b_cut : a->normalized > b->normalized;
+    if (a_cut != b_cut) return b_cut;
+    return a->bank != b->bank ? a->bank > b->bank : a->normalized > b->normalized;
 }
 
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
@@ -152,8 +242,13 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
 
 void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                  HypothesisList *results) {
+    guided_beam_search(scorer, sources, NULL, B, options, results);
+}
+
+void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                        const SearchOptions *options, HypothesisList *results) {
     size_t beam = (size_t)options->decode.beam_size, most = (size_t)B * beam;
-    BeamSearch search = {.scorer = scorer, .options = options, .row_count = B};
+    BeamSearch search = {.scorer = scorer, .options = options, .guides = guides, .row_count = B};
     search.sentences = mem_alloc((size_t)B, sizeof *search.sentences);
     search.rows = mem_alloc(most, sizeof *search.rows);
     search.next = mem_alloc(most, sizeof *search.next);
@@ -161,10 +256,15 @@ void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptio
     search.tokens = mem_alloc(most, sizeof *search.tokens);
     search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
     search.candidates = mem_alloc(beam, sizeof *search.candidates);
+    if (guides) {
+        search.choices = mem_alloc(most, sizeof *search.choices);
+        search.given = mem_alloc(most * GUIDE_MOST_CONSTRAINTS, sizeof *search.given);
+    }
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
-        search.sentences[b].max_steps = search_max_steps(&options->decode, sources[b].length);
+        search.sentences[b].max_steps =
+            guide_max_steps(guides ? &guides[b] : NULL, &options->decode, sources[b].length);
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
@@ -179,6 +279,10 @@ void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptio
     mem_free(search.tokens);
     mem_free(search.row_sentence);
     mem_free(search.candidates);
+    mem_free(search.choices);
+    mem_free(search.given);
+    mem_free(search.pool);
+    mem_free(search.banks);
     mem_free(ended);
     backpointers_free(&search.tree);
 }

@@ -13,9 +13,12 @@ void translation_free(Translation *translation) {
         mem_free(item->ids);
         mem_free(item->token_scores);
         mem_free(item->attention);
+        mem_free(item->alternatives);
         mem_free(item->word);
     }
     mem_free(translation->items);
+    strlist_free(&translation->constraints_met);
+    strlist_free(&translation->constraints_unmet);
     mem_free(translation->source);
     mem_free(translation->source_word);
     strlist_free(&translation->source_unknown);
@@ -87,6 +90,18 @@ static void join_attention(TranslationItem *item, const Hypothesis *piece, int r
     }
 }
 
+static void join_alternatives(const FoundPieces *found, TranslationItem *item) {
+    size_t N = (size_t)found->alternatives;
+    item->alternatives = mem_alloc((size_t)item->steps * N, sizeof *item->alternatives);
+    for (int p = 0, row = 0; p < found->pieces; p++) {
+        const Hypothesis *piece = piece_hypothesis(found, p, 0);
+        size_t steps = (size_t)(p == found->pieces - 1 ? piece->steps : piece->length);
+        memcpy(item->alternatives + (size_t)row * N, piece->alternatives,
+               steps * N * sizeof *item->alternatives);
+        row += piece->length;
+    }
+}
+
 static void join_item(const FoundPieces *found, int rank, int source_length, const DecodeOptions *options,
                       TranslationItem *item) {
     const Segmenter *segmenter = seq2seq_target(found->model);
@@ -129,4 +144,6 @@ void translation_join(Translation *out, const FoundPieces *found, const DecodeOp
     }
     for (int rank = 0; rank < out->count; rank++)
         join_item(found, rank, out->source_length, options, &out->items[rank]);
+    out->alternatives = found->alternatives;
+    if (found->alternatives > 0) join_alternatives(found, &out->items[0]);
 }

@@ -15,11 +15,12 @@ typedef struct {
     StrBuf text;
     int *ids; /* [length] */
     int length;
-    int steps;                /* length + 1 if the last piece ended with </s>, else length */
-    double score, normalized; /* as in search.h, over all pieces */
-    float *token_scores;      /* [steps] */
-    float *attention;         /* [steps, source_length + 1]; NULL unless asked for */
-    int *word;                /* [length] number of the word that the token belongs to */
+    int steps;                 /* length + 1 if the last piece ended with </s>, else length */
+    double score, normalized;  /* as in search.h, over all pieces */
+    float *token_scores;       /* [steps] */
+    float *attention;          /* [steps, source_length + 1]; NULL unless asked for */
+    ScoredToken *alternatives; /* [steps, alternatives] best first, token -1: no more; of the best item */
+    int *word;                 /* [length] number of the word that the token belongs to */
     int words;
 } TranslationItem;
 
@@ -28,10 +29,12 @@ typedef struct {
     int source_length;
     int *source_word; /* [source_length] number of the word that the token belongs to */
     int source_words;
+    int alternatives;                       /* at each step of the best item */
     StrList source_unknown, target_unknown; /* text of the <unk>s in `source` and in a given translation */
     int pieces;                             /* 0: nothing to translate */
     TranslationItem *items;                 /* best first, at least one */
     int count;
+    StrList constraints_met, constraints_unmet; /* by the best one; see translator.h */
 } Translation;
 
 void translation_free(Translation *translation);
@@ -40,7 +43,7 @@ void translation_free(Translation *translation);
 typedef struct {
     const Seq2Seq *model;  /* the first one: whose tokens these are */
     const Tokens *sources; /* [pieces, models]: of each piece the first counts */
-    int models;
+    int models, alternatives;
     const HypothesisList *results; /* [pieces] */
     int pieces;
     const StrView *gaps; /* [pieces + 1] text before, between and behind the pieces; NULL: spaces between */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "decode/sentences.h"
 #include "decode/split.h"
 
@@ -61,11 +62,13 @@ typedef struct {
     Translator *translator;
     const Tokens *sources;   /* [total, models] */
     const Tokens *targets;   /* [total] given translations, or NULL */
+    const Guide *guides;     /* [total], or NULL */
     HypothesisList *results; /* [total] */
     const Place *order;      /* longest first, so that the last groups to start are the short ones */
     int total, group;
-    pthread_mutex_t lock; /* of `done` and of what it is told to */
-    double done, all;     /* source tokens */
+    int beam_size;
+    pthread_mutex_t *lock; /* of `done` and of what it is told to */
+    double *done, all;     /* source tokens, over all jobs of a call */
 } GroupJob;
 
 /* Longest first. */
@@ -75,19 +78,36 @@ static int place_compare(const void *a, const void *b) {
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
-static void group_done(GroupJob *job, const Tokens *sources, int B) {
+static void group_done(const GroupJob *job, const Tokens *sources, int B) {
     const TranslatorOptions *options = &job->translator->options;
     if (!options->progress) return;
-    pthread_mutex_lock(&job->lock);
-    for (int b = 0; b < B; b++) job->done += sources[b].length;
-    options->progress(options->progress_context, job->all > 0 ? job->done / job->all : 1);
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_lock(job->lock);
+    for (int b = 0; b < B; b++) *job->done += sources[b].length;
+    options->progress(options->progress_context, job->all > 0 ? *job->done / job->all : 1);
+    pthread_mutex_unlock(job->lock);
+}
+
+/* Follow what was found once more, and add what else could have come at each step. */
+static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, SearchOptions options,
+                               HypothesisList *results) {
+    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
+    options.attention = false;
+    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
+    forced_search(scorer, sources, targets, B, &options, forced);
+    for (int b = 0; b < B; b++) {
+        results[b].items[0].alternatives = forced[b].items[0].alternatives;
+        forced[b].items[0].alternatives = NULL;
+        hypotheses_free(&forced[b]);
+    }
+    mem_free(forced);
+    mem_free(targets);
 }
 
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
-    GroupJob *job = context;
-    const SearchOptions *options = &job->translator->options.search;
+    const GroupJob *job = context;
+    SearchOptions options = job->translator->options.search;
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
@@ -96,39 +116,73 @@ static void group_search(void *context, int task, int thread) {
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    Guide *guides = mem_alloc(job->guides ? (size_t)B : 0, sizeof *guides);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
+    options.decode.beam_size = job->beam_size;
     for (int b = 0; b < B; b++) {
+        if (job->guides) guides[b] = job->guides[order[b].sentence];
         for (int m = 0; m < models; m++) sources[m * B + b] = job->sources[order[b].sentence * models + m];
         if (job->targets) targets[b] = job->targets[order[b].sentence];
     }
     if (job->targets)
-        forced_search(*scorer, sources, targets, B, options, results);
-    else if (options->decode.beam_size == 1)
-        greedy_search(*scorer, sources, B, options, results);
+        forced_search(*scorer, sources, targets, B, &options, results);
+    else if (job->guides)
+        guided_search(*scorer, sources, guides, B, &options, results);
+    else if (options.decode.beam_size == 1)
+        greedy_search(*scorer, sources, B, &options, results);
     else
-        beam_search(*scorer, sources, B, options, results);
+        beam_search(*scorer, sources, B, &options, results);
+    if (options.alternatives > 0 && !job->targets) group_alternatives(*scorer, sources, B, options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     group_done(job, sources, B);
     mem_free(results);
+    mem_free(guides);
     mem_free(targets);
     mem_free(sources);
 }
 
-/* Search `total` sentences, or score their given translations; arguments as in GroupJob. */
-static void groups_search(Translator *translator, const Tokens *sources, const Tokens *targets, int total,
-                          HypothesisList *results) {
-    int threads = workers_count(translator->workers), group = translator->options.search.decode.mini_batch;
-    if (total == 0) return;
+static void places_search(GroupJob job) {
+    Workers *workers = job.translator->workers;
+    int threads = workers_count(workers);
+    job.group = job.translator->options.search.decode.mini_batch;
+    if (job.total == 0) return;
+    int share = (job.total + threads - 1) / threads; /* little work: still something for every thread */
+    if (job.group > share) job.group = share;
+    workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
+}
+
+static bool is_constrained(const Guide *guides, int sentence) {
+    return guides && guides[sentence].constraint_count > 0;
+}
+
+/* Search `total` sentences, or score their given translations; arguments as in GroupJob. Those with
+ * constraints, whose beam may be wider, stay among themselves. */
+static void groups_search(Translator *translator, const Tokens *sources, const Tokens *targets,
+                          const Guide *guides, int total, HypothesisList *results) {
+    int beam = translator->options.search.decode.beam_size, count = 0;
     Place *order = mem_alloc((size_t)total, sizeof *order);
-    for (int i = 0; i < total; i++) order[i] = (Place){sources[i * translator->count].length, i};
-    qsort(order, (size_t)total, sizeof *order, place_compare);
-    int share = (total + threads - 1) / threads; /* little work: still something for every thread */
-    if (group > share) group = share;
-    GroupJob job = {translator, sources, targets, results, order, total, group, .done = 0};
-    pthread_mutex_init(&job.lock, NULL);
-    for (int i = 0; i < total; i++) job.all += order[i].length;
-    workers_run(translator->workers, (total + group - 1) / group, group_search, &job);
-    pthread_mutex_destroy(&job.lock);
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    double done = 0, all = 0;
+    for (int i = 0; i < total; i++) all += sources[i * translator->count].length;
+    for (int constrained = 0; constrained < 2; constrained++) {
+        int first = count;
+        for (int i = 0; i < total; i++)
+            if (is_constrained(guides, i) == constrained)
+                order[count++] = (Place){sources[i * translator->count].length, i};
+        qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
+        if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
+        places_search((GroupJob){.translator = translator,
+                                 .sources = sources,
+                                 .targets = targets,
+                                 .guides = guides,
+                                 .results = results,
+                                 .order = order + first,
+                                 .total = count - first,
+                                 .beam_size = beam,
+                                 .lock = &lock,
+                                 .done = &done,
+                                 .all = all});
+    }
     mem_free(order);
 }
 
@@ -143,9 +197,11 @@ typedef struct {
 typedef struct {
     Tokens *sources; /* [count, models] */
     Tokens *targets; /* [count] given translations; NULL if none was added */
+    Guide *guides;   /* [count]; NULL if nothing is asked for */
+    StrView *texts;  /* [count] */
     StrView *gaps;   /* [count + lines] what stands before each piece of a line, and behind the last */
     int count, gap_count;
-    size_t sources_capacity, targets_capacity, gaps_capacity;
+    size_t sources_capacity, targets_capacity, guides_capacity, texts_capacity, gaps_capacity;
     Arena *arena;      /* of the ids */
     IdList ids;        /* scratch */
     Spelling *spelled; /* [lines] */
@@ -170,8 +226,25 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
             pieces_tokens(pieces, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
         if (pieces->sources[first].length == 0) return false;
     }
-    pieces->count++;
+    MEM_GROW(pieces->texts, pieces->texts_capacity, (size_t)pieces->count + 1);
+    pieces->texts[pieces->count++] = text;
     return true;
+}
+
+/* Ask for what `wanted` says in the pieces from `first` on. */
+static void pieces_guide(Pieces *pieces, const Translator *translator, const LineGuide *wanted, int first) {
+    Segmenter *target = seq2seq_target(translator->models[0]);
+    MEM_GROW(pieces->guides, pieces->guides_capacity, (size_t)pieces->count);
+    for (int p = first; p < pieces->count; p++) pieces->guides[p] = (Guide){0};
+    if (first == pieces->count) return;
+    guide_add_prefix(&pieces->guides[first], target, wanted->prefix);
+    for (int c = 0; c < wanted->constraint_count; c++) {
+        const LineConstraint *constraint = &wanted->constraints[c];
+        int at = 0, count = pieces->count - first;
+        while (at < count && !text_has_words(pieces->texts[first + at], constraint->source)) at++;
+        if (at == count) at = 0;
+        guide_add_constraint(&pieces->guides[first + at], target, constraint->target);
+    }
 }
 
 /* The text from `start` to `end` stands before the next piece, or behind the last of its line. */
@@ -214,8 +287,8 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
 }
 
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, long number,
-                           StrList *unknown) {
+static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line,
+                           const LineGuide *wanted, long number, StrList *unknown) {
     const char *end = line.data;
     PieceList sentences = {0};
     int added = 0;
@@ -228,6 +301,7 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
             added += pieces_add_text(pieces, translator, sentences.items[i], number, unknown, &end);
     }
     pieces_add_gap(pieces, end, line.data + line.length);
+    if (wanted) pieces_guide(pieces, translator, wanted, pieces->count - added);
     piece_list_free(&sentences);
     return added;
 }
@@ -237,7 +311,9 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
 static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *translator, int lines,
                         Translation *out) {
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
-        FoundPieces found = {.model = translator->models[0], .models = translator->count};
+        FoundPieces found = {.model = translator->models[0],
+                             .models = translator->count,
+                             .alternatives = translator->options.search.alternatives};
         if (translator->options.split && pieces->gaps) found.gaps = pieces->gaps + first + i;
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
             found.pieces = out[i].pieces;
@@ -255,21 +331,83 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
     mem_free(pieces->targets);
     mem_free(pieces->spelled);
     mem_free(pieces->gaps);
+    mem_free(pieces->texts);
+    for (int p = 0; pieces->guides && p < pieces->count; p++) guide_free(&pieces->guides[p]);
+    mem_free(pieces->guides);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
+}
+
+/* ---- constraints ---- */
+
+/* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
+static bool is_unspaced(int c) {
+    static const int ranges[][2] = {
+        {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+static bool is_word_character(int c) {
+    CharClass class = unicode_class(c);
+    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !is_unspaced(c);
+}
+
+/* Does a word begin or end at `at`, or nothing that is a word stand there? */
+static bool is_word_edge(StrView text, size_t at) {
+    if (at == 0 || at == text.length) return true;
+    size_t before = at - 1, after = at;
+    while (before > 0 && ((unsigned char)text.data[before] & 0xC0) == 0x80) before--;
+    return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
+}
+
+bool text_words_at(StrView text, size_t at, size_t length) {
+    return is_word_edge(text, at) && is_word_edge(text, at + length);
+}
+
+bool text_has_words(StrView text, StrView words) {
+    for (size_t at = 0; words.length > 0 && at + words.length <= text.length; at++)
+        if (memcmp(text.data + at, words.data, words.length) == 0 && text_words_at(text, at, words.length))
+            return true;
+    return false;
+}
+
+/* Look in the text itself. */
+static void constraints_check(const Translator *translator, const LineGuide *guide, long number,
+                              Translation *out) {
+    const TextOptions *options = &seq2seq_config(translator->models[0])->text;
+    StrBuf normal = {0};
+    for (int c = 0; c < guide->constraint_count; c++) {
+        StrView words = guide->constraints[c].target;
+        strbuf_clear(&normal);
+        unicode_normalize(words, (NormalForm)options->normalize, options->lowercase, &normal);
+        bool met = text_has_words(strbuf_view(&out->items[0].text), sv_trim(strbuf_view(&normal)));
+        strlist_add(met ? &out->constraints_met : &out->constraints_unmet, words);
+        if (!met && !translator->options.quiet)
+            log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+    }
+    strbuf_free(&normal);
 }
 
 /* ---- lines ---- */
 
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out) {
+    translator_run_guided(translator, lines, NULL, count, first_number, out);
+}
+
+void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
+                           long first_number, Translation *out) {
     Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++)
-        out[i].pieces =
-            pieces_add_line(&pieces, translator, lines[i], first_number + i, &pieces.spelled[i].source);
+        out[i].pieces = pieces_add_line(&pieces, translator, lines[i], guides ? &guides[i] : NULL,
+                                        first_number + i, &pieces.spelled[i].source);
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    groups_search(translator, pieces.sources, NULL, pieces.count, results);
+    groups_search(translator, pieces.sources, NULL, pieces.guides, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
+    for (int i = 0; i < count && guides; i++)
+        constraints_check(translator, &guides[i], first_number + i, &out[i]);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
@@ -285,7 +423,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
             pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
     }
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    groups_search(translator, pieces.sources, pieces.targets, pieces.count, results);
+    groups_search(translator, pieces.sources, pieces.targets, NULL, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
 }
 
@@ -297,6 +435,6 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
     assert(status == STATUS_OK); /* one model agrees with itself */
     (void)status;
-    groups_search(translator, sources, NULL, count, results);
+    groups_search(translator, sources, NULL, NULL, count, results);
     translator_free(translator);
 }

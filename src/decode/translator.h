@@ -39,6 +39,31 @@ void translator_free(Translator *translator);
 /* Translate `count` lines; `first_number` is the number of the first one, for warnings. */
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out);
+/* What the translation of a line must be like; see guide.h. Of a line that is cut into pieces the first one
+ * gets the prefix. */
+typedef struct {
+    StrView target; /* words that it must contain */
+    StrView
+        source; /* a constraint of the first piece that contains these words, or else of the first piece */
+} LineConstraint;
+
+typedef struct {
+    StrView prefix;
+    const LineConstraint *constraints;
+    int constraint_count;
+} LineGuide;
+
+/* The narrowest beam of lines with constraints. */
+enum { CONSTRAINTS_BEAM = 5 };
+
+/* The same for translations as `guides` [count] ask for. Which constraints are met is in the Translation, and
+ * those that are not cause a warning. */
+void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
+                           long first_number, Translation *out);
+/* Does the text contain these words? Not as a part of longer ones, except in scripts without spaces. */
+bool text_has_words(StrView text, StrView words);
+/* Are these bytes of the text whole words? */
+bool text_words_at(StrView text, size_t at, size_t length);
 /* Score given translations instead: one item each. Long lines are taken whole. */
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out);

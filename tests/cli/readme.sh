@@ -19,6 +19,8 @@ done
 cd "$work"
 head -n 300 data/train.tsv >my.tsv
 head -n 20 data/valid.tsv >my-dev.tsv
+cp my-dev.tsv noisy.tsv
+printf 'go\tva\n' >terms.tsv
 cut -f 1 my-dev.tsv | tee test.en >input.txt
 cut -f 2 my-dev.tsv | tee test.fr >reference.txt
 paste -s -d ' ' input.txt >page.txt

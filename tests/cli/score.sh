@@ -78,7 +78,8 @@ sed 's/ Score= [^ ]*//' "$TMP/out" | cmp -s - "$TMP/nbest" || fail "the list has
 printf '0 ||| va !\n3 ||| salut ! ||| F0= -1 M= 2 ||| -1\n' >"$TMP/list"
 expect 0 score --n-best "$TMP/list" --n-best-feature LM "$TMP/four"
 grep -Eqx '0 \|\|\| va ! \|\|\| LM= -[0-9.e-]+' "$TMP/out" || fail "no features: $(cat "$TMP/out")"
-grep -Eqx '3 \|\|\| salut ! \|\|\| F0= -1 M= 2 LM= -[0-9.e-]+ \|\|\| -1' "$TMP/out" || fail "features: $(cat "$TMP/out")"
+grep -Eqx '3 \|\|\| salut ! \|\|\| F0= -1 M= 2 LM= -[0-9.e-]+ \|\|\| -1' "$TMP/out" ||
+    fail "features: $(cat "$TMP/out")"
 
 # Several models vote.
 expect 0 score -m "$model" "$TMP/source" "$TMP/own"

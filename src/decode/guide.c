@@ -1,0 +1,177 @@
+/* guide.c - see guide.h. */
+#include "decode/guide.h"
+
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+#include "text/bpe.h"
+
+static int vocabulary(const Guide *guide) { return vocab_size(segmenter_vocab(guide->target)); }
+
+void guide_free(Guide *guide) {
+    id_list_free(&guide->prefix);
+    mem_free(guide->allowed);
+    for (int c = 0; c < guide->constraint_count; c++) id_list_free(&guide->constraints[c]);
+    *guide = (Guide){0};
+}
+
+static bool has_unknown(const IdList *ids) {
+    for (size_t i = 0; i < ids->count; i++)
+        if (ids->ids[i] == VOCAB_UNK) return true;
+    return false;
+}
+
+/* ---- the prefix ---- */
+
+/* Does `token` go on in the word that `before` ends? */
+static bool same_word(const Segmenter *segmenter, int before, int token) {
+    int pair[2] = {before, token}, word[2];
+    return segmenter_words(segmenter, pair, 2, word) == 1;
+}
+
+/* After a space: what begins a word, or ends the sentence. */
+static void allow_new_words(Guide *guide) {
+    int last = guide->prefix.ids[guide->prefix.count - 1], V = vocabulary(guide);
+    guide->fixed = (int)guide->prefix.count;
+    guide->open = 1;
+    guide->allowed = mem_alloc((size_t)V, sizeof *guide->allowed);
+    for (int v = VOCAB_UNK; v < V; v++) guide->allowed[v] = !same_word(guide->target, last, v);
+}
+
+/* The last word: at each of its tokens this one, or one that begins with the rest of the word. */
+static void allow_completions(Guide *guide, int fixed) {
+    const Vocab *vocab = segmenter_vocab(guide->target);
+    size_t V = (size_t)vocabulary(guide);
+    StrBuf rest = {0};
+    guide->fixed = fixed;
+    guide->open = (int)guide->prefix.count - fixed;
+    guide->allowed = mem_alloc((size_t)guide->open * V, sizeof *guide->allowed);
+    for (int i = 0; i < guide->open; i++) {
+        bool *allowed = guide->allowed + (size_t)i * V;
+        strbuf_clear(&rest);
+        for (size_t t = (size_t)(fixed + i); t < guide->prefix.count; t++)
+            strbuf_add(&rest, vocab_token(vocab, guide->prefix.ids[t]));
+        if (sv_ends(strbuf_view(&rest), SV(BPE_WORD_END)))
+            strbuf_cut(&rest, rest.length - sizeof BPE_WORD_END + 1);
+        for (size_t v = VOCAB_SPECIALS; v < V; v++)
+            allowed[v] = sv_starts(vocab_token(vocab, (int)v), strbuf_view(&rest));
+        allowed[guide->prefix.ids[fixed + i]] = true;
+    }
+    strbuf_free(&rest);
+}
+
+void guide_add_prefix(Guide *guide, Segmenter *target, StrView text) {
+    guide->target = target;
+    segmenter_encode(target, text, &guide->prefix);
+    size_t count = guide->prefix.count;
+    if (count == 0) return;
+    StrView trimmed = sv_trim(text);
+    if (trimmed.data + trimmed.length < text.data + text.length) {
+        allow_new_words(guide);
+    } else if (has_unknown(&guide->prefix)) {
+        guide->fixed = (int)count;
+    } else {
+        int *word = mem_alloc(count, sizeof *word), fixed = (int)count - 1;
+        segmenter_words(target, guide->prefix.ids, count, word);
+        while (fixed > 0 && word[fixed - 1] == word[count - 1]) fixed--;
+        mem_free(word);
+        allow_completions(guide, fixed);
+    }
+}
+
+/* ---- constraints ---- */
+
+bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text) {
+    guide->target = target;
+    if (guide->constraint_count == GUIDE_MOST_CONSTRAINTS) return false;
+    IdList *ids = &guide->constraints[guide->constraint_count];
+    segmenter_encode(target, text, ids);
+    if (ids->count == 0 || has_unknown(ids)) {
+        id_list_free(ids);
+        return false;
+    }
+    guide->constraint_count++;
+    return true;
+}
+
+static bool is_met(const GuideState *state, int c) { return state->met >> c & 1; }
+
+/* Does constraint c, which is not met yet, begin with what is matched? */
+static bool begins_alike(const Guide *guide, const GuideState *state, int c) {
+    const IdList *ids = &guide->constraints[c], *current = &guide->constraints[state->current];
+    if (is_met(state, c) || (int)ids->count <= state->matched) return false;
+    for (int i = 0; i < state->matched; i++)
+        if (ids->ids[i] != current->ids[i]) return false;
+    return true;
+}
+
+/* The constraint that `token` takes one token further, or -1. */
+static int find_next(const Guide *guide, const GuideState *state, int token) {
+    for (int c = 0; c < guide->constraint_count; c++)
+        if (begins_alike(guide, state, c) && guide->constraints[c].ids[state->matched] == token) return c;
+    return -1;
+}
+
+/* Does the token put letters behind a word that is complete? */
+static bool lengthens(const Segmenter *segmenter, int before, int token) {
+    StrView text = vocab_token(segmenter_vocab(segmenter), token);
+    size_t position = 0;
+    if (token < VOCAB_SPECIALS || !same_word(segmenter, before, token)) return false;
+    CharClass class = unicode_class(utf8_next(text, &position));
+    return class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT;
+}
+
+GuideState guide_follow(const Guide *guide, GuideState state, int token) {
+    int step = state.steps++;
+    state.left |= step < (int)guide->prefix.count && token != guide->prefix.ids[step];
+    if (guide->constraint_count == 0) return state;
+    if (step > 0 && state.last_met >= 0 && lengthens(guide->target, state.last_token, token))
+        state.met &= ~((uint64_t)1 << state.last_met);
+    state.last_met = -1;
+    state.last_token = token;
+    int next = find_next(guide, &state, token);
+    if (next < 0 && state.matched > 0) {
+        state.matched = 0;
+        next = find_next(guide, &state, token);
+    }
+    if (next < 0) return state;
+    state.current = next;
+    if (++state.matched < (int)guide->constraints[next].count) return state;
+    state.met |= (uint64_t)1 << next;
+    state.last_met = next;
+    state.matched = 0;
+    return state;
+}
+
+bool guide_all_met(const Guide *guide, const GuideState *state) {
+    for (int c = 0; c < guide->constraint_count; c++)
+        if (!is_met(state, c)) return false;
+    return true;
+}
+
+int guide_bank(const Guide *guide, const GuideState *state) {
+    int tokens = state->matched;
+    for (int c = 0; c < guide->constraint_count; c++)
+        if (is_met(state, c)) tokens += (int)guide->constraints[c].count;
+    return tokens;
+}
+
+int guide_bank_count(const Guide *guide) {
+    int tokens = 1;
+    for (int c = 0; c < guide->constraint_count; c++) tokens += (int)guide->constraints[c].count;
+    return tokens;
+}
+
+RowChoice guide_choice(const Guide *guide, const GuideState *state, int top, int *given) {
+    RowChoice choice = {.top = top, .given = given};
+    if (!state->left && state->steps < guide->fixed)
+        return (RowChoice){.given = &guide->prefix.ids[state->steps], .given_count = 1};
+    if (!state->left && state->steps < guide->fixed + guide->open) {
+        choice.allowed = guide->allowed + (size_t)(state->steps - guide->fixed) * (size_t)vocabulary(guide);
+        return choice;
+    }
+    for (int c = 0; c < guide->constraint_count; c++)
+        if (begins_alike(guide, state, c))
+            given[choice.given_count++] = guide->constraints[c].ids[state->matched];
+    return choice;
+}

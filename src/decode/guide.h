@@ -1,0 +1,58 @@
+/* guide.h - what a translation must be like: how it begins, and which words it contains.
+ *
+ * Prefix       The translation begins with this text and goes on. If the text ends with a space, a new
+ *              word follows; if not, its last word may be completed: each of that word's tokens may give way
+ *              to one that begins with all that is left of the word. Text with unknown characters is taken
+ *              as it is.
+ * Constraints  Tokens that must follow each other somewhere; several constraints in any order, not
+ *              overlapping. One is met when its last token is there and no letters are added to it. Until
+ *              all are met the hypothesis does not end. Candidates are put into banks by how many tokens of
+ *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
+ *              constraints that begin alike are followed together (Hu et al. 2019).
+ *
+ * Owner   a zeroed Guide asks for nothing; guide_free releases what was added
+ */
+#ifndef DECODE_GUIDE_H
+#define DECODE_GUIDE_H
+
+#include <stdint.h>
+#include "decode/scorer.h"
+
+enum { GUIDE_MOST_CONSTRAINTS = 64 };
+
+typedef struct {
+    const Segmenter *target; /* set by what is added */
+    IdList prefix;
+    int fixed;     /* the first tokens of the prefix stand as they are ... */
+    int open;      /* ... and at so many steps after them, while the prefix is followed, */
+    bool *allowed; /* [open, V] these tokens may be chosen */
+    IdList constraints[GUIDE_MOST_CONSTRAINTS];
+    int constraint_count;
+} Guide;
+
+void guide_add_prefix(Guide *guide, Segmenter *target, StrView text);
+/* False if the model has no tokens for it, or there are too many. */
+bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
+void guide_free(Guide *guide);
+
+/* How far a hypothesis is. A zeroed one is at the start. */
+typedef struct {
+    int steps;
+    bool left;    /* it has left the prefix: completed a word in its own way */
+    uint64_t met; /* a bit per constraint */
+    int current;  /* the constraint that its last `matched` tokens begin; one of those that begin so */
+    int matched;
+    int last_met;   /* the constraint that its last token completed, or -1 (0 steps: of no meaning) */
+    int last_token; /* of any kind */
+} GuideState;
+
+GuideState guide_follow(const Guide *guide, GuideState state, int token);
+bool guide_all_met(const Guide *guide, const GuideState *state);
+/* Tokens of constraints met or under way: the number of the bank. */
+int guide_bank(const Guide *guide, const GuideState *state);
+int guide_bank_count(const Guide *guide);
+/* What may come next. `top`: how many where nothing is asked for; `given` [GUIDE_MOST_CONSTRAINTS] is where
+ * the tokens of constraints are put. */
+RowChoice guide_choice(const Guide *guide, const GuideState *state, int top, int *given);
+
+#endif

@@ -1,0 +1,121 @@
+#!/bin/sh
+# guided.sh - translations that begin as they are told, or contain the words that they must.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+translate() { "$attn" translate -m "$model" "$@"; }
+printf 'go .\nhi !\n\ni lost .\n' >"$TMP/source"
+translate "$TMP/source" >"$TMP/base"
+
+# A prefix: of all lines, line by line, in JSON; greedy, with a beam, for each of the n best.
+for beam in 1 5; do
+    expect 0 translate -b $beam --prefix 'je suis ' "$TMP/source"
+    [ "$(grep -c '^je suis' "$TMP/out")" -eq 3 ] || fail "--prefix, beam $beam: $(cat "$TMP/out")"
+    grep -q '^je suis ..*' "$TMP/out" || fail "the search stopped at the prefix: $(cat "$TMP/out")"
+    sed -n 3p "$TMP/out" | grep -qx '' || fail "a blank line stays blank"
+done
+expect 0 translate --n-best=3 -b 3 --prefix 'je ' "$TMP/source"
+[ "$(grep -c '^[013] ||| je' "$TMP/out")" -eq 9 ] || fail "--prefix, n-best: $(cat "$TMP/out")"
+expect 0 translate --prefix 'v' "$TMP/source"
+[ "$(grep -c '^v' "$TMP/out")" -eq 3 ] || fail "a word to complete: $(cat "$TMP/out")"
+[ "$(head -n 1 "$TMP/out")" = "va !" ] || fail "'v' is completed: $(cat "$TMP/out")"
+printf '\nje \n\nva ' >"$TMP/prefixes"
+expect 0 translate --prefix-file "$TMP/prefixes" "$TMP/source"
+[ "$(sed -n 1p "$TMP/out")" = "$(sed -n 1p "$TMP/base")" ] || fail "an empty prefix changes a line"
+sed -n 2p "$TMP/out" | grep -q '^je' || fail "--prefix-file: $(cat "$TMP/out")"
+sed -n 4p "$TMP/out" | grep -q '^va' || fail "--prefix-file: $(cat "$TMP/out")"
+expect 0 translate -m "$model" --prefix 'je ' "$TMP/source"
+[ "$(grep -c '^je' "$TMP/out")" -eq 3 ] || fail "--prefix, ensemble"
+{ yes 'go . hi !' | head -n 30 | tr '\n' ' ' && echo; } >"$TMP/long"
+expect 0 translate --quiet --max-length 20 --prefix 'je ' "$TMP/long"
+[ "$(grep -o 'je ' "$TMP/out" | wc -l)" -eq 1 ] || fail "the prefix is for the first piece: $(cat "$TMP/out")"
+cat >"$TMP/json" <<'END'
+{"text": "go .", "prefix": "je "}
+{"text": "go ."}
+{"text": "go .", "constraints": ["perdu", "suis"]}
+{"text": "go .", "constraints": []}
+END
+expect 0 translate --json-input "$TMP/json"
+grep -q '^{"text": "go .", "prefix": "je ", "translation": "je' "$TMP/out" ||
+    fail "prefix in JSON: $(cat "$TMP/out")"
+sed -n 2p "$TMP/out" | grep -q '"translation": "va !"' || fail "without a prefix"
+sed -n 3p "$TMP/out" | grep -q '"constraints_met": \["perdu", "suis"\], "constraints_unmet": \[\]' ||
+    fail "constraints in JSON: $(cat "$TMP/out")"
+[ "$(grep -c constraints_met "$TMP/out")" -eq 1 ] || fail "coverage where nothing was asked for"
+
+# A glossary: longer terms first, whole words only, in any batch the same.
+printf 'go\tperdu\nhi\tmon chat\nlost .\tperdu\nlost\tgagn\303\251\n\n' >"$TMP/glossary"
+expect 0 translate --glossary "$TMP/glossary" "$TMP/source"
+cp "$TMP/out" "$TMP/terms"
+for n in 1 4; do
+    sed -n ${n}p "$TMP/out" | grep -qw perdu || fail "glossary, line $n: $(cat "$TMP/out")"
+done
+sed -n 2p "$TMP/out" | grep -qw 'mon chat' || fail "a term of two words: $(cat "$TMP/out")"
+sed -n 4p "$TMP/out" | grep -q gagn && fail "a term within a longer one counts"
+for batch in 1 2; do
+    translate --glossary "$TMP/glossary" --mini-batch $batch --threads 2 "$TMP/source" >"$TMP/out"
+    same "glossary in batches of $batch" "$TMP/terms" "$TMP/out"
+done
+echo '{"text": "go . lost .", "constraints": ["perdu"]}' >"$TMP/goo"
+expect 0 translate --json-input --glossary "$TMP/glossary" "$TMP/goo"
+grep -q '"constraints_met": \["perdu"\], "constraints_unmet": \[\]' "$TMP/out" ||
+    fail "asked for twice: $(cat "$TMP/out")"
+echo 'goo .' >"$TMP/goo"
+expect 0 translate --json --glossary "$TMP/glossary" "$TMP/goo"
+grep -q constraints "$TMP/out" && fail "a part of a word is no term"
+expect 0 translate -b 1 --glossary "$TMP/glossary" "$TMP/source"
+says "lines with constraints are searched with --beam-size 5"
+grep -qw perdu "$TMP/out" || fail "glossary with a beam of 1"
+printf 'go\t\346\227\245\n' >"$TMP/unknown"
+expect 0 translate --json --glossary "$TMP/unknown" "$TMP/source"
+says "line 1: '日' is not in the translation"
+head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' ||
+    fail "unmet: $(cat "$TMP/out")"
+
+# Alternatives: for each token and </s> a list; also with a prefix, a beam, in pieces, of blank lines.
+expect 0 translate --json --alternatives 3 "$TMP/source"
+p='"probability": 0\.[0-9]+\}'
+head -n 1 "$TMP/out" |
+    grep -Eq '"alternatives": \[\[\{"token": "▁va", '"$p, \{.*"'\{"token": "</s>", '"$p.*\]\]\}\$" ||
+    fail "alternatives: $(head -n 1 "$TMP/out")"
+[ "$(head -n 1 "$TMP/out" | grep -o '"probability"' | wc -l)" -eq 9 ] || fail "3 of each of 3 positions"
+sed -n 3p "$TMP/out" | grep -q '"alternatives": \[\]}$' || fail "alternatives of a blank line"
+sed 's/, "alternatives".*/}/' "$TMP/out" >"$TMP/want"
+translate --json "$TMP/source" >"$TMP/out"
+same "alternatives change a translation" "$TMP/want" "$TMP/out"
+expect 0 translate --quiet --json --alternatives 2 --max-length 20 --prefix 'je ' -b 2 --n-best "$TMP/long"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    x = json.loads(line)
+    assert len(x["alternatives"]) == len(x["tokens"]) + 1, line' <"$TMP/out" || fail "alternatives in pieces"
+fi
+expect 2 translate --alternatives 3 "$TMP/source"
+says "hint: add --json"
+
+# What goes wrong is said.
+expect 2 translate --prefix a --prefix-file "$TMP/prefixes" "$TMP/source"
+says "--prefix and --prefix-file exclude each other"
+head -n 2 "$TMP/source" >"$TMP/two"
+expect 3 translate --prefix-file "$TMP/two" "$TMP/source"
+says "'$TMP/two' has 2 lines, the input has more"
+expect 3 translate --prefix-file "$TMP/source" "$TMP/two"
+says "'$TMP/source' has more lines than the input"
+expect 1 translate --glossary "$TMP/none" "$TMP/source"
+says "none"
+expect 3 translate --glossary "$TMP/source" "$TMP/source"
+says "glossary '$TMP/source', line 1: not SOURCE TAB TARGET"
+expect 3 translate --glossary /dev/null "$TMP/source"
+says "has no terms"
+cat >"$TMP/json" <<'END'
+{"text": "go .", "prefix": 5}
+{"text": "go .", "constraints": "va"}
+{"text": "go .", "constraints": ["va", 1]}
+{"text": "go .", "constraints": [" "]}
+END
+expect 3 translate --json-input "$TMP/json"
+says '"prefix" is not a string'
+says '"constraints" is not a list'
+says 'a constraint that is no text'
+[ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"

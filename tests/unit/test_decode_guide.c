@@ -1,0 +1,287 @@
+/* test_decode_guide.c - translations that begin with given words, or must contain some. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "decode/search.h"
+#include "decode/translator.h"
+#include "num/kern.h"
+#include "tiny_model.h"
+
+enum { WORDS = 40, SENTENCES = 32 };
+
+static const SearchOptions OPTIONS = {
+    .decode = {.beam_size = 1, .length_penalty = 1, .max_length_factor = 2, .max_length_extra = 12},
+    .n_best = 1,
+    .attention = true};
+
+typedef struct {
+    Seq2Seq *model;
+    Scorer *scorer;
+    Tokens sources[SENTENCES];
+    Guide guides[SENTENCES];
+    HypothesisList found[SENTENCES];
+} Fixture;
+
+static void fixture_begin(Fixture *fixture, uint64_t seed) {
+    *fixture = (Fixture){.model = tiny_model_new(WORDS, seed)};
+    fixture->scorer = scorer_new((const Seq2Seq *const *)&fixture->model, 1);
+    for (int i = 0; i < SENTENCES; i++)
+        fixture->sources[i] = tiny_model_tokens(fixture->model, WORDS, i, 1 + i * 7 % 13);
+}
+
+static void found_free(Fixture *fixture) {
+    for (int i = 0; i < SENTENCES; i++) hypotheses_free(&fixture->found[i]);
+}
+
+static void fixture_end(Fixture *fixture) {
+    found_free(fixture);
+    for (int i = 0; i < SENTENCES; i++) {
+        guide_free(&fixture->guides[i]);
+        tiny_model_forget(fixture->sources[i]);
+    }
+    scorer_free(fixture->scorer);
+    seq2seq_free(fixture->model);
+}
+
+static void search(Fixture *fixture, const SearchOptions *options) {
+    guided_search(fixture->scorer, fixture->sources, fixture->guides, SENTENCES, options, fixture->found);
+}
+
+/* Random words, each with a space after it. */
+static void add_words(StrBuf *text, Rng *rng, int count) {
+    for (int i = 0; i < count; i++) strbuf_format(text, "t%u ", (unsigned)rng_below(rng, WORDS));
+}
+
+/* Following each best hypothesis that ended gives its score again. */
+static void check_scores(Fixture *fixture) {
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *found = &fixture->found[i].items[0];
+        Tokens target = {found->ids, found->length};
+        HypothesisList forced;
+        forced_search(fixture->scorer, &fixture->sources[i], &target, 1, &OPTIONS, &forced);
+        for (int t = 0; t < found->steps; t++)
+            assert_true(found->token_scores[t] == forced.items[0].token_scores[t]);
+        if (found->steps > found->length) assert_true(fabs(found->score - forced.items[0].score) < 1e-9);
+        hypotheses_free(&forced);
+    }
+}
+
+/* Where nothing is asked for, nothing changes. */
+static void test_no_guide(void **state) {
+    (void)state;
+    Fixture fixture;
+    fixture_begin(&fixture, 5);
+    for (int beam = 1; beam <= 4; beam += 3) {
+        SearchOptions options = OPTIONS;
+        HypothesisList plain[SENTENCES];
+        options.decode.beam_size = options.n_best = beam;
+        search(&fixture, &options);
+        (beam > 1 ? beam_search : greedy_search)(fixture.scorer, fixture.sources, SENTENCES, &options, plain);
+        for (int i = 0; i < SENTENCES; i++) {
+            assert_int_equal(plain[i].count, fixture.found[i].count);
+            for (int k = 0; k < plain[i].count; k++) {
+                const Hypothesis *a = &plain[i].items[k], *b = &fixture.found[i].items[k];
+                assert_int_equal(a->steps, b->steps);
+                assert_memory_equal(a->ids, b->ids, (size_t)a->length * sizeof *a->ids);
+                assert_true(a->score == b->score);
+            }
+            hypotheses_free(&plain[i]);
+        }
+        found_free(&fixture);
+    }
+    fixture_end(&fixture);
+}
+
+/* The prefix is there, and what follows is what the model says; even where it is longer than a translation
+ * may be. */
+static void test_prefix(void **state) {
+    (void)state;
+    Fixture fixture;
+    Rng rng = rng_new(2);
+    int longer = 0, differ = 0;
+    fixture_begin(&fixture, 25);
+    for (int i = 0; i < SENTENCES; i++) {
+        StrBuf text = {0};
+        add_words(&text, &rng, i == 9 ? 60 : i % 5);
+        guide_add_prefix(&fixture.guides[i], seq2seq_target(fixture.model), strbuf_view(&text));
+        assert_int_equal(fixture.guides[i].prefix.count, i == 9 ? 60 : i % 5);
+        strbuf_free(&text);
+    }
+    for (int beam = 1; beam <= 3; beam += 2) {
+        SearchOptions options = OPTIONS;
+        options.decode.beam_size = options.n_best = beam;
+        search(&fixture, &options);
+        for (int i = 0; i < SENTENCES; i++) {
+            const IdList *prefix = &fixture.guides[i].prefix;
+            for (int k = 0; k < fixture.found[i].count; k++) {
+                const Hypothesis *found = &fixture.found[i].items[k];
+                assert_true(found->length >= (int)prefix->count);
+                if (prefix->count > 0)
+                    assert_memory_equal(found->ids, prefix->ids, prefix->count * sizeof(int));
+            }
+            longer += fixture.found[i].items[0].length > (int)prefix->count;
+            differ += fixture.found[i].count > 1;
+        }
+        check_scores(&fixture);
+        found_free(&fixture);
+    }
+    assert_true(longer > SENTENCES / 2 && differ > SENTENCES / 2);
+    fixture_end(&fixture);
+}
+
+/* Without a space at its end, the prefix's last word may be completed: "t1" to t1, t10, ... t19. */
+static void test_open_prefix(void **state) {
+    (void)state;
+    Fixture fixture;
+    int completed = 0;
+    fixture_begin(&fixture, 7);
+    const Vocab *vocab = segmenter_vocab(seq2seq_target(fixture.model));
+    for (int i = 0; i < SENTENCES; i++)
+        guide_add_prefix(&fixture.guides[i], seq2seq_target(fixture.model),
+                         i % 2 ? SV("t5 t1") : SV("t5 t1 "));
+    for (int beam = 1; beam <= 3; beam += 2) {
+        SearchOptions options = OPTIONS;
+        options.decode.beam_size = options.n_best = beam;
+        search(&fixture, &options);
+        for (int i = 0; i < SENTENCES; i++) {
+            const Hypothesis *found = &fixture.found[i].items[0];
+            assert_true(found->length >= 2);
+            assert_true(sv_equal(vocab_token(vocab, found->ids[0]), SV("t5")));
+            bool same = sv_equal(vocab_token(vocab, found->ids[1]), SV("t1"));
+            assert_true(sv_starts(vocab_token(vocab, found->ids[1]), SV("t1")));
+            assert_true(same || i % 2);
+            completed += !same;
+        }
+        check_scores(&fixture);
+        found_free(&fixture);
+    }
+    assert_true(completed > 0);
+    fixture_end(&fixture);
+}
+
+static bool has_tokens(const Hypothesis *found, const IdList *ids) {
+    for (int at = 0; at + (int)ids->count <= found->length; at++)
+        if (memcmp(found->ids + at, ids->ids, ids->count * sizeof(int)) == 0) return true;
+    return false;
+}
+
+/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too. */
+static void test_constraints(void **state) {
+    (void)state;
+    Fixture fixture;
+    Rng rng = rng_new(3);
+    int ended = 0;
+    fixture_begin(&fixture, 31);
+    Segmenter *target = seq2seq_target(fixture.model);
+    for (int i = 0; i < SENTENCES; i++) {
+        for (int c = 0; c < i % 4; c++) {
+            StrBuf text = {0};
+            if (i % 8 == 7) strbuf_add(&text, SV("t3 "));
+            add_words(&text, &rng, 1 + (i + c) % 3);
+            assert_true(guide_add_constraint(&fixture.guides[i], target, strbuf_view(&text)));
+            strbuf_free(&text);
+        }
+        if (i % 3 == 0) guide_add_prefix(&fixture.guides[i], target, SV("t2 t4 "));
+    }
+    assert_false(guide_add_constraint(&fixture.guides[0], target, SV("never-seen")));
+    for (int beam = 2; beam <= 10; beam += 4) {
+        SearchOptions options = OPTIONS;
+        options.decode.beam_size = options.n_best = beam;
+        search(&fixture, &options);
+        for (int i = 0; i < SENTENCES; i++) {
+            const Guide *guide = &fixture.guides[i];
+            for (int k = 0; k < fixture.found[i].count; k++) {
+                const Hypothesis *found = &fixture.found[i].items[k];
+                ended += found->steps > found->length;
+                if (found->steps == found->length && k > 0) continue; /* cut at the maximal length */
+                for (int c = 0; c < guide->constraint_count; c++)
+                    assert_true(has_tokens(found, &guide->constraints[c]));
+            }
+        }
+        check_scores(&fixture);
+        found_free(&fixture);
+    }
+    assert_true(ended > SENTENCES);
+    fixture_end(&fixture);
+}
+
+/* Too short for all: as many tokens of them as there is room for. */
+static void test_constraints_without_room(void **state) {
+    (void)state;
+    Fixture fixture;
+    SearchOptions options = OPTIONS;
+    fixture_begin(&fixture, 31);
+    for (int i = 0; i < SENTENCES; i++)
+        guide_add_constraint(&fixture.guides[i], seq2seq_target(fixture.model), SV("t1 t2 t3 t4 t5 t6"));
+    options.decode.beam_size = 5;
+    options.decode.max_length_factor = 0;
+    options.decode.max_length_extra = 4;
+    search(&fixture, &options);
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *found = &fixture.found[i].items[0];
+        assert_int_equal(found->steps, 4);
+        assert_memory_equal(found->ids, fixture.guides[i].constraints[0].ids, 4 * sizeof(int));
+    }
+    fixture_end(&fixture);
+}
+
+/* At each step of a given translation: what greedy search takes is the first of the best, with its score. */
+static void test_alternatives(void **state) {
+    (void)state;
+    enum { N = 3 };
+    Fixture fixture;
+    SearchOptions options = OPTIONS;
+    fixture_begin(&fixture, 11);
+    search(&fixture, &options);
+    options.alternatives = N;
+    for (int i = 0; i < SENTENCES; i++) {
+        const Hypothesis *found = &fixture.found[i].items[0];
+        Tokens target = {found->ids, found->length};
+        HypothesisList forced;
+        assert_null(found->alternatives);
+        forced_search(fixture.scorer, &fixture.sources[i], &target, 1, &options, &forced);
+        for (int t = 0; t < found->steps; t++) {
+            const ScoredToken *best = forced.items[0].alternatives + (size_t)t * N;
+            assert_int_equal(best[0].token, t < found->length ? found->ids[t] : VOCAB_EOS);
+            assert_true((float)best[0].log_p == found->token_scores[t]);
+            assert_true(best[0].log_p >= best[1].log_p && best[1].log_p >= best[2].log_p);
+            assert_true(best[1].token >= 0 && best[1].token != best[0].token);
+        }
+        hypotheses_free(&forced);
+    }
+    fixture_end(&fixture);
+}
+
+static void test_words_in_text(void **state) {
+    (void)state;
+    assert_true(text_has_words(SV("the chat sat"), SV("chat")));
+    assert_true(text_has_words(SV("chat."), SV("chat")));
+    assert_true(text_has_words(SV("l'chat"), SV("chat")));
+    assert_false(text_has_words(SV("the chaton"), SV("chat")));
+    assert_false(text_has_words(SV("un achat"), SV("chat")));
+    assert_false(text_has_words(SV("chat\xC3\xA9"), SV("chat")));
+    assert_true(text_has_words(SV("chaton chat"), SV("chat")));
+    assert_true(text_has_words(SV("\xE6\x88\x91\xE6\x98\xAF\xE4\xBA\xBA"), SV("\xE6\x98\xAF")));
+    assert_false(text_has_words(SV("chat"), SV("")));
+    assert_false(text_has_words(SV(""), SV("chat")));
+}
+
+int main(void) {
+    kern_select();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_guide),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_open_prefix),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_constraints_without_room),
+        cmocka_unit_test(test_alternatives),
+        cmocka_unit_test(test_words_in_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
