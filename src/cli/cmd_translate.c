@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "decode/markup_restore.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -22,7 +23,7 @@ typedef struct {
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, crop, split, attention, quiet;
+    bool word_scores, json, json_input, crop, split, tags, attention, quiet;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -69,6 +70,9 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
      .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
              "stays"},
+    {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
+     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
+             "back where the attention says"},
     {0}};
 /* clang-format on */
 
@@ -115,13 +119,43 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
+/* The texts of the window without their markup. */
+static void take_markup(const LineWindow *window, Markup *markups, StrView *lines) {
+    for (int i = 0; i < window->count; i++) {
+        markup_find(window->lines[i], &markups[i]);
+        lines[i] = strbuf_view(&markups[i].plain);
+    }
+}
+
+/* Put it back into every translation; releases the markup. */
+static void put_markup(const Session *session, Markup *markups, Translation *results) {
+    const Seq2Seq *model = session->models.items[0];
+    for (int i = 0; i < session->window.count; i++) {
+        for (int rank = 0; markups[i].count > 0 && rank < results[i].count; rank++) {
+            StrBuf text = {0};
+            markup_restore(&markups[i], &results[i], rank, seq2seq_source(model), seq2seq_target(model),
+                           &text);
+            strbuf_free(&results[i].items[rank].text);
+            results[i].items[rank].text = text;
+        }
+        markup_free(&markups[i]);
+    }
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
-    translator_run(session->translator, window->lines, window->count, first_number, results);
+    size_t marked = session->options.tags ? (size_t)window->count : 0;
+    Markup *markups = mem_alloc(marked, sizeof *markups);
+    StrView *plain = mem_alloc(marked, sizeof *plain);
+    if (marked) take_markup(window, markups, plain);
+    translator_run(session->translator, marked ? plain : window->lines, window->count, first_number, results);
+    if (marked) put_markup(session, markups, results);
+    mem_free(plain);
+    mem_free(markups);
     session->seconds += clock_seconds() - start;
     for (int i = 0; i < window->count; i++) {
         if (window->errors[i])
@@ -225,7 +259,7 @@ static Status choose_output(Session *session) {
     TRY(read_alignment(options->alignment, style));
     search->n_best = n_best > 1 ? n_best : 1;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
-    search->attention = style->alignment != ALIGN_NONE || options->attention;
+    search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return STATUS_OK;
 }
