@@ -23,7 +23,7 @@ typedef struct {
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, crop, split, tags, attention, quiet;
+    bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -62,6 +62,8 @@ static const Option TRANSLATE_OPTIONS[] = {
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
      .help = "read objects with a \"text\"; prints JSON, and passes other fields on"},
+    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
+     .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
@@ -264,6 +266,22 @@ static Status choose_output(Session *session) {
     return STATUS_OK;
 }
 
+/* Calibrated, if the one model says how. */
+static Status choose_confidence(Session *session) {
+    OutputStyle *style = &session->style;
+    style->confidence = session->options.confidence;
+    if (!style->confidence) return STATUS_OK;
+    if (!style->json)
+        return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
+    if (session->models.count == 1)
+        style->calibration = calibration_read(strbuf_view(&session->models.provenance));
+    if (style->calibration.words == 0 && !session->options.quiet)
+        log_warn("%s: confidence is the geometric mean of token probabilities",
+                 session->models.count > 1 ? "several models have no calibration"
+                                           : "the model has no calibration");
+    return STATUS_OK;
+}
+
 /* Better now than after the files before it. */
 static Status check_inputs(const StrList *inputs) {
     for (size_t i = 0; i < inputs->count; i++)
@@ -282,6 +300,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
+    TRY(choose_confidence(session));
     session->translating.crop = options->crop;
     session->translating.split = options->split;
     session->translating.quiet = options->quiet;

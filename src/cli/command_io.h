@@ -13,6 +13,7 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
 typedef struct {
     Seq2Seq **items;
     int count;
+    StrBuf provenance; /* of the first model */
 } ModelSet;
 
 /* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with

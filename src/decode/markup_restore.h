@@ -4,7 +4,7 @@
  * own. Each unit of the translation belongs to the source unit with its greatest weight.
  *   - A pair goes around the units that belong to what it enclosed, where they stand together: the longest
  *     run that nothing of its neighbours interrupts.
- *   - A single goes behind the last unit that belongs to the nearest source unit on its left, within its pair.
+ *   - A single goes behind the last unit that belongs to the nearest source unit on its left, in its pair.
  *   - A pair whose words have vanished encloses nothing and goes where a single would.
  * So every mark is there once, pairs are nested as they were, and white space around singles stays.
  */

@@ -41,7 +41,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 /* Target tokens made so far. */
 long translator_tokens(const Translator *translator);
 
-/* Greedy translation of tokens, for validation in training: results [count], one hypothesis each without
+/* Greedy translation of tokens, for validation in training: results [count], one hypothesis each, with
  * scores; release each with hypotheses_free. */
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
                        Workers *workers, HypothesisList *results);

@@ -90,7 +90,12 @@ static Status set_up(Trainer *t) {
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
     t->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
-    t->checkpoint = (Checkpoint){o->dir, t->config, t->model, t->optimizer, &t->progress, t->train.sha256};
+    t->checkpoint = (Checkpoint){.dir = o->dir,
+                                 .config = t->config,
+                                 .model = t->model,
+                                 .optimizer = t->optimizer,
+                                 .progress = &t->progress,
+                                 .data_sha256 = t->train.sha256};
     announce(t);
     if (o->resume) {
         TRY(checkpoint_load_state(&t->checkpoint));
@@ -236,6 +241,7 @@ static Status validate(Trainer *t) {
     optimizer_swap_average(t->optimizer);
     ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
     bool best = judge(t, &score);
+    t->checkpoint.calibration = score.calibration;
     report(t, &score, best);
     validate_free(&score);
     profiler_phase(t->profiler, PHASE_SAVING);
