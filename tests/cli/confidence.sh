@@ -17,7 +17,8 @@ expect 0 translate -b 1 --json --confidence "$TMP/source"
     fail "JSON: $(head -n 2 "$TMP/out")"
 
 # On what it was fitted to, the mean over all words is their share in the references (Platt's targets aside).
-grep -o '"word": "[^"]*", "confidence": [0-9.e-]*' "$TMP/out" | awk '{ n++; s += $NF; if ($NF < 0 || $NF > 1) exit 1 }
+grep -o '"word": "[^"]*", "confidence": [0-9.e-]*' "$TMP/out" |
+    awk '{ n++; s += $NF; if ($NF < 0 || $NF > 1) exit 1 }
     END { print n, s / n }' >"$TMP/said" || fail "not in [0, 1]"
 translate -b 1 "$TMP/source" | paste - "$TMP/target" | awk -F '\t' '{
     n = split($1, mine, " "); m = split($2, there, " "); split("", left)
@@ -30,7 +31,8 @@ paste -d ' ' "$TMP/said" "$TMP/found" | awk '{ exit !($1 == $3 && $2 - $4 < 0.03
 # Nothing to translate; n-best; several models; JSON only; members of the input that are written anew.
 printf '\ngo .\n' >"$TMP/two"
 expect 0 translate -b 2 --n-best --json --confidence "$TMP/two"
-grep -q '"confidence": null, "calibrated": true, "word_confidence": \[\]' "$TMP/out" || fail "blank: $(cat "$TMP/out")"
+grep -q '"confidence": null, "calibrated": true, "word_confidence": \[\]' "$TMP/out" ||
+    fail "blank: $(cat "$TMP/out")"
 [ "$(tail -n 1 "$TMP/out" | grep -o '"word_confidence"' | wc -l)" -eq 3 ] || fail "n-best: $(cat "$TMP/out")"
 expect 0 translate -m "$model" --json --confidence "$TMP/two"
 says "several models have no calibration: confidence is the geometric mean of token probabilities"
