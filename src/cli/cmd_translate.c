@@ -13,6 +13,7 @@
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "decode/markup_restore.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, crop, split, attention, quiet;
+    bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
     char *prefix, *prefix_file, *glossary;
     int alternatives;
 } TranslateOptions;
@@ -67,6 +68,8 @@ static const Option TRANSLATE_OPTIONS[] = {
              "words that must appear); prints JSON, and passes other fields on"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
      .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
+    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
+     .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
@@ -75,6 +78,9 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
      .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
              "stays"},
+    {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
+     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
+             "back where the attention says"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with this; a word at its end may be completed unless a space follows",
      .group = "Guided translation"},
@@ -145,6 +151,29 @@ static void tell_beam(Session *session, const LineGuide *guides) {
                  CONSTRAINTS_BEAM);
 }
 
+/* The texts of the window without their markup. */
+static void take_markup(const LineWindow *window, Markup *markups, StrView *lines) {
+    for (int i = 0; i < window->count; i++) {
+        markup_find(window->lines[i], &markups[i]);
+        lines[i] = strbuf_view(&markups[i].plain);
+    }
+}
+
+/* Put it back into every translation; releases the markup. */
+static void put_markup(const Session *session, Markup *markups, Translation *results) {
+    const Seq2Seq *model = session->models.items[0];
+    for (int i = 0; i < session->window.count; i++) {
+        for (int rank = 0; markups[i].count > 0 && rank < results[i].count; rank++) {
+            StrBuf text = {0};
+            markup_restore(&markups[i], &results[i], rank, seq2seq_source(model), seq2seq_target(model),
+                           &text);
+            strbuf_free(&results[i].items[rank].text);
+            results[i].items[rank].text = text;
+        }
+        markup_free(&markups[i]);
+    }
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
@@ -154,7 +183,15 @@ static Status translate_window(Session *session, long first_number) {
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
-    translator_run_guided(session->translator, window->lines, guides, window->count, first_number, results);
+    size_t marked = session->options.tags ? (size_t)window->count : 0;
+    Markup *markups = mem_alloc(marked, sizeof *markups);
+    StrView *plain = mem_alloc(marked, sizeof *plain);
+    if (marked) take_markup(window, markups, plain);
+    translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
+                          first_number, results);
+    if (marked) put_markup(session, markups, results);
+    mem_free(plain);
+    mem_free(markups);
     session->seconds += clock_seconds() - start;
     Status status = translator_check(session->translator, &session->options.models);
     for (int i = 0; i < window->count && status == STATUS_OK; i++) {
@@ -289,8 +326,24 @@ static Status choose_output(Session *session) {
     search->n_best = n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
-    search->attention = style->alignment != ALIGN_NONE || options->attention;
+    search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
+    return STATUS_OK;
+}
+
+/* Calibrated, if the one model says how. */
+static Status choose_confidence(Session *session) {
+    OutputStyle *style = &session->style;
+    style->confidence = session->options.confidence;
+    if (!style->confidence) return STATUS_OK;
+    if (!style->json)
+        return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
+    if (session->models.count == 1)
+        style->calibration = calibration_read(strbuf_view(&session->models.provenance));
+    if (style->calibration.words == 0 && !session->options.quiet)
+        log_warn("%s: confidence is the geometric mean of token probabilities",
+                 session->models.count > 1 ? "several models have no calibration"
+                                           : "the model has no calibration");
     return STATUS_OK;
 }
 
@@ -325,6 +378,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(choose_output(session));
     TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->glossary,
                          &seq2seq_config(session->models.items[0])->text));
+    TRY(choose_confidence(session));
     session->translating.crop = options->crop;
     session->translating.split = options->split;
     session->translating.quiet = options->quiet;

@@ -43,7 +43,8 @@ Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat forma
     }
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
-        Status status = modelfile_load(&models->items[i], paths->items[i], format, NULL);
+        Status status =
+            modelfile_load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
         if (status != STATUS_OK) {
             model_set_free(models);
             return status;
@@ -56,6 +57,7 @@ Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat forma
 void model_set_free(ModelSet *models) {
     for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);
     mem_free(models->items);
+    strbuf_free(&models->provenance);
     *models = (ModelSet){0};
 }
 

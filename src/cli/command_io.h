@@ -16,6 +16,7 @@ void command_read_help(HelpReader reader, void *context);
 typedef struct {
     Seq2Seq **items;
     int count;
+    StrBuf provenance; /* of the first model */
 } ModelSet;
 
 /* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with

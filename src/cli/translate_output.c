@@ -114,6 +114,31 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
     alignment_free(&alignment);
 }
 
+/* null for a line with nothing to translate. */
+static void add_confidence(const OutputStyle *style, const Translation *translation,
+                           const TranslationItem *item, StrBuf *out) {
+    double *words = mem_alloc((size_t)item->words, sizeof *words);
+    double whole = confidence_of(&style->calibration, item, words);
+    strbuf_add(out, SV(", \"confidence\": "));
+    add_number(out, translation->pieces > 0 ? whole : NAN);
+    strbuf_format(out, ", \"calibrated\": %s, \"word_confidence\": [",
+                  style->calibration.words > 0 ? "true" : "false");
+    for (int t = 0, w = 0; t < item->length; w++) {
+        int first = t;
+        StrBuf word = {0};
+        while (t < item->length && item->word[t] == item->word[first]) t++;
+        segmenter_decode(style->target, item->ids + first, (size_t)(t - first), &word);
+        strbuf_add(out, w > 0 ? SV(", {\"word\": ") : SV("{\"word\": "));
+        json_write_string(out, strbuf_view(&word));
+        strbuf_add(out, SV(", \"confidence\": "));
+        add_number(out, words[w]);
+        strbuf_add_char(out, '}');
+        strbuf_free(&word);
+    }
+    strbuf_add_char(out, ']');
+    mem_free(words);
+}
+
 /* "translation": ... of one item, without braces. */
 static void add_json_item(const OutputStyle *style, const Translation *translation, int rank, StrBuf *out) {
     const TranslationItem *item = &translation->items[rank];
@@ -123,6 +148,7 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     add_number(out, item->score);
     strbuf_add(out, SV(", \"normalized_score\": "));
     add_number(out, item->normalized);
+    if (style->confidence) add_confidence(style, translation, item, out);
     add_tokens("tokens", style->target, item->ids, item->length, out);
     if (style->word_scores) {
         strbuf_add(out, SV(", \"token_scores\": ["));
@@ -142,6 +168,7 @@ static const char *const WRITTEN[] = {
     "translation", "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
     "alignment",   "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
     "alternatives"};
+static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "word_confidence"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -166,14 +193,16 @@ static size_t member_end(StrView text, size_t at) {
     return at;
 }
 
-static bool is_written(const char *key) {
+static bool is_written(const OutputStyle *style, const char *key) {
+    for (size_t i = 0; style->confidence && i < sizeof WRITTEN_CONFIDENCE / sizeof *WRITTEN_CONFIDENCE; i++)
+        if (strcmp(WRITTEN_CONFIDENCE[i], key) == 0) return true;
     for (size_t i = 0; i < sizeof WRITTEN / sizeof *WRITTEN; i++)
         if (strcmp(WRITTEN[i], key) == 0) return true;
     return false;
 }
 
 /* Append the members of the object `line`, each followed by ", ". */
-static void add_members(StrView line, StrBuf *out) {
+static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
     Json *root;
     if (json_parse(&root, line, false) != STATUS_OK) return;
     size_t at = 0;
@@ -185,7 +214,7 @@ static void add_members(StrView line, StrBuf *out) {
         while (is_space(line.data[at])) at++;
         size_t end = member_end(line, at), last = end;
         while (is_space(line.data[last - 1])) last--;
-        if (!is_written(json_key(member))) {
+        if (!is_written(style, json_key(member))) {
             strbuf_add(out, (StrView){line.data + at, last - at});
             strbuf_add(out, SV(", "));
         }
@@ -230,7 +259,7 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
                        StrBuf *out) {
     strbuf_add_char(out, '{');
     if (json.length > 0) {
-        add_members(json, out);
+        add_members(style, json, out);
     } else {
         StrBuf sound = {0};
         utf8_repair(text, &sound);

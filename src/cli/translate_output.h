@@ -9,16 +9,18 @@
 #define CLI_TRANSLATE_OUTPUT_H
 
 #include "decode/alignment.h"
+#include "decode/confidence.h"
 
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 
 typedef struct {
-    bool json, word_scores, alternatives;
+    bool json, word_scores, alternatives, confidence;
     int n_best; /* 0: not asked for */
     AlignmentStyle alignment;
     AlignmentLevel level;
     double threshold; /* of hard alignments; 0: the greatest weight */
     const Segmenter *source, *target;
+    Calibration calibration; /* of confidence */
 } OutputStyle;
 
 /* `number` counts lines from 0. `text` is the source; `json` the line it came from, or empty. */

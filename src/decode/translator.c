@@ -429,7 +429,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
                        Workers *workers, HypothesisList *results) {
-    TranslatorOptions greedy = {.search = {.decode = *options, .n_best = 1, .tokens_only = true}};
+    TranslatorOptions greedy = {.search = {.decode = *options, .n_best = 1}};
     greedy.search.decode.beam_size = 1;
     Translator *translator;
     Status status = translator_new(&translator, &model, 1, &greedy, workers);

@@ -73,7 +73,7 @@ int translator_broken(const Translator *translator);
 /* Target tokens made so far. */
 long translator_tokens(const Translator *translator);
 
-/* Greedy translation of tokens, for validation in training: results [count], one hypothesis each without
+/* Greedy translation of tokens, for validation in training: results [count], one hypothesis each, with
  * scores; release each with hypotheses_free. */
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
                        Workers *workers, HypothesisList *results);

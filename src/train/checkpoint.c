@@ -128,6 +128,10 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
         json_write_number(out, last->valid_loss);
         strbuf_add(out, SV(", \"valid_bleu\": "));
         json_write_number(out, last->valid_bleu);
+        if (c->calibration.words > 0) {
+            strbuf_add(out, SV(", \"calibration\": "));
+            calibration_write_json(&c->calibration, out);
+        }
     }
     strbuf_format(out, ", \"source_language\": ");
     json_write_string(out, sv(c->config->data.source));

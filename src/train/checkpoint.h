@@ -13,6 +13,7 @@
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
+#include "decode/confidence.h"
 #include "models/seq2seq.h"
 #include "train/optimizer.h"
 #include "train/progress.h"
@@ -25,6 +26,7 @@ typedef struct {
     Progress *progress;
     const char *data_sha256;  /* of the training pairs */
     const char *valid_sha256; /* of the validation pairs */
+    Calibration calibration;  /* of the last validation of this session */
 } Checkpoint;
 
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it. The lock ends with the

@@ -219,8 +219,13 @@ static Status set_up(Trainer *t) {
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
-    t->checkpoint = (Checkpoint){o->dir,       t->config,       t->model,       t->optimizer,
-                                 &t->progress, t->train.sha256, t->valid.sha256};
+    t->checkpoint = (Checkpoint){.dir = o->dir,
+                                 .config = t->config,
+                                 .model = t->model,
+                                 .optimizer = t->optimizer,
+                                 .progress = &t->progress,
+                                 .data_sha256 = t->train.sha256,
+                                 .valid_sha256 = t->valid.sha256};
     TRY(checkpoint_check_model(&t->checkpoint));
     announce(t);
     if (o->resume) {
@@ -398,6 +403,7 @@ static Status validate(Trainer *t) {
         return status;
     }
     bool best = judge(t, &score);
+    t->checkpoint.calibration = score.calibration;
     report(t, &score, best);
     validate_free(&score);
     profiler_phase(t->profiler, PHASE_SAVING);

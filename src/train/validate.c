@@ -57,6 +57,7 @@ static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *
     size_t n = (size_t)score->count;
     Tokens *sources = mem_alloc(n, sizeof *sources);
     HypothesisList *found = mem_alloc(n, sizeof *found);
+    CalibrationWords words = {0};
     for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
     double last_shown = clock_seconds();
     for (int i = 0; i < score->count; i += TRANSLATED) {
@@ -70,8 +71,10 @@ static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *
         segmenter_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));
         strbuf_free(&line);
+        calibration_add(&words, seq2seq_target(model), best, corpus_target(corpus, i));
         hypotheses_free(&found[i]);
     }
+    score->calibration = calibration_fit(&words);
     mem_free(sources);
     mem_free(found);
 }

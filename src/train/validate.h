@@ -7,14 +7,16 @@
 #define TRAIN_VALIDATE_H
 
 #include "base/workers.h"
+#include "decode/confidence.h"
 #include "models/seq2seq.h"
 #include "text/corpus.h"
 
 typedef struct {
-    double loss;       /* mean -log p per target token with </s>, without label smoothing */
-    double bleu;       /* 0..100 */
-    double chrf;       /* 0..100; NAN unless train.stop_on asks for it */
-    char **hypotheses; /* [count] */
+    double loss;             /* mean -log p per target token with </s>, without label smoothing */
+    double bleu;             /* 0..100 */
+    double chrf;             /* 0..100; NAN unless train.stop_on asks for it */
+    Calibration calibration; /* of the words of the translations */
+    char **hypotheses;       /* [count] */
     int count;
 } ValidationScore;
 

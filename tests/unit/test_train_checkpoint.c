@@ -41,9 +41,13 @@ static Run *run_new(const char *settings) {
     run->workers = workers_new(1);
     run->optimizer = optimizer_new(seq2seq_params(run->model), run->workers, true);
     run->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
-    run->checkpoint =
-        (Checkpoint){fixture_path("."), &run->config, run->model, run->optimizer, &run->progress, "digest",
-                     "valid digest"};
+    run->checkpoint = (Checkpoint){.dir = fixture_path("."),
+                                   .config = &run->config,
+                                   .model = run->model,
+                                   .optimizer = run->optimizer,
+                                   .progress = &run->progress,
+                                   .data_sha256 = "digest",
+                                   .valid_sha256 = "valid digest"};
     return run;
 }
 static void run_free(Run *run) {

@@ -1,0 +1,22 @@
+/* markup_restore.h - put tags and placeholders back into a translation, along its attention weights.
+ *
+ * Units are words; punctuation, and tokens of wide characters (Chinese, Japanese), are units of their
+ * own. Each unit of the translation belongs to the source unit with its greatest weight.
+ *   - A pair goes around the units that belong to what it enclosed, where they stand together: the longest
+ *     run that nothing of its neighbours interrupts.
+ *   - A single goes behind the last unit that belongs to the nearest source unit on its left, in its pair.
+ *   - A pair whose words have vanished encloses nothing and goes where a single would.
+ * So every mark is there once, pairs are nested as they were, and white space around singles stays.
+ */
+#ifndef DECODE_MARKUP_RESTORE_H
+#define DECODE_MARKUP_RESTORE_H
+
+#include "decode/translation.h"
+#include "text/markup.h"
+
+/* Append item `rank` of the translation of `markup->plain`; it must have attention weights. Where there was
+ * nothing to translate, that is the text as it was. */
+void markup_restore(const Markup *markup, const Translation *translation, int rank, Segmenter *source,
+                    const Segmenter *target, StrBuf *out);
+
+#endif

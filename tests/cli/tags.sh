@@ -1,0 +1,49 @@
+#!/bin/sh
+# tags.sh - translate --tags: markup is there once in every translation, in files, n-best lists and JSON.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+model=$TMP/one/best.safetensors
+translate() { "$attn" translate -m "$model" "$@"; }
+
+cat >"$TMP/text" <<'END'
+<b>go .</b>
+{name} hi ! <br/>
+ <i></i> {0}
+
+5 < 6 &amp; <b class="x>y">hi !</b>
+END
+expect 0 translate --tags "$TMP/text"
+[ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "lines: $(cat "$TMP/out")"
+[ "$(head -n 3 "$TMP/out")" = "<b>va !</b>
+{name} salut ! <br/>
+ <i></i> {0}" ] || fail "tags: $(cat "$TMP/out")"
+for mark in '&amp;' '<b class="x>y">' '</b>'; do
+    [ "$(sed -n 5p "$TMP/out" | grep -oF "$mark" | wc -l)" -eq 1 ] || fail "$mark: $(cat "$TMP/out")"
+done
+
+# Texts without markup are translated as without the option; tags do not change the words.
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
+translate "$TMP/source" >"$TMP/base"
+translate --tags "$TMP/source" >"$TMP/out"
+same "no markup" "$TMP/base" "$TMP/out"
+sed 's|^\([^ ]*\) |<b>\1</b> |' "$TMP/source" >"$TMP/bold"
+translate --tags "$TMP/bold" >"$TMP/out"
+[ "$(grep -c '<b>.*</b>' "$TMP/out")" -eq "$(grep -c '<b>' "$TMP/bold")" ] || fail "bold: $(cat "$TMP/out")"
+sed 's|</*b>||g; s/  */ /g; s/^ //; s/ $//' "$TMP/out" >"$TMP/words"
+same "words" "$TMP/base" "$TMP/words"
+
+# N-best lists, JSON, paragraphs, bad bytes.
+echo '<b>go .</b>' >"$TMP/go"
+expect 0 translate --tags -b 3 --n-best "$TMP/go"
+[ "$(grep -c '<b>.*</b>' "$TMP/out")" -eq 3 ] || fail "n-best: $(cat "$TMP/out")"
+expect 0 translate --tags --json "$TMP/go"
+grep -qF '{"text": "<b>go .</b>", "translation": "<b>va !</b>"' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+echo ' <p>go .</p>  <p>hi !</p> ' >"$TMP/two"
+expect 0 translate --tags --split "$TMP/two"
+[ "$(cat "$TMP/out")" = ' <p>va !</p>  <p>salut !</p> ' ] || fail "paragraphs: $(cat "$TMP/out")"
+printf '<b x="\377">go .</b>\n' >"$TMP/odd"
+expect 0 translate --tags --json "$TMP/odd"
+says "bytes that are no text"
+expect 2 translate --tag "$TMP/go"
+says "did you mean '--tags'?"

@@ -1,0 +1,238 @@
+/* test_decode_markup.c - markup found in texts, and put back into translations. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/utf8.h"
+#include "decode/markup_restore.h"
+#include "decode/translator.h"
+#include "num/kern.h"
+#include "tiny_model.h"
+
+/* ---- finding ---- */
+
+/* `expected`: the marks in brackets, ( and ) around pairs' tags. */
+static void check_found(const char *text, const char *plain, const char *expected) {
+    Markup markup = {0};
+    StrBuf got = {0};
+    markup_find(sv(text), &markup);
+    for (int m = 0; m < markup.count; m++) {
+        const Mark *mark = &markup.items[m];
+        strbuf_format(&got,
+                      mark->kind == MARK_SINGLE ? "[%.*s]"
+                      : mark->kind == MARK_OPEN ? "(%.*s"
+                                                : "%.*s)",
+                      SV_ARG(mark->text));
+        assert_int_equal(mark->partner >= 0, mark->kind != MARK_SINGLE);
+        if (mark->partner >= 0) assert_int_equal(markup.items[mark->partner].partner, m);
+    }
+    assert_string_equal(strbuf_text(&got), expected);
+    assert_string_equal(strbuf_text(&markup.plain), plain);
+    strbuf_free(&got);
+    markup_free(&markup);
+}
+
+static void test_found(void **state) {
+    (void)state;
+    check_found("", "", "");
+    check_found("a <b>c</b> d", "a c d", "(<b></b>)");
+    check_found("<A HREF=\"x>y\">c</a>", "c", "(<A HREF=\"x>y\"></a>)");
+    check_found("a<br/>b<br>c <hr /> d", "a b c  d", "[<br/>][<br>][<hr />]");
+    check_found("<i><b>x</i></b>", "x", "(<i>[<b>]</i>)[</b>]");
+    check_found("</b>x<b>", "x", "[</b>][<b>]");
+    check_found("<!-- <b> --> x", " x", "[<!-- <b> -->]");
+    check_found("1 < 2 <3> a<b c > d <- <", "1 < 2 <3> a d <- <", "[<b c >]");
+    check_found("{0} {name}, {{ x }} ${y} {a b} {", " ,   {a b} {", "[{0}][{name}][{{ x }}][${y}]");
+    check_found("%s %1$s %(n)d %-5.2f %% %ld", "     ", "[%s][%1$s][%(n)d][%-5.2f][%%][%ld]");
+    check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
+    check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
+    check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
+}
+
+/* ---- putting back ---- */
+
+static const TranslatorOptions OPTIONS = {.search = {.decode = {.beam_size = 2,
+                                                                .length_penalty = 1,
+                                                                .max_length_factor = 2,
+                                                                .max_length_extra = 5,
+                                                                .max_input_length = 12,
+                                                                .mini_batch = 8,
+                                                                .maxi_batch = 4},
+                                                     .n_best = 2,
+                                                     .attention = true},
+                                          .quiet = true};
+
+/* Words with random marks, no two alike; most tags of pairs match, some do not. */
+static void random_text(Rng *rng, StrBuf *text) {
+    int open[8], depth = 0, name = 0;
+    for (int n = (int)rng_below(rng, 30); n > 0; n--) {
+        if (rng_below(rng, 3) > 0) strbuf_add_char(text, ' ');
+        uint32_t kind = rng_below(rng, 10);
+        if (kind < 5)
+            strbuf_format(text, "s%u", rng_below(rng, 40));
+        else if (kind == 5)
+            strbuf_format(text, "{%d}", name++);
+        else if (kind == 6 && rng_below(rng, 3) == 0)
+            strbuf_format(text, rng_below(rng, 2) ? "</z%d>" : "<z%d>", name++);
+        else if (kind < 8 && depth < 8)
+            strbuf_format(text, "<x%d>", open[depth++] = name++);
+        else if (depth > 0)
+            strbuf_format(text, "</x%d>", open[--depth]);
+    }
+    while (depth > 0 && rng_below(rng, 4) > 0) strbuf_format(text, "</x%d>", open[--depth]);
+}
+
+/* Every mark of `from` is in `to` once, and pairs enclose each other as they must; `to` has no other. */
+static void check_marks(const Markup *from, const Markup *to) {
+    int stack[100], depth = 0;
+    assert_int_equal(from->count, to->count);
+    for (int m = 0; m < to->count; m++) {
+        int found = -1;
+        for (int i = 0; i < from->count; i++) {
+            if (!sv_equal(from->items[i].text, to->items[m].text)) continue;
+            assert_int_equal(found, -1);
+            found = i;
+        }
+        assert_true(found >= 0);
+        const Mark *mark = &from->items[found];
+        if (mark->kind == MARK_OPEN) stack[depth++] = mark->partner;
+        if (mark->kind == MARK_CLOSE) {
+            assert_true(depth > 0);
+            assert_int_equal(stack[--depth], found);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void without_spaces(StrView text, StrBuf *out) {
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] != ' ') strbuf_add_char(out, text.data[i]);
+}
+
+static void check_restored(const Seq2Seq *model, const Markup *markup, const Translation *translation) {
+    for (int rank = 0; rank < translation->count; rank++) {
+        StrBuf text = {0}, words[2] = {0};
+        Markup again = {0};
+        markup_restore(markup, translation, rank, seq2seq_source(model), seq2seq_target(model), &text);
+        markup_find(strbuf_view(&text), &again);
+        check_marks(markup, &again);
+        without_spaces(strbuf_view(&translation->items[rank].text), &words[0]);
+        without_spaces(strbuf_view(&again.plain), &words[1]);
+        assert_string_equal(strbuf_text(&words[0]), strbuf_text(&words[1]));
+        markup_free(&again);
+        strbuf_free(&text);
+        strbuf_free(&words[0]);
+        strbuf_free(&words[1]);
+    }
+}
+
+static void test_any_text(void **state) {
+    (void)state;
+    enum { TEXTS = 1500 };
+    Seq2Seq *model = tiny_model_new(40, 5);
+    const Seq2Seq *models = model;
+    Workers *workers = workers_new(1);
+    Translator *translator;
+    long marks = 0;
+    for (int split = 0; split < 2; split++) {
+        TranslatorOptions options = OPTIONS;
+        options.split = split;
+        assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+        Markup *markups = mem_alloc(TEXTS, sizeof *markups);
+        StrView *plain = mem_alloc(TEXTS, sizeof *plain);
+        Translation *out = mem_alloc(TEXTS, sizeof *out);
+        for (int i = 0; i < TEXTS; i++) {
+            Rng rng = rng_new(rng_key(3, (uint64_t)i, (uint64_t)split, 0));
+            StrBuf text = {0};
+            random_text(&rng, &text);
+            markup_find(strbuf_view(&text), &markups[i]);
+            plain[i] = strbuf_view(&markups[i].plain);
+            marks += markups[i].count;
+            strbuf_free(&text);
+        }
+        translator_run(translator, plain, TEXTS, 1, out);
+        for (int i = 0; i < TEXTS; i++) {
+            check_restored(model, &markups[i], &out[i]);
+            translation_free(&out[i]);
+            markup_free(&markups[i]);
+        }
+        mem_free(markups);
+        mem_free(plain);
+        mem_free(out);
+        translator_free(translator);
+    }
+    assert_true(marks > 10000);
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
+/* Put marks back where the weights are known: word i of the translation looks at source word align[i]. */
+static void check_placed(const char *source, const int *align, int count, const char *expected) {
+    Seq2Seq *model = tiny_model_new(9, 1);
+    Markup markup = {0};
+    IdList ids = {0};
+    StrBuf text = {0};
+    markup_find(sv(source), &markup);
+    segmenter_encode(seq2seq_source(model), strbuf_view(&markup.plain), &ids);
+    int S = (int)ids.count, target[9], word[9];
+    TranslationItem item = {.ids = target, .length = count, .steps = count, .word = word, .words = count};
+    item.attention = mem_alloc((size_t)(count * (S + 1)), sizeof *item.attention);
+    for (int t = 0; t < count; t++) {
+        target[t] = VOCAB_SPECIALS + t;
+        word[t] = t;
+        item.attention[t * (S + 1) + align[t]] = 1;
+    }
+    segmenter_decode(seq2seq_target(model), target, (size_t)count, &item.text);
+    Translation translation = {
+        .source = ids.ids, .source_length = S, .pieces = 1, .items = &item, .count = 1};
+    translation.source_word = mem_alloc((size_t)S, sizeof *translation.source_word);
+    for (int s = 0; s < S; s++) translation.source_word[s] = s;
+    markup_restore(&markup, &translation, 0, seq2seq_source(model), seq2seq_target(model), &text);
+    assert_string_equal(strbuf_text(&text), expected);
+    strbuf_free(&text);
+    strbuf_free(&item.text);
+    mem_free(item.attention);
+    mem_free(translation.source_word);
+    id_list_free(&ids);
+    markup_free(&markup);
+    seq2seq_free(model);
+}
+#define PLACED(source, expected, ...)                                                                        \
+    check_placed(source, (const int[]){__VA_ARGS__}, (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)),      \
+                 expected)
+
+static void test_places(void **state) {
+    (void)state;
+    /* The textbook case, and words that change their order. The vocabulary's words are in byte order. */
+    PLACED("s0 <b>s1</b> s2", "t0 <b>t1</b> t2", 0, 1, 2);
+    PLACED("s0 <b>s1</b> s2", "t0 t1 <b>t2</b>", 0, 2, 1);
+    PLACED("<p>s0 <b>s1 s2</b></p>", "<p><b>t0 t1</b> t2</p>", 2, 1, 0);
+    PLACED("<b>s0</b> <i>s1</i>", "<i>t0</i> <b>t1</b>", 1, 0);
+    /* Torn apart: the longest run; vanished: beside its neighbour. */
+    PLACED("<b>s0 s1 s2</b> <i>s3</i>", "t0 <i>t1</i> <b>t2 t3</b>", 0, 3, 1, 2);
+    PLACED("s0 <b>s1</b> s2", "t0 <b></b>t1", 0, 2);
+    PLACED("s0 <b>s1 {0}</b> s2", "t0 <b>{0}</b> t1", 0, 2);
+    /* Singles and their white space. */
+    PLACED("s0 {0} s1", "t0 {0} t1", 0, 1);
+    PLACED("{0} s0 s1", "{0} t0 t1", 0, 1);
+    PLACED("s0 s1 {0}", "t0 t1 {0}", 1, 0);
+    PLACED("s0<br/>s1", "t0<br/>t1", 0, 1);
+    PLACED("s0 {0}{1}, {2}", "t0 {0}{1} t1 {2}", 0, 1);
+    PLACED("<b>{0}</b> s0", "<b>{0}</b> t0", 0);
+    PLACED("s0<br>s1</b>", "t0<br>t1</b>", 0, 1);
+}
+
+int main(void) {
+    kern_select();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
