@@ -192,9 +192,9 @@ bool file_exists(const char *path) {
     return stat(path, &about) == 0;
 }
 
-bool file_is_regular(const char *path) {
+bool file_is_stream(const char *path) {
     struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
 Status file_make_dirs(const char *path) {

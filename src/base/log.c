@@ -38,8 +38,8 @@ void log_disarm(char *text, size_t length) {
     }
 }
 
-/* What follows a line feed inside a message is set in, so that a name with one in it cannot pass for a line of
- * the program's own. */
+/* What follows a line feed inside a message is set in, so that a name with one in it cannot pass for a line
+ * of the program's own. */
 static size_t set_in(char *line, size_t start, size_t size) {
     size_t end = strlen(line);
     for (size_t i = start; i < end; i++) {

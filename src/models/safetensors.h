@@ -48,7 +48,8 @@ Status safetensors_open(SafeFile **file, const char *path);
 Status safetensors_open_unchecked(SafeFile **file, const char *path);
 Status safetensors_check_digest(const SafeFile *file);
 void safetensors_close(SafeFile *file);
-bool safetensors_has_digests(const SafeFile *file); /* false: another program wrote it, or they were removed */
+/* False: another program wrote it, or they were removed. */
+bool safetensors_has_digests(const SafeFile *file);
 
 size_t safetensors_count(const SafeFile *file);
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index); /* in the order of the file's bytes */

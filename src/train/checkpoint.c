@@ -155,6 +155,8 @@ Status checkpoint_check_model(const Checkpoint *c) {
     write_provenance(c, &provenance);
     Status status =
         modelfile_check(c->model, strbuf_text(&provenance), path_in(c->dir, "best.safetensors").text);
+    if (status != STATUS_OK)
+        status_hint(status, "the vocabularies are too large: raise text.min_count, or set text.max_vocab");
     strbuf_free(&provenance);
     return status;
 }

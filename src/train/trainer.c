@@ -501,8 +501,8 @@ static void report_end(Trainer *t) {
              str_count((long long)tokens_per_second, speed), t->options->dir);
 }
 
-/* Tokens are counted since the last one: with none, it is done. A run that is stopped before it is done has it to
- * do when it goes on. */
+/* Tokens are counted since the last one: with none, it is done. A run that is stopped before has it to do
+ * when it goes on. */
 static bool validation_is_due(const Trainer *t) {
     const Progress *p = &t->progress;
     int every = t->config->train.valid_every;

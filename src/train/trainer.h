@@ -3,8 +3,8 @@
  * The bytes of the result depend on configuration, data, program and the kind of processor, not on the
  * number of threads, and not on how often the run was interrupted and resumed.
  *
- * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite, or loss far above the first one; STATUS_STOPPED after a signal,
- *         with all saved
+ * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite, or loss far above the first one;
+ *         STATUS_STOPPED after a signal, with all saved
  */
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H

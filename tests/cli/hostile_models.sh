@@ -1,6 +1,6 @@
 #!/bin/sh
-# hostile_models.sh - model files that were changed on purpose and got sound digests again: endless work, numbers
-# that overflow, commands for the terminal.
+# hostile_models.sh - model files that were changed on purpose and got sound digests again: endless work,
+# numbers that overflow, commands for the terminal.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -51,7 +51,8 @@ tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 
 # ---- digests that were taken away ------------------------------------------------------------------------
 
-LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/; s/"payload_sha256"/"payload_sha25x"/' $model >"$TMP/stripped"
+LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/
+    s/"payload_sha256"/"payload_sha25x"/' $model >"$TMP/stripped"
 [ "$(wc -c <"$TMP/stripped")" -eq "$(wc -c <$model)" ] || fail "sed changes the length"
 expect 3 "$attn" inspect "$TMP/stripped"
 says "its checksums are missing"
@@ -60,7 +61,7 @@ says "its checksums are missing"
 
 "$TMP/reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'
 expect 0 "$attn" translate --quiet --model "$TMP/escape" "$TMP/line"
-grep -q "$(printf '\033')" "$TMP/out" || fail "the token is not in the output, which is no terminal: nothing is shown"
+grep -q "$(printf '\033')" "$TMP/out" || fail "the token is not in the output, so nothing is shown"
 if command -v script >/dev/null; then # gives a command a terminal
     for command in "translate --quiet --model $TMP/escape $TMP/line" "inspect --vocab $TMP/escape"; do
         script -qec "'$attn' $command" /dev/null </dev/null >"$TMP/out" || fail "$command on a terminal"

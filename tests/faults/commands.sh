@@ -1,6 +1,6 @@
 #!/bin/sh
-# commands.sh - every command under one table of faults: whatever goes wrong, it ends in time, and what it was to
-# write is there whole or not at all. Prints the number of injections of each row.
+# commands.sh - every command under one table of faults: whatever goes wrong, it ends in time, and what it was
+# to write is there whole or not at all. Prints the number of injections of each row.
 # not sanitized
 # slow
 set -u
@@ -12,8 +12,9 @@ if [ -w /dev/shm ]; then # in memory where possible: the calls are what is teste
     trap 'exit 130' INT TERM
 fi
 
-# WHAT: the resource or the call that gives out. HOW: from-to-step of a limit (memory in MB, file in KB of 1024
-# bytes, files), or what becomes of the call (tests/faults/fault_shim.c) and, behind a "/", every how many calls.
+# WHAT: the resource or the call that gives out. HOW: from-to-step of a limit (memory in MB, file in KB of
+# 1024 bytes, files), or what becomes of the call (tests/faults/fault_shim.c) and, behind a "/", every how
+# many calls.
 TABLE='
 memory   16-512-16    version inspect bleu demo translate heatmap train
 files    3-12-1       version inspect bleu demo translate heatmap train
@@ -40,7 +41,8 @@ rename   kill         translate heatmap train
 rename   killafter    translate heatmap train
 '
 
-$cc -std=c11 -D_GNU_SOURCE -fPIC -shared -O1 -o "$TMP/shim.so" tests/faults/fault_shim.c -ldl 2>"$TMP/log" || {
+$cc -std=c11 -D_GNU_SOURCE -fPIC -shared -O1 -o "$TMP/shim.so" \
+    tests/faults/fault_shim.c -ldl 2>"$TMP/log" || {
     echo "skip: the shim needs glibc"
     exit 77
 }
@@ -61,7 +63,7 @@ start() { # NAME
         version) exec "$attn" --version ;;
         inspect) exec "$attn" inspect "$model" ;;
         bleu) exec "$attn" bleu "$source" -i "$source" -m bleu chrf ;;
-        demo) exec "$attn" demo attention ;;
+        demo) cd "$dir" && exec "$attn" demo attention ;; # it writes pictures
         translate) exec "$attn" translate --quiet --threads 2 -m "$model" -o "$dir/out" "$source" ;;
         heatmap) exec "$attn" heatmap -m "$model" -f svg -o "$dir/out" 'go .' ;;
         train) exec "$attn" train --quiet --threads 2 --config "$TMP/config.json" --run "$dir" --overwrite ;;
@@ -75,7 +77,9 @@ limited() {
             memory) ulimit -v $(($2 * 1024)) ;;
             file) ulimit -f $(($2 * 2)) ;;
             files) ulimit -n "$2" ;;
-            *) FAULT=$1:$2 FAULT_MARK=$TMP/mark LD_PRELOAD=$TMP/shim.so && export FAULT FAULT_MARK LD_PRELOAD ;;
+            *)
+                FAULT=$1:$2 FAULT_MARK=$TMP/mark LD_PRELOAD=$TMP/shim.so
+                export FAULT FAULT_MARK LD_PRELOAD ;;
         esac
         start "$3"
     ) >"$TMP/out" 2>"$TMP/err" </dev/null &
