@@ -35,10 +35,21 @@ const char *gemm_kernel(void) { return "unknown"; }
 #ifdef OPENBLAS_VERSION
 #ifdef __linux__
 extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+/* The library starts its threads while it is loaded, by a call that finds this function first: it gets none.
+ * They would spin for 30 ms in the way of our own, and where address space is short each would try again for
+ * ever to map its buffer. A library that is linked otherwise has its own function, and what it started is
+ * stopped below. */
+int blas_thread_init(void);
+__attribute__((weak)) int blas_thread_init(void) {
+    static bool called; /* the next line may call this again */
+    if (called) return 0;
+    called = true;
+    openblas_set_num_threads(1);
+    return 0;
+}
 #endif
 
-/* Those that the library started when it was loaded would spin for 30 ms before they sleep, in the way of our
- * own. */
 static void use_one_thread(void) {
     openblas_set_num_threads(1);
 #ifdef __linux__
