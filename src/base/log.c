@@ -26,19 +26,38 @@ static void put(const char *text, size_t length) {
     }
 }
 
-/* Names from hostile files must not command the terminal. */
-static void disarm(char *text) {
-    for (; *text; text++)
-        if (((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') || *text == 0x7F) *text = '?';
+void log_disarm(char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        bool control = byte < 0x20 || byte == 0x7F;
+        if (byte == 0xC2 && i + 1 < length && (unsigned char)text[i + 1] >= 0x80 &&
+            (unsigned char)text[i + 1] < 0xA0) /* U+0080 to U+009F */
+            text[i] = text[i + 1] = '?';
+        else if (control && byte != '\n' && byte != '\t')
+            text[i] = '?';
+    }
+}
+
+/* What follows a line feed inside a message is set in, so that a name with one in it cannot pass for a line
+ * of the program's own. */
+static size_t set_in(char *line, size_t start, size_t size) {
+    size_t end = strlen(line);
+    for (size_t i = start; i < end; i++) {
+        if (line[i] != '\n' || end + 2 >= size) continue;
+        memmove(line + i + 3, line + i + 1, end - i - 1);
+        line[i + 1] = line[i + 2] = ' ';
+        end += 2;
+    }
+    return end;
 }
 
 static void put_line(const char *prefix, const char *format, va_list arguments) {
-    char line[2048];
+    char line[4096];
     int length = snprintf(line, sizeof line, "%s%s", progress_shown ? "\r\033[K" : "", prefix);
     int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
     if (added < 0) return;
-    disarm(line + length);
-    size_t end = strlen(line);
+    log_disarm(line + length, strlen(line + length));
+    size_t end = set_in(line, (size_t)length, sizeof line - 1);
     line[end++] = '\n';
     progress_shown = false;
     put(line, end);

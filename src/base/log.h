@@ -7,6 +7,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include "base/status.h"
 
 typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO } LogLevel;
@@ -16,6 +17,9 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The recorded failure of this thread with its hint: shown at every level. */
 void log_failure(void);
+
+/* Text of others must not command a terminal: control characters but line feed and TAB become '?'. */
+void log_disarm(char *text, size_t length);
 
 bool log_is_terminal(void);                                                       /* is stderr one */
 void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */

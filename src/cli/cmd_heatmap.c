@@ -185,6 +185,7 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
             translator_run(translator, lines->items + first, n, first + 1, results);
+        status = translator_check(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
             if (status == STATUS_OK)

@@ -1,7 +1,9 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/fileio.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -36,6 +38,12 @@ static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect --vocab best.safetensors | head\n"
                                "  attn-mt inspect --codes bpe.codes best.safetensors\n";
 
+/* What the file says of itself must not command a terminal. */
+static Status print(StrBuf *out) {
+    if (isatty(STDOUT_FILENO) == 1) log_disarm(out->data, out->length);
+    return command_print(strbuf_view(out));
+}
+
 /* ---- vocabularies ---- */
 
 static void add_token(const Vocab *vocab, int id, StrBuf *out) {
@@ -56,7 +64,7 @@ static Status print_vocab(const Seq2Seq *model) {
         add_token(target, id, &out);
         strbuf_add_char(&out, '\n');
     }
-    Status status = command_print(strbuf_view(&out));
+    Status status = print(&out);
     strbuf_free(&out);
     return status;
 }
@@ -200,7 +208,7 @@ static Status inspect(const InspectOptions *options, const char *path) {
                 write_json(model, path, strbuf_view(&provenance), &out);
             else
                 status = write_text(model, path, strbuf_view(&provenance), &out);
-            if (status == STATUS_OK) status = command_print(strbuf_view(&out));
+            if (status == STATUS_OK) status = print(&out);
         }
         seq2seq_free(model);
     }

@@ -73,7 +73,8 @@ static const char USAGE[] =
     "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...] [INPUT...] [> OUTPUT]\n"
     "\n"
     "Translates text, one sentence a line: one line out for each line in. Search options that are not\n"
-    "given are the model's own, which may differ from the defaults below.\n";
+    "given are the model's own, which may differ from the defaults below. A model may ask for a beam of up\n"
+    "to 20, and for translations of up to 5 tokens for each source token and 200 more; you may for more.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -85,7 +86,7 @@ typedef struct {
     TranslateOptions options;
     TranslatorOptions translating;
     OutputStyle style;
-    bool interactive;
+    bool interactive, to_terminal;
     ModelSet models;
     Workers *workers;
     Translator *translator;
@@ -120,7 +121,8 @@ static Status translate_window(Session *session, long first_number) {
     double start = clock_seconds();
     translator_run(session->translator, window->lines, window->count, first_number, results);
     session->seconds += clock_seconds() - start;
-    for (int i = 0; i < window->count; i++) {
+    Status status = translator_check(session->translator, &session->options.models);
+    for (int i = 0; i < window->count && status == STATUS_OK; i++) {
         if (window->errors[i])
             translate_output_write_error(window->errors[i], &out);
         else
@@ -128,7 +130,8 @@ static Status translate_window(Session *session, long first_number) {
                                    window->json ? window->raw[i] : (StrView){0}, &results[i], &out);
     }
     session->lines += window->count;
-    Status status = file_write(session->output, out.data, out.length);
+    if (session->to_terminal) log_disarm(out.data, out.length);
+    if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
@@ -257,6 +260,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
+    session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
     return STATUS_OK;
 }

@@ -3,7 +3,7 @@
 #define CLI_COMMAND_IO_H
 
 #include "base/options.h"
-#include "models/seq2seq.h"
+#include "decode/translator.h"
 
 /* Write to standard output and make sure that it arrived. */
 Status command_print(StrView text);
@@ -22,8 +22,13 @@ void model_set_free(ModelSet *models);
 static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;
 }
-/* Search options that were not given on the command line are the first model's own. */
+/* Search options that were not given on the command line are the first model's own, up to bounds: a beam of
+ * 20, translations of 5 tokens for each source token and 200 more, pieces of 1000 tokens, 256 sentences at once
+ * and 1000 times as many read ahead. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
+
+/* STATUS_DATA, with its path, if a model's scores were not finite so far: nothing is to be printed then. */
+Status translator_check(const Translator *translator, const StrList *models);
 
 /* Translate lines in memory with the models' own search options but for the beam; several models vote.
  * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an

@@ -26,6 +26,7 @@ typedef struct {
 struct Scorer {
     ScorerModel *models;
     int count;
+    int broken; /* model; -1: none */
     int V;
     real *scratch; /* of top_tokens_find */
     int *best;     /* [top] */
@@ -58,6 +59,7 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count) {
     Scorer *scorer = mem_alloc(1, sizeof *scorer);
     scorer->models = mem_alloc((size_t)count, sizeof *scorer->models);
     scorer->count = count;
+    scorer->broken = -1;
     scorer->V = vocab_size(segmenter_vocab(seq2seq_target(models[0])));
     for (int m = 0; m < count; m++) {
         ScorerModel *one = &scorer->models[m];
@@ -70,6 +72,8 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count) {
     }
     return scorer;
 }
+
+int scorer_broken(const Scorer *scorer) { return scorer->broken; }
 
 void scorer_free(Scorer *scorer) {
     if (!scorer) return;
@@ -112,7 +116,11 @@ static const Tensor *block_scores(Scorer *scorer, int first, int rows) {
         Tensor *scores = seq2seq_logits(one->model, one->output, part);
         assert(scores->rows == rows && scores->columns == scorer->V);
         if (scorer->count == 1) return scores;
-        for (int r = 0; r < rows; r++) kern->softmax(V, tensor_row(scores, r));
+        for (int r = 0; r < rows; r++) {
+            real *row = tensor_row(scores, r);
+            kern->softmax(V, row);
+            if (!isfinite((double)row[0]) && scorer->broken < 0) scorer->broken = m; /* then all are not */
+        }
         if (m > 0) kern->add(tensor_size(sum), scores->data, sum->data);
         if (m == 0) sum = scores;
     }
@@ -137,6 +145,7 @@ static int row_tokens(Scorer *scorer, const SearchOptions *options, const real *
                                 scorer->best, &greatest);
     if (given) scorer->best[count++] = *given;
     if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)scorer->V, row, greatest);
+    if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->broken < 0) scorer->broken = 0;
     for (int i = 0; i < count; i++) {
         int token = scorer->best[i];
         out[i] = (ScoredToken){token, scores ? log_p(scorer, (double)row[token], log_sum) : 0};

@@ -55,5 +55,8 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
                        const int *tokens, const int *given, int rows);
 /* Row i of the state becomes what was row index[i]. */
 void scorer_select(Scorer *scorer, const int *index, int rows);
+/* The first model some of whose scores were not finite since scorer_new; -1: there is none. What a search
+ * finds with such scores means nothing. */
+int scorer_broken(const Scorer *scorer);
 
 #endif

@@ -39,6 +39,13 @@ void translator_free(Translator *translator) {
     mem_free(translator);
 }
 
+int translator_broken(const Translator *translator) {
+    int broken = -1;
+    for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
+        if (translator->scorers[i]) broken = scorer_broken(translator->scorers[i]);
+    return broken;
+}
+
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
 /* ---- groups of sentences ---- */

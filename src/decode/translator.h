@@ -35,6 +35,9 @@ void translator_run(Translator *translator, const StrView *lines, int count, lon
 /* Score given translations instead: one item each. Long lines are taken whole. */
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out);
+/* The first model some of whose scores were not finite so far, so that the translations mean nothing; -1:
+ * there is none. */
+int translator_broken(const Translator *translator);
 /* Target tokens made so far. */
 long translator_tokens(const Translator *translator);
 

@@ -23,7 +23,9 @@ static SafeTensor param_tensor(const Param *p, const real *weights) {
                         .bytes = size * sizeof(real)};
 }
 
-Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
+/* `write`: safetensors_write or safetensors_check */
+static Status save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path,
+                   __typeof__(safetensors_write) *write) {
     const ParamSet *params = seq2seq_params(model);
     SafeTensor *tensors = mem_alloc((size_t)params->count, sizeof *tensors);
     for (int i = 0; i < params->count; i++) tensors[i] = param_tensor(params->items[i], weights);
@@ -35,12 +37,20 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
     const char *const metadata[][2] = {
         {"format", FORMAT},         {"format_version", FORMAT_VERSION}, {"config", strbuf_text(&config)},
         {"provenance", provenance}, {"source", strbuf_text(&source)},   {"target", strbuf_text(&target)}};
-    Status status = safetensors_write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6);
+    Status status = write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6);
     strbuf_free(&config);
     strbuf_free(&source);
     strbuf_free(&target);
     mem_free(tensors);
     return status;
+}
+
+Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
+    return save(model, weights, provenance, path, safetensors_write);
+}
+
+Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
+    return save(model, seq2seq_params(model)->data, provenance, path, safetensors_check);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -57,7 +67,10 @@ static Status check_format(const SafeFile *file) {
                            "models are the best.safetensors and last.safetensors of a run directory");
     TRY(require(file, "format", &format));
     TRY(require(file, "format_version", &version));
-    if (strcmp(version, FORMAT_VERSION) == 0) return STATUS_OK;
+    if (strcmp(version, FORMAT_VERSION) == 0 && safetensors_has_digests(file)) return STATUS_OK;
+    if (strcmp(version, FORMAT_VERSION) == 0)
+        return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
+                           "every model of this format is written with them: the file was changed");
     return status_hint(
         status_fail(STATUS_DATA, "its format version is %s, this program reads " FORMAT_VERSION, version),
         "another version of attn-mt wrote it: use that one, or train the model again");

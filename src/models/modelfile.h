@@ -12,6 +12,8 @@
 /* `weights` is a block of the model's layout (the average of weights, for instance); `provenance` a JSON
  * object as text: update, epoch, scores, program version, data digest. */
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path);
+/* Would modelfile_save accept this model? Nothing is written. */
+Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 /* Load for translation: parameters filled and packed. Text is added to `provenance`, which may be NULL. */
 Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance);
 

@@ -16,6 +16,7 @@
 #ifndef MODELS_SAFETENSORS_H
 #define MODELS_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/status.h"
 
@@ -34,6 +35,10 @@ typedef struct {
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count);
 
+/* Would safetensors_write accept this? Nothing is written; the numbers are not looked at. */
+Status safetensors_check(const char *path, const SafeTensor *tensors, size_t count,
+                         const char *const (*metadata)[2], size_t metadata_count);
+
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
@@ -43,6 +48,8 @@ Status safetensors_open(SafeFile **file, const char *path);
 Status safetensors_open_unchecked(SafeFile **file, const char *path);
 Status safetensors_check_digest(const SafeFile *file);
 void safetensors_close(SafeFile *file);
+/* False: another program wrote it, or they were removed. */
+bool safetensors_has_digests(const SafeFile *file);
 
 size_t safetensors_count(const SafeFile *file);
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index); /* in the order of the file's bytes */

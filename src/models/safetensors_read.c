@@ -279,6 +279,10 @@ void safetensors_close(SafeFile *file) {
     mem_free(file);
 }
 
+bool safetensors_has_digests(const SafeFile *file) {
+    return safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY) != NULL; /* then both, or it was not opened */
+}
+
 size_t safetensors_count(const SafeFile *file) { return file->count; }
 
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index) { return &file->entries[index].tensor; }
