@@ -19,6 +19,7 @@
 /* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
 Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
+bool file_is_stream(const char *path); /* a pipe or a device: what is read is gone */
 Status file_make_dirs(const char *path); /* mkdir -p */
 
 typedef struct LineReader LineReader;

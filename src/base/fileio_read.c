@@ -184,12 +184,17 @@ bool file_exists(const char *path) {
     return stat(path, &about) == 0;
 }
 
+bool file_is_stream(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
 Status file_make_dirs(const char *path) {
     char *part = mem_strdup(path);
     Status status = STATUS_OK;
     for (char *end = part; status == STATUS_OK && *end; end++) {
         /* Stop at the end of each component; the first byte may be the root's slash. */
-        if (end == part || (end[0] != '/' && end[1] != '\0')) continue;
+        if (end[0] == '/' ? end == part : end[1] != '\0') continue;
         char kept = *end;
         if (kept == '/') *end = '\0';
         struct stat about;

@@ -196,6 +196,8 @@ static Status read_number(Parser *parser, double *number) {
     char text[NUMBER_LIMIT + 1] = {0};
     memcpy(text, start, length);
     *number = strtod(text, NULL);
+    if (*number == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))
+        return status_fail(STATUS_DATA, "a number is too close to 0");
     return isfinite(*number) ? STATUS_OK : status_fail(STATUS_DATA, "a number is too large");
 }
 

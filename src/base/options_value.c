@@ -61,8 +61,10 @@ static Status integer_from_text(const Option *row, void *field, const char *text
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
+    bool minus_zero = text[0] == '-' && value == 0;
     bool starts_well = (text[0] >= '0' && text[0] <= '9') || ((text[0] == '-' || text[0] == '+') && text[1]);
-    if (!starts_well || end == text || *end) return fail_value(name, sv(text), "a whole number");
+    if (!starts_well || end == text || *end || minus_zero)
+        return fail_value(name, sv(text), "a whole number");
     long long most = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
               least = row->type == OPT_LONG ? LLONG_MIN : INT_MIN;
     TRY(check_range(row, (double)value, name));
@@ -78,6 +80,9 @@ static Status real_from_text(const Option *row, double *field, const char *text,
     bool decimal = text[0] && strspn(text, "0123456789+-.eE") == strlen(text);
     if (!decimal || end == text || *end) return fail_value(name, sv(text), "a number");
     if (!isfinite(value)) return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
+    if (value == 0 && text[0] == '-') return fail_value(name, sv(text), "a number: 0 has no sign");
+    if (value == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))
+        return status_fail(STATUS_USAGE, "%s: %s is too close to 0", name, text);
     TRY(check_range(row, value, name));
     *field = value;
     return STATUS_OK;
@@ -213,6 +218,7 @@ static Status integer_from_json(const Option *row, void *field, const Json *valu
         return integer_from_text(row, field, json_string(value), name);
     if (json_type(value) != JSON_NUMBER) return fail_type(name, "a whole number", value);
     double number = json_number(value);
+    if (number == 0 && signbit(number)) return fail_value(name, SV("-0"), "a whole number");
     if (number != floor(number) || fabs(number) > 0x1p53) {
         Status status = status_fail(STATUS_USAGE, "%s: %.17g is not a whole number below 2^53", name, number);
         if (row->type == OPT_LONG && fabs(number) > 0x1p53) status_hint(status, "write it as a string");
@@ -250,6 +256,8 @@ Status option_from_json(const Option *row, void *field, const Json *value, const
         return STATUS_OK;
     case OPT_REAL:
         if (json_type(value) != JSON_NUMBER) return fail_type(name, "a number", value);
+        if (json_number(value) == 0 && signbit(json_number(value)))
+            return fail_value(name, SV("-0"), "a number: 0 has no sign");
         TRY(check_range(row, json_number(value), name));
         *(double *)field = json_number(value);
         return STATUS_OK;

@@ -41,6 +41,7 @@ struct Workers {
     atomic_bool stop;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
+    const volatile sig_atomic_t *stop_on; /* or NULL */
 };
 
 static void cpu_relax(void) {
@@ -80,6 +81,8 @@ static void tell(const Workers *team, int thread, bool busy) {
     if (team->watch) team->watch(team->watcher, thread, busy);
 }
 
+static bool left_out(const Workers *team) { return team->stop_on && *team->stop_on; }
+
 /* Take and run tasks until none is left. */
 static void work_off(Workers *team, int thread) {
     int left = atomic_load_explicit(&team->remaining, memory_order_acquire);
@@ -88,7 +91,7 @@ static void work_off(Workers *team, int thread) {
                                                    memory_order_acquire))
             continue;
         tell(team, thread, true);
-        team->task(team->context, team->count - left, thread);
+        if (!left_out(team)) team->task(team->context, team->count - left, thread);
         tell(team, thread, false);
         if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&team->lock);
@@ -170,6 +173,11 @@ void workers_watch(Workers *team, WorkersWatch watch, void *context) {
     team->watcher = context;
 }
 
+void workers_stop_on(Workers *team, const volatile sig_atomic_t *stop) {
+    assert(is_done(team));
+    team->stop_on = stop;
+}
+
 static void run_on_all(Workers *team, int count, WorkerTask task, void *context) {
     assert(is_done(team)); /* a task must not start tasks on its own team */
     pthread_mutex_lock(&team->lock);
@@ -189,7 +197,7 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
 
 void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count; i++) task(context, i, 0);
+        for (int i = 0; i < count && !left_out(team); i++) task(context, i, 0);
         return;
     }
     run_on_all(team, count, task, context);

@@ -6,6 +6,7 @@
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 typedef struct Workers Workers;
@@ -21,6 +22,9 @@ void workers_run(Workers *workers, int count, WorkerTask task, void *context);
  * busy again when all tasks are done. For profiles; NULL: nobody is told. Not while tasks run. */
 typedef void (*WorkersWatch)(void *context, int thread, bool busy);
 void workers_watch(Workers *workers, WorkersWatch watch, void *context);
+/* While *stop is not 0, tasks that have not begun are left out: whoever asks for this must not use what they
+ * would have made. NULL: all run. Not while tasks run. */
+void workers_stop_on(Workers *workers, const volatile sig_atomic_t *stop);
 int workers_default_count(void); /* physical cores this process may use */
 
 #endif

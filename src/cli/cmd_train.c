@@ -49,12 +49,15 @@ static void on_signal(int number) {
 }
 
 static void catch_signals(void) {
+    struct sigaction hangup;
+    bool hangup_ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN; /* nohup */
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
+    sigaction(SIGUSR1, &action, NULL); /* what batch systems send before the time is up */
+    if (!hangup_ignored) sigaction(SIGHUP, &action, NULL);
 }
 
 static Status dump_config(const Config *config, const OptionTable *tables, bool minimal) {
@@ -71,7 +74,7 @@ static const char USAGE[] =
     "\n"
     "Build the vocabularies, train a translation model, and leave it in DIR/best.safetensors.\n"
     "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
-    "validation) and curve.svg. Ctrl-C saves everything and stops.\n"
+    "validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save everything and stop.\n"
     "\n"
     "  -c, --config FILE           read a JSON configuration; several may be\n"
     "                              given, later ones win\n"
@@ -90,13 +93,14 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
     if (command->quiet) log_set_level(LOG_WARN);
-    catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
     TrainerOptions options = {.config = config,
                               .dir = command->run,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
                               .profile = command->profile,
                               .threads = command->threads,
+                              .ready = catch_signals,
                               .stop = &stop_signal};
     Status status = trainer_run(&options);
     if (status != STATUS_STOPPED) return status;

@@ -113,6 +113,9 @@ static const char *corpus_of(const char *path) {
 }
 
 static Status check_file(const char *path, const char *entry, const PairReader *reader) {
+    if (file_is_stream(path))
+        return status_hint(status_fail(STATUS_USAGE, "'%s' is not a regular file", path),
+                           "sentence pairs are read more than once, which a pipe cannot be: give a file");
     if (file_exists(path)) return STATUS_OK;
     status_fail(STATUS_RUNTIME, "cannot find '%s'", path);
     const char *corpus = corpus_of(path);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -31,13 +32,19 @@ static Path path_in(const char *dir, const char *name) {
 
 /* ---- the directory ------------------------------------------------------------------------------------- */
 
+static int lock_fd = -1; /* open, and locked, until the process ends */
+
 Status checkpoint_lock(const char *dir) {
     TRY(file_make_dirs(dir));
     Path path = path_in(dir, "LOCK");
-    int fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0 && errno == ELOOP)
+        return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path.text),
+                           "it is to be a file of its own: remove it");
     if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot write in '%s': %s", dir, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) { /* stays open, and locked, until the process ends */
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         char pid[32];
+        lock_fd = fd;
         int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
         if (ftruncate(fd, 0) != 0 || write(fd, pid, (size_t)length) != length)
             return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
@@ -52,15 +59,30 @@ Status checkpoint_lock(const char *dir) {
     return status_hint(s, "wait for it, stop it, or train elsewhere with --run DIR");
 }
 
+Status checkpoint_check_lock(const char *dir) {
+    struct stat held, there;
+    Path path = path_in(dir, "LOCK");
+    if (fstat(lock_fd, &held) == 0 && lstat(path.text, &there) == 0 && held.st_dev == there.st_dev &&
+        held.st_ino == there.st_ino)
+        return STATUS_OK;
+    Status s = status_fail(
+        STATUS_RUNTIME, "'%s' is not the file any more that was locked: nothing more is written", path.text);
+    return status_hint(s, "somebody removed it or the folder; another process may be training there");
+}
+
 bool checkpoint_exists(const char *dir) { return file_exists(path_in(dir, STATE_NAME).text); }
 bool checkpoint_has_model(const char *dir) {
     return checkpoint_exists(dir) || file_exists(path_in(dir, "best.safetensors").text);
 }
 
 Status checkpoint_forget(const char *dir) {
-    Path path = path_in(dir, STATE_NAME);
-    if (unlink(path.text) == 0 || errno == ENOENT) return STATUS_OK;
-    return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
+    static const char *const NAMES[] = {STATE_NAME, "train.jsonl"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        Path path = path_in(dir, NAMES[i]);
+        if (unlink(path.text) != 0 && errno != ENOENT)
+            return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
+    }
+    return STATUS_OK;
 }
 
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
@@ -104,6 +126,17 @@ Status checkpoint_save_model(const Checkpoint *c, const char *name) {
     write_provenance(c, &provenance);
     Status status = modelfile_save(c->model, seq2seq_params(c->model)->data, strbuf_text(&provenance),
                                    path_in(c->dir, name).text);
+    strbuf_free(&provenance);
+    return status;
+}
+
+Status checkpoint_check_model(const Checkpoint *c) {
+    StrBuf provenance = {0};
+    write_provenance(c, &provenance);
+    Status status =
+        modelfile_check(c->model, strbuf_text(&provenance), path_in(c->dir, "best.safetensors").text);
+    if (status != STATUS_OK)
+        status_hint(status, "the vocabularies are too large: raise text.min_count, or set text.max_vocab");
     strbuf_free(&provenance);
     return status;
 }
@@ -193,9 +226,10 @@ Status checkpoint_save_state(const Checkpoint *c) {
     write_config(c->config, &config);
     const char *const metadata[][2] = {
         {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
-        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()}};
+        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()},
+        {"valid_sha256", c->valid_sha256}};
     Status status =
-        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 6);
+        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 7);
     strbuf_free(&config);
     return status;
 }
@@ -263,6 +297,12 @@ static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
     if (strcmp(data, c->data_sha256) != 0)
         return status_hint(status_fail(STATUS_USAGE, "the training data are not those of the saved run"),
                            "resume with the same files, or train anew with --run DIR");
+    const char *valid = safetensors_metadata(file, "valid_sha256"); /* earlier versions did not save it */
+    if (valid && strcmp(valid, c->valid_sha256) != 0)
+        return status_hint(
+            status_fail(STATUS_USAGE,
+                        "the validation data are not those of the saved run: scores would not compare"),
+            "resume with the same files, or train anew with --run DIR");
     if (strcmp(simd, kern->name) != 0 || strcmp(blas, gemm_kernel()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "
                  "be bit-identical",

@@ -3,8 +3,8 @@
  *   best.safetensors        the averaged weights of the best validation
  *   last.safetensors        those of the last one
  *   last.state.safetensors  everything else that continuing bit for bit needs: weights, average, Adam's
- *                           moments, counters, best score, the configuration, and a digest of the training
- *                           data
+ *                           moments, counters, best score, the configuration, and digests of the training
+ *                           and validation data
  *   LOCK                    held while a trainer works in the directory
  *
  * Each file is replaced atomically, and each is whole by itself: whichever of them a crash leaves behind
@@ -23,21 +23,26 @@ typedef struct {
     const Seq2Seq *model;
     Optimizer *optimizer;
     Progress *progress;
-    const char *data_sha256; /* of the training pairs */
+    const char *data_sha256;  /* of the training pairs */
+    const char *valid_sha256; /* of the validation pairs */
 } Checkpoint;
 
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it. The lock ends with the
  * process. */
 Status checkpoint_lock(const char *dir);
+/* STATUS_RUNTIME if the file that checkpoint_lock locked is gone or another one: for before saving. */
+Status checkpoint_check_lock(const char *dir);
 bool checkpoint_exists(const char *dir); /* is there something to resume */
 bool checkpoint_has_model(const char *dir);
-/* Forget the training state of an earlier run, so that nobody resumes it in place of this one; models
+/* Forget training state and log of an earlier run, so that nobody resumes it in place of this one; models
  * stay. */
 Status checkpoint_forget(const char *dir);
 /* The vocabularies of an earlier session. */
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);
 /* The model file `name` in `dir`, from the weights as they are now. */
 Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
+/* Can that file be written at all? Asked before hours of training: its vocabularies may be too large. */
+Status checkpoint_check_model(const Checkpoint *checkpoint);
 Status checkpoint_save_state(const Checkpoint *checkpoint);
 /* Fill model, optimizer and progress. STATUS_USAGE, with the key and both values, if the configuration is
  * another in what must not change, or if the data are. */

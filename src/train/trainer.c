@@ -34,6 +34,7 @@ typedef struct {
     long long tokens;
     double train_seconds;
     double last_shown, last_saved;
+    double first_loss; /* 0: none yet */
 } Trainer;
 
 /* ---- setting up ---------------------------------------------------------------------------------------- */
@@ -84,13 +85,15 @@ static Status set_up(Trainer *t) {
                            "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
     }
     TRY(read_data(t));
-    if (o->overwrite) TRY(checkpoint_forget(o->dir));
+    if (!o->resume) TRY(checkpoint_forget(o->dir));
     t->model = seq2seq_new(t->config, t->source, t->target);
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
     t->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
-    t->checkpoint = (Checkpoint){o->dir, t->config, t->model, t->optimizer, &t->progress, t->train.sha256};
+    t->checkpoint = (Checkpoint){o->dir,       t->config,       t->model,       t->optimizer,
+                                 &t->progress, t->train.sha256, t->valid.sha256};
+    TRY(checkpoint_check_model(&t->checkpoint));
     announce(t);
     if (o->resume) {
         TRY(checkpoint_load_state(&t->checkpoint));
@@ -101,6 +104,7 @@ static Status set_up(Trainer *t) {
     t->optimizer->profiler = t->profiler;
     t->started = t->last_saved = clock_seconds();
     t->seconds_before = t->progress.seconds;
+    if (t->options->ready) t->options->ready();
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
     return STATUS_OK;
 }
@@ -160,6 +164,36 @@ static void show_progress(Trainer *t, double loss) {
                  str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
 }
 
+/* ---- divergence ---------------------------------------------------------------------------------------- */
+
+/* No working model comes near 100: all tokens would have a probability of e^-100. A run that begins there
+ * itself has ten times as much. */
+static Status check_loss(Trainer *t, const char *name, double loss, long long update) {
+    if (!isfinite(loss))
+        return status_fail(STATUS_DIVERGED, "the %s is not finite at update %lld", name, update);
+    if (t->first_loss == 0) t->first_loss = loss;
+    if (loss <= fmax(100, 10 * t->first_loss)) return STATUS_OK;
+    return status_fail(STATUS_DIVERGED, "the %s is %.3g at update %lld, far above the %.3g of the start",
+                       name, loss, update, t->first_loss);
+}
+
+/* What to do about it. The first update comes before the learning rate matters. */
+static Status hint_cure(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    const char *kept = checkpoint_has_model(t->options->dir) ? "; the last good model is kept" : "";
+    if (t->progress.update == 0)
+        return status_hint(
+            STATUS_DIVERGED,
+            "no step was made yet: normalizing rows of zeros magnifies gradients without bound; "
+            "lower model.word_dropout (%g), set model.norm = \"pre\" or model.layer_norm = false, "
+            "or lower model.embedding_scale (%g)%s",
+            t->config->model.word_dropout, t->config->model.embedding_scale, kept);
+    return status_hint(STATUS_DIVERGED,
+                       "lower train.learning_rate (%g), or make train.warmup (%d) longer or train.clip (%g) "
+                       "smaller, and train anew%s",
+                       o->learning_rate, o->warmup, o->clip, kept);
+}
+
 /* ---- validation and saving ----------------------------------------------------------------------------- */
 
 static void show_samples(const Trainer *t, const ValidationScore *score) {
@@ -216,6 +250,7 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
 /* Weights that are not finite are never saved: what was saved last stays. */
 static Status save(Trainer *t) {
     Phase before = profiler_phase(t->profiler, PHASE_SAVING);
+    TRY(checkpoint_check_lock(t->options->dir));
     TRY(optimizer_check(t->optimizer));
     optimizer_swap_average(t->optimizer);
     Status status = checkpoint_save_model(&t->checkpoint, "last.safetensors");
@@ -228,18 +263,28 @@ static Status save(Trainer *t) {
     return STATUS_OK;
 }
 
+/* Without effect if a signal asks to stop meanwhile. */
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     TRY(optimizer_check(t->optimizer));
     if (log_is_terminal()) log_progress("validating ...");
     optimizer_swap_average(t->optimizer);
+    workers_stop_on(t->workers, t->options->stop); /* it may take minutes, and is repeated when resumed */
     ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
+    workers_stop_on(t->workers, NULL);
+    Status status = *t->options->stop ? STATUS_OK : check_loss(t, "validation loss", score.loss, p->update);
+    if (status != STATUS_OK || *t->options->stop) { /* what was left out is not to be judged */
+        optimizer_swap_average(t->optimizer);
+        validate_free(&score);
+        return status;
+    }
     bool best = judge(t, &score);
     report(t, &score, best);
     validate_free(&score);
     profiler_phase(t->profiler, PHASE_SAVING);
-    Status status = best ? checkpoint_save_model(&t->checkpoint, "best.safetensors") : STATUS_OK;
+    status = checkpoint_check_lock(t->options->dir);
+    if (status == STATUS_OK && best) status = checkpoint_save_model(&t->checkpoint, "best.safetensors");
     optimizer_swap_average(t->optimizer);
     TRY(status);
     p->loss_sum = p->train_seconds = 0;
@@ -261,12 +306,11 @@ static void begin_epoch(Trainer *t) {
     profiler_phase(t->profiler, before);
 }
 
-static Status end_epoch(Trainer *t) {
+static void end_epoch(Trainer *t) {
     batch_plan_free(t->plan);
     t->plan = NULL;
     t->progress.epoch++;
     t->progress.batch = 0;
-    return t->config->train.valid_every ? STATUS_OK : validate(t);
 }
 
 /* With </s>. */
@@ -293,8 +337,7 @@ static Status update(Trainer *t) {
                            o->label_smoothing, 1 / (double)tokens)
                     .loss;
     }
-    if (!isfinite(loss))
-        return status_fail(STATUS_DIVERGED, "the loss is not finite at update %lld", p->update + 1);
+    TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
 
     p->last_rate = schedule_rate(o, p->update + 1, share_done(t), (int)p->cuts);
     TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o, p->last_rate,
@@ -333,22 +376,36 @@ static void report_end(Trainer *t) {
              str_count((long long)tokens_per_second, speed), t->options->dir);
 }
 
+/* Tokens are counted since the last one: with none, it is done. A run that is stopped before has it to do
+ * when it goes on. */
+static bool validation_is_due(const Trainer *t) {
+    const Progress *p = &t->progress;
+    int every = t->config->train.valid_every;
+    return p->tokens && (every ? p->update % every == 0 : p->batch == 0);
+}
+
 /* A run that was stopped behind the last batch of an epoch goes on with the end of that epoch. */
 static Status train(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     const Progress *p = &t->progress;
-    while (!is_finished(t)) {
+    while (!is_finished(t) || validation_is_due(t)) {
+        if (*t->options->stop) return stop(t);
+        if (validation_is_due(t)) {
+            TRY(validate(t));
+            continue;
+        }
         if (!t->plan) begin_epoch(t);
         if (p->batch < t->plan->count) {
             TRY(update(t));
-            if (o->valid_every && p->update % o->valid_every == 0) TRY(validate(t));
             update_clock(t);
             if (*t->options->stop) return stop(t);
+            if (validation_is_due(t)) continue;
             if (clock_seconds() - t->last_saved > 60 * o->save_minutes) TRY(save(t));
         }
-        if (p->batch >= t->plan->count) TRY(end_epoch(t));
+        if (p->batch >= t->plan->count) end_epoch(t);
     }
     if (t->validated != p->update) TRY(validate(t));
+    if (t->validated != p->update) return stop(t);
     report_end(t);
     return STATUS_OK;
 }
@@ -358,6 +415,7 @@ Status trainer_run(const TrainerOptions *options) {
     Status status = config_check(t.config);
     if (status == STATUS_OK) status = set_up(&t);
     if (status == STATUS_OK) status = train(&t);
+    if (status == STATUS_DIVERGED) hint_cure(&t);
     log_progress_end();
     profiler_report(t.profiler);
     tear_down(&t);

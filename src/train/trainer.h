@@ -3,8 +3,8 @@
  * The bytes of the result depend on configuration, data, program and the kind of processor, not on the
  * number of threads, and not on how often the run was interrupted and resumed.
  *
- * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite; STATUS_STOPPED after a signal,
- *         with all saved
+ * Fails   STATUS_DIVERGED at the first loss or gradient that is not finite, or loss far above the first one;
+ *         STATUS_STOPPED after a signal, with all saved
  */
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H
@@ -16,8 +16,9 @@ typedef struct {
     const Config *config;
     const char *dir; /* run directory */
     bool resume, overwrite;
-    bool profile;                      /* log at the end where the time went */
-    int threads;                       /* 0 = one per core */
+    bool profile;        /* log at the end where the time went */
+    int threads;         /* 0 = one per core */
+    void (*ready)(void); /* called when there is something to save: signals may ask from now on */
     const volatile sig_atomic_t *stop; /* becomes non-zero when a signal asks to stop */
 } TrainerOptions;
 

@@ -48,7 +48,7 @@ static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *
     for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
     translator_greedy(model, sources, score->count, &config->decode, workers, found);
     for (int i = 0; i < score->count; i++) {
-        const Hypothesis *best = &found[i].items[0];
+        const Hypothesis none = {0}, *best = found[i].count ? &found[i].items[0] : &none; /* none: left out */
         StrBuf line = {0};
         segmenter_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));

@@ -227,7 +227,7 @@ refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 succeed over --set train.epochs=1 --seed 3
 wild="--set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0"
 # shellcheck disable=SC2086  # the arguments are words
-refuse 4 'not finite' over --overwrite $wild --set train.valid_every=0 --set train.save_minutes=5
+refuse 4 'far above the 5.' over --overwrite $wild --set train.valid_every=0 --set train.save_minutes=5
 refuse 2 'nothing to resume' over --resume --set train.epochs=2 --seed 3
 succeed over --overwrite
 same_models "overwritten" a over
@@ -303,18 +303,85 @@ grep -v 'OPENBLAS_CORETYPE' "$own/err" && complain "--quiet says something"
 
 # ---- divergence --------------------------------------------------------------------------------------------
 
-# Weights grow without bound: the loss says so at the next update, or the weights do ("after update") before
-# they are saved; which one is first depends on the rounding.
+# A loss far above the first one ends the run before anything is saved, although all numbers are finite, and
+# the message names the cure. The learning rate of `slowly` grows: what was saved before stays.
+slowly="--set train.learning_rate=1e8 --set train.warmup=1000000000"
 # shellcheck disable=SC2086  # the arguments are words
 {
-    refuse 4 'the loss is not finite at update' diverged $wild
-    refuse 4 ' is not finite a' diverged --overwrite $wild --set train.valid_every=1
+    refuse 4 'far above the 5.' diverged --set train.learning_rate=1e9 --set train.warmup=0
+    grep -q '^hint: lower train.learning_rate (1e+09)' "$own/err" || complain "no cure: $(cat "$own/err")"
+    [ ! -e "$own/diverged/last.safetensors" ] || complain "a diverged model is saved"
+    refuse 4 'far above the 5.' diverged $wild
+    refuse 4 'the validation loss is' diverged $wild --set train.valid_every=1
+    refuse 4 'the loss is' diverged $slowly
 }
+grep -q '^hint: .*last good model is kept' "$own/err" || complain "no word of the model: $(cat "$own/err")"
 for model in best last; do
     "$ATTN_MT" translate --model "$own/diverged/$model.safetensors" </dev/null >/dev/null 2>"$own/err" ||
         complain "after a divergence: $(cat "$own/err")"
 done
 # shellcheck disable=SC2086  # the arguments are words
-succeed diverged --resume $wild --set train.valid_every=1 --set train.max_updates=1
+succeed diverged --resume $slowly --set train.max_updates=1
+refuse 4 'is not finite at update 1' zeros --set model.word_dropout=0.95 --set model.layer_norm=true
+grep -q '^hint: .*model.word_dropout (0.95)' "$own/err" || complain "no cure: $(cat "$own/err")"
+
+# ---- a run directory that others touch ---------------------------------------------------------------------
+
+# The lock is gone: whoever locks it anew is alone.
+start 1 robbed --set train.epochs=0
+rm -f "$own/robbed/LOCK"
+wait $trainer
+status=$?
+[ $status -eq 1 ] && grep -q 'that was locked: nothing more is written' "$own/err" ||
+    complain "without its lock: exit code $status: $(cat "$own/err")"
+rm -rf "$own/robbed"
+start 1 robbed --set train.epochs=0
+mv "$own/robbed" "$own/away"
+mkdir "$own/robbed"
+wait $trainer
+status=$?
+[ $status -eq 1 ] && [ ! -e "$own/robbed/last.safetensors" ] ||
+    complain "in a folder made anew: exit code $status: $(cat "$own/err")"
+mkdir "$own/linked"
+echo precious >"$own/precious"
+ln -s "$own/precious" "$own/linked/LOCK"
+refuse 1 'is a symbolic link' linked
+[ "$(cat "$own/precious")" = precious ] || complain "the target of a link LOCK is overwritten"
+(cd "$own" && "$ATTN_MT" train --config base.json --run r --quiet --set train.max_updates=1) \
+    >"$own/out" 2>"$own/err" ||
+    complain "a folder of one letter: $(cat "$own/err")"
+
+# A vocabulary that no model file can hold is refused before the first update.
+awk 'BEGIN { w = "abcdefghij"; for (i = 0; i < 4; i++) w = w w; w = w "abcdefghijklmnopqrstuvwxyz"
+    for (i = 100000; i < 192000; i++) print w i "\tx" }' </dev/null >"$own/huge.tsv"
+refuse 3 'header would exceed 16 MiB' huge --set data.train="$own/huge.tsv" --set text.tokenizer=word \
+    --set train.max_updates=1
+grep -q '^epoch' "$own/err" && complain "a vocabulary too large is found after training"
+
+# Scores of other validation data do not compare; a new run does not inherit the log of an old one.
+head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"
+succeed over --overwrite --set train.epochs=1
+refuse 2 'validation data are not those' over --resume --set data.valid="$own/valid23.tsv"
+rm -f "$own/over/last.state.safetensors"
+start 0 over --overwrite --set train.epochs=0 --set train.valid_every=1000000
+kill -s KILL $trainer
+wait $trainer 2>/dev/null
+[ ! -e "$own/over/train.jsonl" ] || complain "--overwrite keeps the log of the old run"
+
+# Pipes cannot be read twice; before training begins a signal ends the program at once.
+mkfifo "$own/pipe"
+refuse 2 'is not a regular file' new --set data.train="$own/pipe"
+refuse 2 'is not a regular file' new --set data.valid="$own/pipe"
+
+# SIGHUP and SIGUSR1 save as SIGTERM does.
+for signal in HUP:129 USR1:138; do
+    rm -rf "$own/stopped"
+    start 1 stopped --set train.epochs=100
+    kill -s "${signal%:*}" $trainer 2>/dev/null
+    wait $trainer
+    status=$?
+    [ $status -eq "${signal#*:}" ] && grep -q 'everything is saved' "$own/err" ||
+        complain "stopped by $signal: exit code $status: $(cat "$own/err")"
+done
 
 [ $bad -eq 0 ]

@@ -54,6 +54,7 @@ static void refuses_what_cjson_lets_pass(void **state) {
     REFUSE("{\"a\0b\":1}", "line 1 column 4: a NUL byte");
     REFUSE("[1e999]", "too large");
     REFUSE("[-1e999]", "too large");
+    REFUSE("[1e-400]", "too close to 0");
     REFUSE("\"\\u0000\"", "NUL character");
     REFUSE("[01]", "leading zero");
     REFUSE("[-01]", "leading zero");

@@ -42,7 +42,8 @@ static Run *run_new(const char *settings) {
     run->optimizer = optimizer_new(seq2seq_params(run->model), run->workers, true);
     run->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
     run->checkpoint =
-        (Checkpoint){fixture_path("."), &run->config, run->model, run->optimizer, &run->progress, "digest"};
+        (Checkpoint){fixture_path("."), &run->config, run->model, run->optimizer, &run->progress, "digest",
+                     "valid digest"};
     return run;
 }
 static void run_free(Run *run) {
