@@ -21,7 +21,7 @@ Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
 /* Bytes; -1 for what is no plain file, or not there; "-": standard input. */
 long long file_size(const char *path);
-bool file_is_stream(const char *path); /* a pipe or a device: what is read is gone */
+bool file_is_stream(const char *path);   /* a pipe or a device: what is read is gone */
 Status file_make_dirs(const char *path); /* mkdir -p */
 
 typedef struct LineReader LineReader;

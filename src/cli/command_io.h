@@ -27,8 +27,8 @@ static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;
 }
 /* Search options that were not given on the command line are the first model's own, up to bounds: a beam of
- * 20, translations of 5 tokens for each source token and 200 more, pieces of 1000 tokens, 256 sentences at once
- * and 1000 times as many read ahead. */
+ * 20, translations of 5 tokens for each source token and 200 more, pieces of 1000 tokens, 256 sentences at
+ * once and 1000 times as many read ahead. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
 
 /* Text that a model never saw and reads as <unk>: characters, or words if its tokens are words. A zeroed one

@@ -1,6 +1,7 @@
 #!/bin/sh
 # golden_models.sh - models of every release load for ever, and translate as they did. A release adds its own
-# to tests/golden/models: NAME.safetensors, and NAME.txt, what it made of source.txt, greedily and with its beam.
+# to tests/golden/models: NAME.safetensors, and NAME.txt, what it made of source.txt, greedily and with its
+# beam.
 set -eu
 . tests/cli/tiny_model.inc
 

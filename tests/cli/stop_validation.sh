@@ -3,12 +3,15 @@
 set -eu
 . tests/cli/tiny_model.inc
 
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat data/train.tsv; done | head -n 40000 >"$TMP/valid.tsv"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    cat data/train.tsv
+done | head -n 40000 >"$TMP/valid.tsv"
 head -n 200 data/train.tsv >"$TMP/train.tsv"
 start() { # RUN, ARGUMENT...: in place of the shell
     run=$1
     shift
-    exec "$attn" train --quiet --run "$TMP/$run" --set data.train="$TMP/train.tsv" --set data.valid="$TMP/valid.tsv" \
+    exec "$attn" train --quiet --run "$TMP/$run" --set data.train="$TMP/train.tsv" \
+        --set data.valid="$TMP/valid.tsv" \
         --set text.bpe_merges=50 --set model.embedding=16 --set model.hidden=16 --set train.valid_limit=500 \
         --set train.max_updates=6 --set train.valid_every=3 --set train.warmup=0 --set train.samples=0 \
         --threads 2 "$@" 2>"$TMP/err"
@@ -23,8 +26,13 @@ status=0
 wait $trainer || status=$?
 [ $(($(date +%s) - begun)) -le 3 ] || fail "stopping takes $(($(date +%s) - begun)) seconds"
 case $status in 0 | 143) ;; *) fail "exit status $status: $(cat "$TMP/err")" ;; esac
-if [ -e "$TMP/stopped/last.state.safetensors" ]; then (start stopped --resume); else (start stopped --overwrite); fi
+if [ -e "$TMP/stopped/last.state.safetensors" ]; then
+    (start stopped --resume)
+else
+    (start stopped --overwrite)
+fi
 for file in best last; do
     same "stopped in a validation: $file" "$TMP/whole/$file.safetensors" "$TMP/stopped/$file.safetensors"
 done
-[ "$(wc -l <"$TMP/stopped/train.jsonl")" -eq "$(wc -l <"$TMP/whole/train.jsonl")" ] || fail "other validations"
+[ "$(wc -l <"$TMP/stopped/train.jsonl")" -eq "$(wc -l <"$TMP/whole/train.jsonl")" ] ||
+    fail "other validations"
