@@ -112,7 +112,7 @@ void line_guides_free(LineGuides *guides) {
 static bool take_term(StrView line, StrView term, bool *hidden) {
     bool found = false;
     for (size_t at = 0; at + term.length <= line.length; at++) {
-        if (memcmp(line.data + at, term.data, term.length) != 0 || memchr(hidden + at, true, term.length) ||
+        if (memcmp(line.data + at, term.data, term.length) != 0 || memchr(hidden + at, 1, term.length) ||
             !text_words_at(line, at, term.length))
             continue;
         memset(hidden + at, true, term.length);
