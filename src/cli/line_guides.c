@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/whole_words.h"
 
 typedef struct {
     StrView source, target; /* source as the model takes it */

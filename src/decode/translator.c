@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "base/utf8.h"
 #include "decode/sentences.h"
 #include "decode/split.h"
+#include "text/whole_words.h"
 
 struct Translator {
     const Seq2Seq **models;
@@ -141,25 +141,16 @@ static void group_search(void *context, int task, int thread) {
     mem_free(sources);
 }
 
-static void places_search(GroupJob job) {
-    Workers *workers = job.translator->workers;
-    int threads = workers_count(workers);
-    job.group = job.translator->options.search.decode.mini_batch;
-    if (job.total == 0) return;
-    int share = (job.total + threads - 1) / threads; /* little work: still something for every thread */
-    if (job.group > share) job.group = share;
-    workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
-}
-
 static bool is_constrained(const Guide *guides, int sentence) {
     return guides && guides[sentence].constraint_count > 0;
 }
 
 /* Search `total` sentences, or score their given translations; arguments as in GroupJob. Those with
  * constraints, whose beam may be wider, stay among themselves. */
-static void groups_search(Translator *translator, const Tokens *sources, const Tokens *targets,
-                          const Guide *guides, int total, HypothesisList *results) {
-    int beam = translator->options.search.decode.beam_size, count = 0;
+static void sentences_search(Translator *translator, const Tokens *sources, const Tokens *targets,
+                             const Guide *guides, int total, HypothesisList *results) {
+    Workers *workers = translator->workers;
+    int beam = translator->options.search.decode.beam_size, threads = workers_count(workers), count = 0;
     Place *order = mem_alloc((size_t)total, sizeof *order);
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
@@ -171,17 +162,21 @@ static void groups_search(Translator *translator, const Tokens *sources, const T
                 order[count++] = (Place){sources[i * translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
         if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
-        places_search((GroupJob){.translator = translator,
-                                 .sources = sources,
-                                 .targets = targets,
-                                 .guides = guides,
-                                 .results = results,
-                                 .order = order + first,
-                                 .total = count - first,
-                                 .beam_size = beam,
-                                 .lock = &lock,
-                                 .done = &done,
-                                 .all = all});
+        GroupJob job = {.translator = translator,
+                        .sources = sources,
+                        .targets = targets,
+                        .guides = guides,
+                        .results = results,
+                        .order = order + first,
+                        .total = count - first,
+                        .group = translator->options.search.decode.mini_batch,
+                        .beam_size = beam,
+                        .lock = &lock,
+                        .done = &done,
+                        .all = all};
+        int share = (job.total + threads - 1) / threads; /* little work: still something for every thread */
+        if (job.group > share) job.group = share;
+        if (job.total > 0) workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
     }
     mem_free(order);
 }
@@ -340,39 +335,6 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
 
 /* ---- constraints ---- */
 
-/* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
-static bool is_unspaced(int c) {
-    static const int ranges[][2] = {
-        {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
-    return false;
-}
-
-static bool is_word_character(int c) {
-    CharClass class = unicode_class(c);
-    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !is_unspaced(c);
-}
-
-/* Does a word begin or end at `at`, or nothing that is a word stand there? */
-static bool is_word_edge(StrView text, size_t at) {
-    if (at == 0 || at == text.length) return true;
-    size_t before = at - 1, after = at;
-    while (before > 0 && ((unsigned char)text.data[before] & 0xC0) == 0x80) before--;
-    return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
-}
-
-bool text_words_at(StrView text, size_t at, size_t length) {
-    return is_word_edge(text, at) && is_word_edge(text, at + length);
-}
-
-bool text_has_words(StrView text, StrView words) {
-    for (size_t at = 0; words.length > 0 && at + words.length <= text.length; at++)
-        if (memcmp(text.data + at, words.data, words.length) == 0 && text_words_at(text, at, words.length))
-            return true;
-    return false;
-}
-
 /* Look in the text itself. */
 static void constraints_check(const Translator *translator, const LineGuide *guide, long number,
                               Translation *out) {
@@ -404,7 +366,7 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
         out[i].pieces = pieces_add_line(&pieces, translator, lines[i], guides ? &guides[i] : NULL,
                                         first_number + i, &pieces.spelled[i].source);
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    groups_search(translator, pieces.sources, NULL, pieces.guides, pieces.count, results);
+    sentences_search(translator, pieces.sources, NULL, pieces.guides, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
     for (int i = 0; i < count && guides; i++)
         constraints_check(translator, &guides[i], first_number + i, &out[i]);
@@ -423,7 +385,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
             pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
     }
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    groups_search(translator, pieces.sources, pieces.targets, NULL, pieces.count, results);
+    sentences_search(translator, pieces.sources, pieces.targets, NULL, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
 }
 
@@ -435,6 +397,6 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
     assert(status == STATUS_OK); /* one model agrees with itself */
     (void)status;
-    groups_search(translator, sources, NULL, NULL, count, results);
+    sentences_search(translator, sources, NULL, NULL, count, results);
     translator_free(translator);
 }

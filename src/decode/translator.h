@@ -60,10 +60,6 @@ enum { CONSTRAINTS_BEAM = 5 };
  * those that are not cause a warning. */
 void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
                            long first_number, Translation *out);
-/* Does the text contain these words? Not as a part of longer ones, except in scripts without spaces. */
-bool text_has_words(StrView text, StrView words);
-/* Are these bytes of the text whole words? */
-bool text_words_at(StrView text, size_t at, size_t length);
 /* Score given translations instead: one item each. Long lines are taken whole. */
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out);

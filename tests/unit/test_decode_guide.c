@@ -12,6 +12,7 @@
 #include "decode/translator.h"
 #include "num/kern.h"
 #include "tiny_model.h"
+#include "text/whole_words.h"
 
 enum { WORDS = 40, SENTENCES = 32 };
 

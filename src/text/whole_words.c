@@ -1,0 +1,39 @@
+/* whole_words.c - words by the classes of their characters. */
+#include "text/whole_words.h"
+
+#include <string.h>
+#include "base/unicode.h"
+#include "base/utf8.h"
+
+/* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
+static bool is_unspaced(int c) {
+    static const int ranges[][2] = {
+        {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+static bool is_word_character(int c) {
+    CharClass class = unicode_class(c);
+    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !is_unspaced(c);
+}
+
+/* Does a word begin or end at `at`, or nothing that is a word stand there? */
+static bool is_word_edge(StrView text, size_t at) {
+    if (at == 0 || at == text.length) return true;
+    size_t before = at - 1, after = at;
+    while (before > 0 && ((unsigned char)text.data[before] & 0xC0) == 0x80) before--;
+    return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
+}
+
+bool text_words_at(StrView text, size_t at, size_t length) {
+    return is_word_edge(text, at) && is_word_edge(text, at + length);
+}
+
+bool text_has_words(StrView text, StrView words) {
+    for (size_t at = 0; words.length > 0 && at + words.length <= text.length; at++)
+        if (memcmp(text.data + at, words.data, words.length) == 0 && text_words_at(text, at, words.length))
+            return true;
+    return false;
+}

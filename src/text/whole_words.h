@@ -1,0 +1,12 @@
+/* whole_words.h - where the words of a glossary stand in a text. */
+#ifndef TEXT_WHOLE_WORDS_H
+#define TEXT_WHOLE_WORDS_H
+
+#include "base/strview.h"
+
+/* Does the text contain these words? Not as a part of longer ones, except in scripts without spaces. */
+bool text_has_words(StrView text, StrView words);
+/* Are these bytes of the text whole words? */
+bool text_words_at(StrView text, size_t at, size_t length);
+
+#endif
