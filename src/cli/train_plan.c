@@ -74,7 +74,7 @@ static bool read_header(const StrList *files, StrView *first, StrView *second) {
     LineReader *reader;
     StrView line;
     bool more = false;
-    if (!files->count || strstr(files->items[0], "{}") || !file_exists(files->items[0])) return false;
+    if (!files->count || strstr(files->items[0], "{}") || file_size(files->items[0]) < 0) return false;
     if (line_reader_open(&reader, files->items[0]) != STATUS_OK) return false;
     bool found =
         line_reader_next(reader, &line, &more) == STATUS_OK && more && languages_header(line, first, second);
