@@ -85,6 +85,7 @@ bool utf8_valid(StrView text) { return utf8_valid_length(text) == text.length; }
 
 size_t utf8_repair(StrView text, StrBuf *out) {
     size_t repaired = 0, good = 0; /* [good, position) is copied as it is */
+    if (text.length == 0) return 0;
     for (size_t position = 0; position < text.length;) {
         size_t before = position;
         if (decode(text, &position) > 0) continue;

@@ -42,7 +42,8 @@ static Side side_make(const Segmenter *segmenter, const int *ids, const int *wor
     for (int i = 0; i < count; i++) side.unit[i] = level == ALIGNMENT_WORD ? word[i] : i;
     if (end) side.unit[count] = side.units - 1;
     for (int i = 0; i < side.tokens; i++) side.size[side.unit[i]]++;
-    bool spelled = count_unknown(ids, count) == unknown->count; /* not those that a search has chosen */
+    /* Not those that a search has chosen. */
+    bool spelled = unknown->count > 0 && count_unknown(ids, count) == unknown->count;
     size_t passed = 0;
     for (int first = 0, next; first < count; first = next) {
         next = first + side.size[side.unit[first]];

@@ -284,6 +284,7 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
 /* Cut the line and add its pieces; returns how many. */
 static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line,
                            const LineGuide *wanted, long number, StrList *unknown) {
+    if (!line.data) line = SV(""); /* what has no place has none in front of it */
     const char *end = line.data;
     PieceList sentences = {0};
     int added = 0;

@@ -26,14 +26,15 @@ void corpus_free(Corpus *corpus);
 Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
                                Segmenter **source, Segmenter **target);
 
+static inline Tokens corpus_side(const IdList *ids, const size_t *start, int pair) {
+    return (Tokens){ids->ids ? ids->ids + start[pair] : NULL, (int)(start[pair + 1] - start[pair])};
+}
 /* Valid as long as the corpus. */
 static inline Tokens corpus_source(const Corpus *corpus, int pair) {
-    size_t start = corpus->source_start[pair];
-    return (Tokens){corpus->source.ids + start, (int)(corpus->source_start[pair + 1] - start)};
+    return corpus_side(&corpus->source, corpus->source_start, pair);
 }
 static inline Tokens corpus_target(const Corpus *corpus, int pair) {
-    size_t start = corpus->target_start[pair];
-    return (Tokens){corpus->target.ids + start, (int)(corpus->target_start[pair + 1] - start)};
+    return corpus_side(&corpus->target, corpus->target_start, pair);
 }
 
 #endif
