@@ -52,7 +52,8 @@ lines() {
 }
 
 # Lines of code blocks, without the trailing comment.
-sed -n 's/^    \(build\/attn-mt .*\)$/\1/p' "$root/README.md" | sed 's/  *# .*$//' >commands
+sed -n 's/^    \(build\/attn-mt .*\)$/\1/p' "$root/README.md" |
+    sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
 [ "$(wc -l <commands)" -ge 8 ] || {
     echo "README.md shows only $(wc -l <commands) commands"
     exit 1
