@@ -310,7 +310,7 @@ grep -v 'OPENBLAS_CORETYPE' "$own/err" && complain "--quiet says something"
 
 # A loss far above the first one ends the run before anything is saved, although all numbers are finite, and
 # the message names the cure. The learning rate of `slowly` grows: what was saved before stays.
-slowly="--set train.learning_rate=1e8 --set train.warmup=1000000000"
+slowly="--set train.learning_rate=3e8 --set train.warmup=1000000000"
 # shellcheck disable=SC2086  # the arguments are words
 {
     refuse 4 'far above the 5.' diverged --set train.learning_rate=1e9 --set train.warmup=0
@@ -318,7 +318,7 @@ slowly="--set train.learning_rate=1e8 --set train.warmup=1000000000"
     [ ! -e "$own/diverged/last.safetensors" ] || complain "a diverged model is saved"
     refuse 4 'far above the 5.' diverged $wild
     refuse 4 'the validation loss is' diverged $wild --set train.valid_every=1
-    refuse 4 'the loss is' diverged $slowly
+    refuse 4 'loss is' diverged $slowly
 }
 grep -q '^hint: .*last good model is kept' "$own/err" || complain "no word of the model: $(cat "$own/err")"
 for model in best last; do
