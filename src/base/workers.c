@@ -189,6 +189,7 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
     pthread_cond_broadcast(&team->work);
     pthread_mutex_unlock(&team->lock);
     work_off(team, 0);
+    tell(team, 0, false); /* also where the others took every task */
     if (spin_until(is_done, team)) return;
     pthread_mutex_lock(&team->lock);
     while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
