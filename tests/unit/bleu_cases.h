@@ -6,8 +6,8 @@
 #include "base/strview.h"
 #include "bleu/metric.h"
 
-/* The list of cases of one kind. Fails the test if there are fewer than `least`. Owner: bleu_cases_free, which
- * cmocka takes as the end of a group of tests. */
+/* The list of cases of one kind. Fails the test if there are fewer than `least`. Owner: bleu_cases_free,
+ * which cmocka takes as the end of a group of tests. */
 const Json *bleu_cases(const char *kind, size_t least);
 int bleu_cases_free(void **state);
 
