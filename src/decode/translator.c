@@ -391,8 +391,10 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, HypothesisList *results) {
-    TranslatorOptions greedy = {.search = {.decode = *options, .n_best = 1}};
+                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       HypothesisList *results) {
+    TranslatorOptions greedy = {
+        .search = {.decode = *options, .n_best = 1}, .progress = progress, .progress_context = context};
     greedy.search.decode.beam_size = 1;
     Translator *translator;
     Status status = translator_new(&translator, &model, 1, &greedy, workers);

@@ -23,7 +23,7 @@ typedef struct {
     bool crop;  /* crop long lines instead of splitting them */
     bool split; /* lines are paragraphs */
     bool quiet; /* no warnings about long lines */
-    /* Told by translator_run after each group which share of its source tokens is done, by one thread at a
+    /* Told after each group which share of its source tokens is done, by one thread at a
      * time; or NULL. */
     void (*progress)(void *context, double share);
     void *progress_context;
@@ -70,8 +70,9 @@ int translator_broken(const Translator *translator);
 long translator_tokens(const Translator *translator);
 
 /* Greedy translation of tokens, for validation in training: results [count], one hypothesis each, with
- * scores; release each with hypotheses_free. */
+ * scores; release each with hypotheses_free. `progress` is told the share as in TranslatorOptions; or NULL. */
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, HypothesisList *results);
+                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       HypothesisList *results);
 
 #endif
