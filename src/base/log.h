@@ -1,8 +1,8 @@
 /* log.h - what the program says to people: standard error only.
  *
  * Lines are "attn-mt: message" for warnings and errors, plain text for information. The progress line is
- * rewritten in place on a terminal and not shown elsewhere; any other line first wipes it. Information that is
- * wider than the terminal is broken between words.
+ * rewritten in place on a terminal and not shown elsewhere; any other line first wipes it. Information that
+ * is wider than the terminal is broken between words.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

@@ -41,8 +41,8 @@ void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line
 void progress_write_line(const ProgressRecord *record, StrBuf *out);
 /* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. */
 Status progress_read(Progress *progress, const char *path, long long last_update);
-/* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss, and has
- * chrF where it was computed. */
+/* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss, and
+ * has chrF where it was computed. */
 Status progress_save(const Progress *progress, const Config *config, const char *dir);
 
 #endif
