@@ -87,7 +87,7 @@ if [ -e /dev/full ]; then
     [ $status -eq 1 ] || fail "status $status on a full disk"
 fi
 
-# JSON holds all that was computed: its weights are the picture's, its rows are numbers, and a search has a beam.
+# JSON holds all that was computed: its weights are the picture's, and a search has a beam.
 expect 0 heatmap -f json -t "il est calme ." "he's calm ."
 cp "$TMP/out" "$TMP/forced.json"
 for key in sentence translation heatmap source target steps tensors; do
@@ -99,7 +99,8 @@ for name in source.embedded encoder.annotations encoder.0.forward.hidden decoder
     grep -q "^  \"$name\": \[\[" "$TMP/out" || fail "no $name in the JSON"
 done
 ! grep -q '"beam"' "$TMP/out" || fail "a beam without a search"
-[ "$(grep '^  {"token"' "$TMP/out" | head -n 1 | grep -o '"logit"' | wc -l)" -eq 11 ] || fail "not ten best tokens"
+[ "$(grep '^  {"token"' "$TMP/out" | head -n 1 | grep -o '"logit"' | wc -l)" -eq 11 ] ||
+    fail "not ten best tokens"
 # rows NAME: the numbers of a tensor, one row a line
 rows() { sed -n "s/^  \"$1\": \[\[\(.*\)\]\],*}*\$/\1/p" "$2" | sed 's/\], \[/\n/g' | tr -d ' '; }
 heatmap -f csv -t "il est calme ." "he's calm ." | sed '1d;s/^[^,]*,//' >"$TMP/csv"
@@ -124,7 +125,8 @@ while text.strip():
     shown, end = decoder.raw_decode(text.lstrip())
     text = text.lstrip()[end:]
     assert len(shown["steps"]) == len(shown["target"]) == len(shown["tensors"]["decoder.readout"])
-    assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" || fail "JSON is not JSON"
+    assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" ||
+        fail "JSON is not JSON"
 fi
 expect 0 heatmap -f json,svg -o "$TMP/all" "go ."
 [ -s "$TMP/all.json" ] && [ -s "$TMP/all.svg" ] || fail "no files"
