@@ -320,6 +320,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
     int layers, heads;
+    TRY(seq2seq_check_attention(model));
     seq2seq_attentions(model, &layers, &heads);
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
     bool layer = options->layer > layers;

@@ -25,6 +25,7 @@ struct Translator {
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers) {
     TRY(scorer_check(models, count));
+    if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     Translator *made = mem_alloc(1, sizeof *made);
     *made = (Translator){.count = count, .options = *options, .workers = workers};
     made->models = mem_alloc((size_t)count, sizeof *made->models);

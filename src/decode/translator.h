@@ -33,8 +33,8 @@ typedef struct {
 
 typedef struct Translator Translator;
 
-/* STATUS_USAGE if the models cannot work together. `models` (one or more) and `workers` must outlive the
- * translator. */
+/* STATUS_USAGE if the models cannot work together, or attention is wanted that the first one does not have.
+ * `models` (one or more) and `workers` must outlive the translator. */
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers);
 void translator_free(Translator *translator);
