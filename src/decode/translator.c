@@ -93,6 +93,7 @@ static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, Sea
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
     HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
     options.attention = false;
+    options.tree = NULL;
     for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
     forced_search(scorer, sources, targets, B, &options, forced);
     for (int b = 0; b < B; b++) {
