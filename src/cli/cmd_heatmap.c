@@ -11,6 +11,7 @@
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/heatmap_page.h"
 #include "decode/alignment.h"
 #include "decode/trace.h"
 #include "decode/translator.h"
@@ -23,9 +24,9 @@ typedef struct {
     bool quiet;
 } HeatmapOptions;
 
-typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMATS } Format;
-#define FORMAT_CHOICES "text|csv|pgm|svg|json"
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json"};
+typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
+#define FORMAT_CHOICES "text|csv|pgm|svg|json|html"
+static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
 #define FIELD(member) OPT_FIELD(HeatmapOptions, member)
 
@@ -36,7 +37,8 @@ static const Option HEATMAP_OPTIONS[] = {
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
-     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed"},
+     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
+             "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
@@ -192,7 +194,7 @@ static Status write_file(const char *path, StrView content, bool quiet) {
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!wanted[f]) continue;
+        if (!wanted[f] || f == FORMAT_HTML) continue;
         StrBuf content = {0}, path = {0};
         if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
         draw(shown, (Format)f, options, &content);
@@ -271,12 +273,36 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
     return status;
 }
 
+/* All sentences in one file. */
+static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
+                         const ModelSet *models, const Lines *lines, const Lines *targets) {
+    StrBuf content = {0}, path = {0};
+    Status status =
+        heatmap_page_write(&(HeatmapPage){.models = models,
+                                          .paths = &options->models,
+                                          .translating = translating,
+                                          .lines = lines->items,
+                                          .targets = targets->count > 0 ? targets->items : NULL,
+                                          .count = lines->count,
+                                          .layer = options->layer,
+                                          .head = options->head,
+                                          .level = (AlignmentLevel)options->level},
+                           &content);
+    if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
+    if (status == STATUS_OK)
+        status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
+                                 : command_print(strbuf_view(&content));
+    strbuf_free(&content);
+    strbuf_free(&path);
+    return status;
+}
+
 /* Which formats, and do they go where they are to go? */
 static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
     int count = 0;
     for (size_t i = 0; i < options->formats.count; i++)
         for (int f = 0; f < FORMATS; f++) {
-            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg", "json"};
+            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg", "json", "html"};
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
@@ -341,7 +367,12 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
-    if (status == STATUS_OK) status = run(options, translating, models, wanted, &lines, &targets);
+    bool pictures = false;
+    for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
+    if (status == STATUS_OK && wanted[FORMAT_HTML])
+        status = write_page(options, translating, models, &lines, &targets);
+    if (status == STATUS_OK && pictures)
+        status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;

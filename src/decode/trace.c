@@ -2,6 +2,7 @@
 #include "decode/trace.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void read_logits(Trace *trace, const Tensor *logits) {
         double log_sum = (double)kern->log_sum_exp((size_t)logits->columns, row, greatest);
         for (int v = 0; v < logits->columns; v++) {
             TraceToken token = {v, (double)row[v], (double)row[v] - log_sum};
+            double p = exp(token.log_p);
+            if (p > 0) trace->entropy[t] -= p * log2(p);
             if (trace->top > 0) count = insert(best, count, trace->top, token);
             if (v == trace->target[t]) trace->said[t] = token;
         }
@@ -49,6 +52,7 @@ void trace_run(Trace *trace, const Seq2Seq *model, Tokens source, Tokens target,
                      .top = top};
     trace->best = mem_alloc((size_t)trace->target_length * (size_t)top, sizeof *trace->best);
     trace->said = mem_alloc((size_t)trace->target_length, sizeof *trace->said);
+    trace->entropy = mem_alloc((size_t)trace->target_length, sizeof *trace->entropy);
     Tape *tape = tape_new(seq2seq_params(model), false);
     tape->notes = &trace->notes;
     read_logits(trace, seq2seq_forced(model, tape, source, target));
@@ -60,6 +64,7 @@ void trace_free(Trace *trace) {
     mem_free(trace->target);
     mem_free(trace->best);
     mem_free(trace->said);
+    mem_free(trace->entropy);
     notes_free(&trace->notes);
     *trace = (Trace){0};
 }

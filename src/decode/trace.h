@@ -37,6 +37,7 @@ typedef struct {
     int top;
     TraceToken *best; /* [T, top] of all tokens, best first */
     TraceToken *said; /* [T] the target token itself */
+    double *entropy;  /* [T] of the step's probabilities, in bits */
     Notes notes;
 } Trace;
 
