@@ -240,9 +240,10 @@ $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/fuzz_main
 fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' \
 	HOT_CFLAGS=-O1 fuzz-programs
-	@for program in build-fuzz/fuzz/*; do mkdir -p build-fuzz/corpus/$${program##*/} && echo "$$program" && \
+	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
+	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
 	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$${program##*/} || exit 1; done
+	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
 fuzz-programs: $(FUZZ_BIN)
 
 # Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
