@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
+#include "text/languages.h"
 #include "text/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
