@@ -60,7 +60,8 @@ fi
 # ---- deb: its fields, its files, and lintian's opinion
 if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
     mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
-    BUILD=$TMP/deb DEBFULLNAME='' DEBEMAIL='' scripts/make-deb >"$TMP/log" 2>&1 || fail "make deb: $(cat "$TMP/log")"
+    BUILD=$TMP/deb DEBFULLNAME='' DEBEMAIL='' scripts/make-deb >"$TMP/log" 2>&1 ||
+        fail "make deb: $(cat "$TMP/log")"
     deb=$TMP/deb/attn-mt_${version}_$(dpkg --print-architecture).deb
     [ "$(dpkg-deb -f "$deb" Package Version)" = "Package: attn-mt
 Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
