@@ -64,6 +64,11 @@ says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
 says 'hint: iconv -f UTF-16 -t UTF-8'
 expect 3 "$attn" translate --model "$TMP/one/best.safetensors" "$TMP/utf16.tsv"
 says "is UTF-16, not UTF-8"
+expect 3 "$attn" inspect "$TMP/utf16.tsv"
+says "is UTF-16, not UTF-8"
+
+train 2 none "$TMP/header.tsv" --languages fr-de
+says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
 
 # The rule is for those who do not configure.
 for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
