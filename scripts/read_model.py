@@ -18,10 +18,14 @@ RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an
 
 
 def kind(c):  # of a character
-    category = "N" if unicodedata.category(c) == "Nd" else unicodedata.category(c)[0].replace("N", "O")
-    if c in SPACES or c in "'\u2019":
-        return " " if c in SPACES else "'"
-    return "M" if c in "\u200c\u200d" else category if category in "LMN" else "O"
+    category = unicodedata.category(c)
+    if c in SPACES:
+        return " "
+    if c in "'\u2019":
+        return "'"
+    if c in "\u200c\u200d":
+        return "M"
+    return "N" if category == "Nd" else category[0] if category[0] in "LM" else "O"
 
 
 class Segmenter:
@@ -43,15 +47,11 @@ class Segmenter:
         return normal(text)
 
     def merge(self, units):
-        while len(units) > 1:
-            best = min(zip(units, units[1:]), key=lambda pair: self.rank.get(pair, math.inf))
-            if best not in self.rank:
-                break
-            joined = []
-            while units:
-                size = 2 if tuple(units[:2]) == best else 1
-                joined, units = joined + ["".join(units[:size])], units[size:]
-            units = joined
+        while pairs := [pair for pair in zip(units, units[1:]) if pair in self.rank]:
+            best = min(pairs, key=self.rank.get)
+            for i in range(len(units)):
+                if tuple(units[i:i + 2]) == best:
+                    units[i:i + 2] = ["".join(best)]
         return units
 
     def known(self, piece):  # a piece that is no token is taken apart again
