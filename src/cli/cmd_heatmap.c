@@ -40,7 +40,8 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
+     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
+             "x.svg means x in this format"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
@@ -190,6 +191,18 @@ static Status write_file(const char *path, StrView content, bool quiet) {
     return STATUS_OK;
 }
 
+/* The format whose ending PREFIX has, which is not written twice; FORMATS: none. */
+static Format named_format(StrView prefix) {
+    int f = 0;
+    for (; f < FORMATS; f++) {
+        StrView suffix = sv(SUFFIXES[f]);
+        if (sv_ends(prefix, suffix) && prefix.length > suffix.length + 1 &&
+            prefix.data[prefix.length - suffix.length - 1] == '.')
+            break;
+    }
+    return (Format)f;
+}
+
 /* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
@@ -201,7 +214,9 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
+            Format named = named_format(sv(options->output));
             strbuf_add(&path, sv(options->output));
+            if (named < FORMATS) strbuf_cut(&path, path.length - strlen(SUFFIXES[named]) - 1);
             if (number > 0) strbuf_format(&path, "-%d", number);
             strbuf_format(&path, ".%s", SUFFIXES[f]);
             status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
@@ -306,7 +321,10 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    if (options->formats.count == 0 && options->output)
+    Format named = options->output ? named_format(sv(options->output)) : FORMATS;
+    if (options->formats.count == 0 && named < FORMATS)
+        wanted[named] = true;
+    else if (options->formats.count == 0 && options->output)
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
     if (options->output) return STATUS_OK;

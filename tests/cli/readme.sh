@@ -73,7 +73,9 @@ awk 'BEGIN {
 }' | grep -v '	$' >mine.tsv
 cut -f 1 mine.tsv | head -n 20 | tee test.en >input.txt
 cut -f 2 mine.tsv | head -n 20 >test.de
-sed -n 's/^    //p' "$root/docs/your-data.md" | sed 's/ --run/ --set train.epochs=1 --run/' >commands
+head -n 100 mine.tsv >new.tsv
+sed -n 's/^    //p' "$root/docs/your-data.md" |
+    sed -e 's/ --run/ --set train.epochs=1 --run/' -e 's/--after-epochs [0-9]*/--after-epochs 2/' >commands
 [ "$(wc -l <commands)" -ge 8 ] || {
     echo "docs/your-data.md shows only $(wc -l <commands) commands"
     exit 1
