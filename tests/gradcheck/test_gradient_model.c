@@ -87,7 +87,7 @@ static void bend_scores(ParamSet *params) {
 }
 
 static void check_variant(const ModelVariant *variant, bool dropout) {
-    Run run = {.model = variant_new(variant, dropout ? DROPOUTS : NULL, 7),
+    Run run = {.model = variant_new(variant, dropout ? DROPOUTS : NULL, 3),
                .batch = variant_batch(dropout ? 77 : 0),
                .smoothing = dropout ? 0.1 : 0,
                .scale = 0.2,
