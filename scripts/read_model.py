@@ -221,11 +221,19 @@ class Model:
         if score == "location":
             table = self.linear(name + ".query", q)[0]
             return table[np.minimum(np.arange(len(values)), len(table) - 1)]
-        if score == "cosine":
-            return unit(keys) @ unit(q)[0] * self.t[name + ".sharpness"][0, 0]
+        if score in ("cosine", "bare_cosine"):
+            return unit(keys) @ unit(q)[0] * (self.t[name + ".sharpness"][0, 0] if score == "cosine" else 1)
+        if score == "sum":
+            return (q + keys).sum(-1)
+        if score == "none":  # there is but one row to see
+            return np.zeros(len(values), np.float32)
         if score == "distance":
             return -((q - keys) ** 2).sum(-1) / 2
         return keys @ q[0] / (math.sqrt(q.shape[1]) if score == "scaled_dot" else 1)
+
+    def last(self, values):  # forward half of the last annotation, backward half of the first
+        half = self.o["hidden"]
+        return np.concatenate((values[-1:, :half], values[:1, half:]), -1)
 
     def start(self, values, final):  # states of the layers, and the vector of input feeding
         mean, names = values.mean(0, keepdims=True), ["decoder.start", "decoder.start_memory"][:self.parts]
@@ -234,6 +242,14 @@ class Model:
                      for l in range(self.decoder["layers"])]
         feed = self.t.get("decoder.feed.weight")
         return list(final), None if feed is None else np.zeros((1, len(feed)), np.float32)
+
+    def look_back(self, output):  # the context of the decoder's own earlier outputs
+        earlier = self.outputs
+        self.outputs = np.concatenate((earlier, output))
+        if not len(earlier):
+            return np.zeros_like(output)
+        scores = self.linear("decoder.self_attention.key", earlier) @ output[0]
+        return softmax(scores)[None] @ earlier
 
     def step(self, x, values, states, vector):
         style, layer = self.decoder["style"], f"decoder.{self.o['cell']}."
@@ -255,6 +271,8 @@ class Model:
         elif self.decoder["readout"] == "linear":
             return output
         read = self.linear("decoder.readout.state", output) + self.linear("decoder.readout.context", context)
+        if self.decoder.get("self_attention"):
+            read = read + self.linear("decoder.readout.self_attention", self.look_back(output))
         if style != "luong":
             read = read + self.linear("decoder.readout.embedding", x)
         return np.tanh(self.norm("decoder.readout.norm", read))
@@ -269,6 +287,9 @@ class Model:
             cache = [[np.zeros((0, self.o["hidden"]), np.float32)] * 2 for _ in range(layers)]
         else:
             states, vector = self.start(values, final)
+            self.outputs = np.zeros((0, self.o["hidden"]), np.float32)
+            if self.o["attention"] == "none":
+                values = self.last(values)
         most = self.limits["max_length_factor"] * len(ids) + self.limits["max_length_extra"]
         while len(found) < max(math.floor(most), 1):
             x = self.target_table[[token]]

@@ -50,6 +50,10 @@ compare location $(score location) --set model.residual=true --set model.encoder
 compare concat $(score concat) $(style bahdanau) --set model.decoder.layers=2 --set model.attention_size=20 \
     --set model.decoder.readout=linear --set model.embedding=32 --set text.bpe_marker=suffix \
     --set text.lowercase=true
+own="--set model.decoder.self_attention=true"
+compare none $(score none) $own
+compare bare $(score bare_cosine) $(style luong) $own $lstm
+compare sum $(score sum) $(style bahdanau) --set model.encoder.bidirectional=false
 transformer="$(style transformer) $(score scaled_dot) --set model.encoder.style=self_attention \
     --set model.embedding=32"
 compare sinusoidal $transformer --set model.encoder.layers=2 --set model.decoder.layers=2
