@@ -5,6 +5,8 @@
 #             SANITIZE=list        -fsanitize=list in compiling and linking
 #             WERROR=1             warnings are errors
 #             V=1                  show the commands
+#             FUZZ_SECONDS=n       time of each program of make fuzz
+#             TORTURE_MINUTES=n    time of make torture, instead of 200 kills and 100 races
 #             JOBS=n               compile jobs of the targets that install and build in one go
 #             PREFIX, DESTDIR      for install and uninstall
 #             BASH_FOLDER, ZSH_FOLDER, FISH_FOLDER   where these shells look for completions
@@ -83,6 +85,8 @@ LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISA
 F64_SRC := $(filter src/base/% src/num/% src/layers/% src/models/% src/text/%,$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
 F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/num/kern_impl_base.o)
+ASSETS := $(BUILD)/obj/explorer_assets
+LIB_OBJ += $(ASSETS).o
 LIB := $(BUILD)/libattn-mt.a
 F64_LIB := $(BUILD)/f64/libattn-mt-f64.a
 BIN := $(BUILD)/attn-mt
@@ -112,6 +116,16 @@ $(F64_LIB): $(F64_OBJ)
 $(LIB) $(F64_LIB):
 	$(say) "AR  " $@
 	$(q)rm -f $@ && $(AR) rcs $@ $^
+
+# The explorer's style sheet and script as lines of C, without their comments and indents.
+EXPLORER := src/viz/explorer/explorer
+to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; s/.*/    "&\\n",/'
+$(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
+	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
+	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } >$@.new && mv $@.new $@
+$(ASSETS).o: $(ASSETS).c $(BUILD)/flags
+	$(compile) -c -o $@ $<
 
 # The numeric folders run hot loops: they are optimized further than the rest.
 $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
@@ -189,7 +203,7 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs bench
+.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs faults torture bench
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -238,10 +252,19 @@ $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/fuzz_main
 fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' \
 	HOT_CFLAGS=-O1 fuzz-programs
-	@for program in build-fuzz/fuzz/*; do mkdir -p build-fuzz/corpus/$${program##*/} && echo "$$program" && \
+	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
+	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
 	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$${program##*/} || exit 1; done
+	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
 fuzz-programs: $(FUZZ_BIN)
+
+# Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
+FAULTS_RUN = ATTN_MT=$(abspath $(BIN)) tests/faults/commands.sh
+faults: all ## every call and allocation of every command fails once; memory, files and disks give out
+	@$(FAULTS_RUN) --all
+TORTURE_MINUTES ?= 0
+torture: all ## kill trainings at random times and go on, start two at once in one folder
+	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
 .SECONDARY: $(FUZZ_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.

@@ -1,6 +1,7 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "num/notes.h"
 
 /* ---- declaring ---- */
 
@@ -173,8 +174,10 @@ static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in
     Context context = {.spans = in->spans, .mapped = in->mapped};
     Phase before = tape_phase(tape, PHASE_ATTENTION);
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
-    if (!in->mapped)
+    if (!in->mapped) {
         context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
+        note(tape, d->attention.name, "context", context.vector);
+    }
     tape_phase(tape, before);
     return context;
 }
@@ -285,6 +288,10 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Enco
 
 /* ---- all steps ---- */
 
+static void note_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
+    for (int l = 0; l < d->options->decoder_layers; l++) cell_note(tape, &d->cell[l], state->layer[l]);
+}
+
 /* The contexts of all outputs, whose rows and those of the result are in the order of time steps. */
 static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Sequences *target,
                               const SequenceSteps *steps, Tensor *outputs) {
@@ -322,6 +329,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
     StepResult last = {0};
+    note_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
@@ -333,6 +341,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
         tape_step_begin(tape, begin, rows);
         last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);
+        note_state(tape, d, &state);
     }
     StepResult all = {.output = tape_whole(tape, last.output),
                       .context = {.vector = tape_whole(tape, last.context.vector)},

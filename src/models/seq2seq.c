@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "num/notes.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
@@ -120,6 +121,8 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int 
     EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
     Tensor *annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
+    note(tape, "source", "embedded", x);
+    note(tape, "encoder", "annotations", annotations);
     tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape, .B = B, .start = source->start};
@@ -192,8 +195,14 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 
 enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
 
-BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                       double scale) {
+/* What the output layer reads for all rows of the reference target, and the labels of those rows. */
+typedef struct {
+    Tensor *readout;
+    const int *labels;
+    int rows;
+} Forced;
+
+static Forced forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     const ModelOptions *o = &m->config.model;
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
@@ -214,9 +223,24 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
-    CrossEntropy result;
-    tape_phase(tape, PHASE_OUTPUT);
-    op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale, &result);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, target->rows};
+    note(tape, "target", "embedded", embedded);
+    note(tape, "decoder", "readout", readout);
+    return (Forced){readout, labels, target->rows};
+}
+
+BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                       double scale) {
+    Forced all = forced(m, tape, batch);
+    CrossEntropy result;
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    op_cross_entropy(tape, all.readout, m->output_table, m->output_bias, all.labels, label_smoothing, scale,
+                     &result);
+    tape_phase(tape, before);
+    return (BatchLoss){result.loss, result.likelihood, all.rows};
+}
+
+Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
+    TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
+    return seq2seq_logits(m, tape, forced(m, tape, &batch).readout);
 }

@@ -76,4 +76,8 @@ typedef struct {
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 
+/* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
+ * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
+Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
+
 #endif
