@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/heatmap_page.h"
 #include "decode/alignment.h"
+#include "decode/self_attention.h"
 #include "decode/trace.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
@@ -21,7 +22,7 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet;
+    bool quiet, self;
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
@@ -51,6 +52,9 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on"},
+    {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
+     .help = "columns are the translation's own earlier words, which a decoder with "
+             "model.decoder.self_attention looks at"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
@@ -64,7 +68,8 @@ static const char USAGE[] =
     "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
     "\n"
     "Translates and shows the attention weights: one row for each target token, one column for each source\n"
-    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n";
+    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n"
+    "A model without attention (model.attention = none) has nothing to show.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -227,14 +232,25 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
     return status;
 }
 
+static void align(const Translation *translation, const Seq2Seq *model, const HeatmapOptions *options,
+                  Alignment *alignment) {
+    AlignmentLevel level = (AlignmentLevel)options->level;
+    if (!options->self) {
+        alignment_make(alignment, translation, 0, level, seq2seq_source(model), seq2seq_target(model));
+        return;
+    }
+    float *weights = self_attention_weights(model, translation);
+    alignment_make_self(alignment, translation, weights, level, seq2seq_target(model));
+    mem_free(weights);
+}
+
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
                                const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
                                int number) {
     Alignment alignment;
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
-    alignment_make(&alignment, translation, 0, (AlignmentLevel)options->level,
-                   seq2seq_source(models->items[0]), seq2seq_target(models->items[0]));
+    align(translation, models->items[0], options, &alignment);
     strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
     Shown shown = {line, translation, models->items[0], tree, {0}};
     shown.map = (Heatmap){.rows = alignment.rows,
@@ -327,6 +343,10 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
     else if (options->formats.count == 0 && options->output)
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
+    if (options->self && wanted[FORMAT_HTML]) {
+        status_fail(STATUS_USAGE, "the page of --format html does not show --self-attention");
+        return status_hint(STATUS_USAGE, "choose text, csv, pgm, svg or json");
+    }
     if (options->output) return STATUS_OK;
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
@@ -364,6 +384,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
     int layers, heads;
+    if (options->self) return self_attention_check(model);
     TRY(seq2seq_check_attention(model));
     seq2seq_attentions(model, &layers, &heads);
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
@@ -379,7 +400,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     Lines lines = {0}, targets = {0};
     bool wanted[FORMATS] = {false};
     translating->search.n_best = 1;
-    translating->search.attention = true;
+    translating->search.attention = !options->self;
     translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */

@@ -178,7 +178,7 @@ static void write_recurrent_part(const Seq2Seq *model, const TraceAttention *a, 
     const Param *v = attention_param(model, "v"), *sharpness = attention_param(model, "sharpness");
     const ParamSet *params = seq2seq_params(model);
     int columns;
-    real *query = formula_query(model, a->query, strcmp(score, "cosine") == 0, &columns);
+    real *query = formula_query(model, a->query, strstr(score, "cosine") != NULL, &columns);
     write_matrix(out, "q", (Part){query, (size_t)columns, a->query->rows, columns});
     if (v) write_matrix(out, "v", (Part){param_data(params, v), (size_t)columns, 1, columns});
     if (sharpness) strbuf_format(out, ",\"b\":%.7g", (double)param_data(params, sharpness)[0]);

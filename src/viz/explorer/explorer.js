@@ -614,6 +614,9 @@ const SCORES = {
     terms: (x) => product(x).map((y) => y * x.b), term: "b q k / (|q| |k|)"},
   distance: {law: "a(q, k) = \u2212|q \u2212 k|\u00b2 / 2", terms: (x) => pairs(x.q, x.k, (q, k) => -(q - k) * (q - k) / 2),
     term: "\u2212(q \u2212 k)\u00b2 / 2"},
+  bare_cosine: {law: "a(q, k) = q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
+    terms: product, term: "q k / (|q| |k|)"},
+  sum: {law: "a(q, k) = sum of q + k", terms: (x) => pairs(x.q, x.k, (q, k) => q + k), term: "q + k"},
   location: {law: "a(q, k) = (W q)[position of k]"},
 };
 function scorePart(of, one, get, i, s, score) {
