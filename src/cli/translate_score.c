@@ -87,7 +87,8 @@ Status translate_score_end(TranslateScore *score, bool quiet) {
     Status status = input_check(&system, &score->references);
     if (status == STATUS_OK) status = choose(metrics, options);
     if (status == STATUS_OK) {
-        Scoring scoring = {&system, &score->references, metrics, USED_COUNT, TEST_NONE, 0, NULL};
+        Seed unused = {0}; /* without a test nothing is drawn */
+        Scoring scoring = {&system, &score->references, metrics, USED_COUNT, TEST_NONE, 0, &unused};
         ScoreTable table = score_systems(&scoring);
         status = give_out(score, &table, quiet);
         score_table_free(&table);

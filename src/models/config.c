@@ -47,7 +47,7 @@ const Option TEXT_OPTIONS[] = {
     {.key = "text.normalize", TEXT(CHOICE, normalize), .fallback = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
     {.key = "text.lowercase", TEXT(BOOL, lowercase), .fallback = "false",
-     .help = "lower the case of all text, character by character (no folding: ß stays)"},
+     .help = "lower the case of all text, character by character: not folded"},
     {.key = "text.bpe_merges", TEXT(INT, bpe_merges), .fallback = "8000", .max = 1e6, .arg = "N",
      .help = "byte-pair merges to learn"},
     {.key = "text.bpe_marker", TEXT(CHOICE, bpe_marker), .fallback = "prefix", .choices = BPE_MARKER_CHOICES,
