@@ -104,7 +104,8 @@ awk 'NR == FNR { for (i = 2; i <= NF; i++) wanted[$1, i] = $i; count[$1] = NF; n
 
 # The last numbers are those that the program prints of the step.
 best='"best": \[{"token": "!".*'
-token=$(sed -n "s/^  {\"token\": \"!\", \"logit\": \([^,]*\), \"log_p\": \([^,]*\), $best/\1 \2/p" "$TMP/json")
+said="^  {\"token\": \"!\", \"logit\": \([^,]*\), \"log_p\": \([^,]*\), $best"
+token=$(sed -n "s/$said/\1 \2/p" "$TMP/json")
 awk -v token="$token" '$1 == "l5" { l = $2 } $1 == "logp5" { p = $2 }
     END { split(token, t, " "); d = t[1] - l; e = t[2] - p
         exit !(d < 1e-4 && d > -1e-4 && e < 1e-4 && e > -1e-4) }' "$TMP/derived" || fail "the token: $token"
