@@ -16,6 +16,7 @@ ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
 FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
+OBJCOPY ?= objcopy
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -39,6 +40,8 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 # gives the same bits with every compiler.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
+# Objects fit into the program and into the shared library, which shows only what its header declares.
+BASE_CFLAGS += -fPIC -fvisibility=hidden
 ifdef WERROR
 BASE_CFLAGS += -Werror
 endif
@@ -146,6 +149,34 @@ $(filter $(BUILD)/$(1)/%,$(TEST_BIN)): \
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 
+# ---- the library for other programs --------------------------------------------------------------------
+
+# One object whose hidden symbols are local: nothing of ours can clash with a program's own names.
+SHARED := $(BUILD)/libattn_mt.so.1
+LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a $(BUILD)/attn-mt.pc
+LIBRARY_MAP := src/library/attn_mt.map
+WHOLE := $(OBJ)/library/whole.o
+.PHONY: lib
+ifeq ($(shell uname -s),Darwin)
+LIBRARY :=
+lib: ; @echo "make: libattn_mt needs the linker of ELF systems (Linux, BSD)" >&2; exit 1
+else
+lib: $(LIBRARY) ## build libattn_mt for other programs: shared, static, pkg-config
+endif
+
+$(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
+	$(say) LINK $@
+	$(q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+$(BUILD)/libattn_mt.so: $(SHARED)
+	$(q)ln -sf $(<F) $@
+$(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
+	$(say) "AR  " $@
+	$(q)$(LD) -r -o $(WHOLE) $^
+	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)
+	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
+$(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
+	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+
 # Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
 FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
 $(BUILD)/flags: force
@@ -206,7 +237,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -280,12 +311,16 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
+LIBDIR ?= $(PREFIX)/lib
+LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/libattn_mt.a \
+	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
+INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all ## copy program, man page, completions, configurations, corpus and documents below PREFIX
+install: all $(LIBRARY) ## copy program, library, man page, completions, corpus and documents below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -293,10 +328,16 @@ install: all ## copy program, man page, completions, configurations, corpus and 
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
 	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
+ifneq ($(LIBRARY),)
+	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR)
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so
+	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc
+	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h
+endif
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
-	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC); do \
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
 deb: all ## a package for Debian and Ubuntu in BUILD
