@@ -48,6 +48,12 @@ endif
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
+# What only `attn-mt serve` needs: without it the rest is built. SERVE=no leaves it out.
+SERVE ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd 2>/dev/null && echo yes || echo missing)
+ifeq ($(SERVE),yes)
+BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
+SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
@@ -108,7 +114,8 @@ all: $(BIN) $(LIB) ## build the program and its library (the default)
 
 $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $^ $(LIBS) $(SERVE_LIBS)
+	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)
@@ -121,6 +128,13 @@ $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 
 $(OBJ)/%.o: src/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
+
+# The page of `attn-mt serve`: each file becomes lines of C.
+PAGE := $(patsubst src/serve/page/%,$(BUILD)/page/%.inc,$(wildcard src/serve/page/*))
+$(OBJ)/serve/page.o: BASE_CFLAGS += -I$(BUILD)/page
+$(OBJ)/serve/page.o: $(PAGE)
+$(BUILD)/page/%.inc: src/serve/page/%
+	$(q)mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n",/' $< >$@
 
 $(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
@@ -140,7 +154,7 @@ $(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
 
 $(TEST_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o
 	$(say) LINK $@
-	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS) $(SERVE_LIBS)
 
 define test_folder
 $(BUILD)/obj/$(1)/helpers.a: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter $(1)/%,$(TEST_HELPERS)))
@@ -217,6 +231,11 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
 -include $(BENCH_OBJ:%.o=%.d)
 
+# Clients that test and measure the server.
+$(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^
+
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
@@ -237,7 +256,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests

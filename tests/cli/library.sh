@@ -1,5 +1,5 @@
-# libattn_mt: shows its own names and no others; the examples translate as the program does, with the shared and
-# the static library and from Python; pkg-config knows how to link; nothing is printed.
+# libattn_mt: shows its own names and no others; the examples translate as the program does, with the shared
+# and the static library and from Python; pkg-config knows how to link; nothing is printed.
 # not sanitized: the examples would have to be, too
 . tests/cli/tiny_model.inc
 shared=$BUILD/libattn_mt.so.1
@@ -32,7 +32,8 @@ sed 's/.*"translation": "\([^"]*\)", "score": \([^,]*\),.*/\1	\2/' "$TMP/json" |
 compile() { # NAME FLAG...
     program=$TMP/$1
     shift
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Isrc/library examples/translate.c -o "$program" "$@"
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Isrc/library examples/translate.c \
+        -o "$program" "$@"
 }
 run_example() { # PROGRAM...
     "$@" "$model" <"$TMP/text" >"$TMP/out" 2>"$TMP/err" || fail "$1 failed: $(cat "$TMP/err")"
