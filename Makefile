@@ -18,6 +18,7 @@ ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
 FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
+OBJCOPY ?= objcopy
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -41,11 +42,19 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 # gives the same bits with every compiler.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
+# Objects fit into the program and into the shared library, which shows only what its header declares.
+BASE_CFLAGS += -fPIC -fvisibility=hidden
 ifdef WERROR
 BASE_CFLAGS += -Werror
 endif
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+# What only `attn-mt serve` needs: without it the rest is built. SERVE=no leaves it out.
+SERVE ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd 2>/dev/null && echo yes || echo missing)
+ifeq ($(SERVE),yes)
+BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
+SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
@@ -109,7 +118,8 @@ all: $(BIN) $(LIB) ## build the program and its library (the default)
 
 $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $^ $(LIBS) $(SERVE_LIBS)
+	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)
@@ -133,6 +143,13 @@ $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 $(OBJ)/%.o: src/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
 
+# The page of `attn-mt serve`: each file becomes lines of C.
+PAGE := $(patsubst src/serve/page/%,$(BUILD)/page/%.inc,$(wildcard src/serve/page/*))
+$(OBJ)/serve/page.o: BASE_CFLAGS += -I$(BUILD)/page
+$(OBJ)/serve/page.o: $(PAGE)
+$(BUILD)/page/%.inc: src/serve/page/%
+	$(q)mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n",/' $< >$@
+
 $(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
 
@@ -151,7 +168,7 @@ $(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
 
 $(TEST_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o
 	$(say) LINK $@
-	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS) $(SERVE_LIBS)
 
 define test_folder
 $(BUILD)/obj/$(1)/helpers.a: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter $(1)/%,$(TEST_HELPERS)))
@@ -159,6 +176,34 @@ $(filter $(BUILD)/$(1)/%,$(TEST_BIN)): \
 	$(BUILD)/obj/$(1)/helpers.a $(if $(filter %/gradcheck,$(1)),$(F64_LIB),$(LIB))
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+
+# ---- the library for other programs --------------------------------------------------------------------
+
+# One object whose hidden symbols are local: nothing of ours can clash with a program's own names.
+SHARED := $(BUILD)/libattn_mt.so.1
+LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a $(BUILD)/attn-mt.pc
+LIBRARY_MAP := src/library/attn_mt.map
+WHOLE := $(OBJ)/library/whole.o
+.PHONY: lib
+ifeq ($(shell uname -s),Darwin)
+LIBRARY :=
+lib: ; @echo "make: libattn_mt needs the linker of ELF systems (Linux, BSD)" >&2; exit 1
+else
+lib: $(LIBRARY) ## build libattn_mt for other programs: shared, static, pkg-config
+endif
+
+$(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
+	$(say) LINK $@
+	$(q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+$(BUILD)/libattn_mt.so: $(SHARED)
+	$(q)ln -sf $(<F) $@
+$(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
+	$(say) "AR  " $@
+	$(q)$(LD) -r -o $(WHOLE) $^
+	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)
+	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
+$(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
+	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
 # Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
 FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
@@ -200,6 +245,11 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
 -include $(BENCH_OBJ:%.o=%.d)
 
+# Clients that test and measure the server.
+$(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^
+
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
@@ -220,7 +270,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -303,12 +353,16 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.safetensors)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.safetensors examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
+LIBDIR ?= $(PREFIX)/lib
+LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/libattn_mt.a \
+	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
+INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all ## copy program, man page, completions, configurations, corpus and documents below PREFIX
+install: all $(LIBRARY) ## copy program, library, man page, completions, corpus and documents below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -316,10 +370,16 @@ install: all ## copy program, man page, completions, configurations, corpus and 
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
 	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
+ifneq ($(LIBRARY),)
+	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR)
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so
+	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc
+	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h
+endif
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
-	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC); do \
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
 deb: all ## a package for Debian and Ubuntu in BUILD

@@ -11,7 +11,8 @@ import numpy as np
 READ = {"encoder.style": ["rnn", "self_attention"],  # keys of the section "model"
         "decoder.style": ["conditional", "bahdanau", "transformer"], "norm": ["pre"],
         "attention": ["additive", "concat", "dot", "scaled_dot", "general"],
-        "positions": ["sinusoidal"], "layer_norm": [False], "residual": [False]}
+        "decoder.self_attention": [False], "positions": ["sinusoidal"], "layer_norm": [False],
+        "residual": [False]}
 PAD, UNK, BOS, EOS = range(4)
 SPACES = " \t\n\v\f\r\x85\u2028\u2029"
 RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an elision, digits, others

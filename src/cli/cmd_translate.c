@@ -162,29 +162,6 @@ static void tell_beam(Session *session, const Translation *results) {
                  CONSTRAINTS_BEAM);
 }
 
-/* The texts of the window without their markup. */
-static void take_markup(const LineWindow *window, Markup *markups, StrView *lines) {
-    for (int i = 0; i < window->count; i++) {
-        markup_find(window->lines[i], &markups[i]);
-        lines[i] = strbuf_view(&markups[i].plain);
-    }
-}
-
-/* Put it back into every translation; releases the markup. */
-static void put_markup(const Session *session, Markup *markups, Translation *results) {
-    const Seq2Seq *model = session->models.items[0];
-    for (int i = 0; i < session->window.count; i++) {
-        for (int rank = 0; markups[i].count > 0 && rank < results[i].count; rank++) {
-            StrBuf text = {0};
-            markup_restore(&markups[i], &results[i], rank, seq2seq_source(model), seq2seq_target(model),
-                           &text);
-            strbuf_free(&results[i].items[rank].text);
-            results[i].items[rank].text = text;
-        }
-        markup_free(&markups[i]);
-    }
-}
-
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
@@ -196,11 +173,11 @@ static Status translate_window(Session *session, long first_number) {
     size_t marked = session->options.tags ? (size_t)window->count : 0;
     Markup *markups = mem_alloc(marked, sizeof *markups);
     StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) take_markup(window, markups, plain);
+    if (marked) markups_take(window->lines, window->count, markups, plain);
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
     tell_beam(session, results);
-    if (marked) put_markup(session, markups, results);
+    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);
     session->seconds += clock_seconds() - start;

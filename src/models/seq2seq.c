@@ -13,6 +13,7 @@ struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
     Segmenter *source, *target;
     ParamSet *params;
+    bool is_view;                             /* the parameters are another one's */
     const Param *source_table, *target_table; /* embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
@@ -74,9 +75,19 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     return m;
 }
 
+Seq2Seq *seq2seq_view(const Seq2Seq *model) {
+    Seq2Seq *view = mem_alloc(1, sizeof *view);
+    *view = *model;
+    view->source = segmenter_view(model->source);
+    view->target =
+        model->target == model->source ? segmenter_retain(view->source) : segmenter_view(model->target);
+    view->is_view = true;
+    return view;
+}
+
 void seq2seq_free(Seq2Seq *model) {
     if (!model) return;
-    params_free(model->params);
+    if (!model->is_view) params_free(model->params);
     segmenter_free(model->source);
     segmenter_free(model->target);
     mem_free(model);

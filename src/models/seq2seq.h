@@ -13,7 +13,7 @@
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that
  *         use it, so keep it on a tape of its own, where the steps of a Transformer also leave their keys and
  *         values; a step may use another tape than the one its input state lives on
- * Threads the model is read-only; each thread has its own tapes
+ * Threads the model is read-only but for its segmenters; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
 #define MODELS_SEQ2SEQ_H
@@ -27,6 +27,9 @@ typedef struct Seq2Seq Seq2Seq;
  * them memory. */
 Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target);
 void seq2seq_free(Seq2Seq *model);
+/* The same model with segmenters of its own, for one more thread to translate text with; `model` outlives
+ * it. */
+Seq2Seq *seq2seq_view(const Seq2Seq *model);
 ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);

@@ -27,6 +27,7 @@ struct Bpe {
     int *made_by; /* [symbol] the first merge that makes it, or NONE */
     size_t made_capacity;
     BigramMap ranks;
+    bool is_view; /* all above is another one's */
 
     /* Scratch of bpe_apply: the word as a linked list of symbols, and the merges that could be done. */
     int *symbol, *next, *previous;
@@ -43,12 +44,28 @@ Bpe *bpe_new(BpeMarker marker) {
     return bpe;
 }
 
-void bpe_free(Bpe *bpe) {
-    if (!bpe) return;
+Bpe *bpe_view(const Bpe *bpe) {
+    Bpe *view = mem_alloc(1, sizeof *view);
+    *view = (Bpe){.marker = bpe->marker,
+                  .symbols = bpe->symbols,
+                  .merges = bpe->merges,
+                  .count = bpe->count,
+                  .made_by = bpe->made_by,
+                  .ranks = bpe->ranks,
+                  .is_view = true};
+    return view;
+}
+
+static void merges_free(Bpe *bpe) {
     hashmap_free(bpe->symbols);
     mem_free(bpe->merges);
     mem_free(bpe->made_by);
     bigram_free(&bpe->ranks);
+}
+
+void bpe_free(Bpe *bpe) {
+    if (!bpe) return;
+    if (!bpe->is_view) merges_free(bpe);
     mem_free(bpe->symbol);
     mem_free(bpe->next);
     mem_free(bpe->previous);

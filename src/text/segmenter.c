@@ -34,9 +34,20 @@ Segmenter *segmenter_retain(Segmenter *segmenter) {
     return segmenter;
 }
 
+Segmenter *segmenter_view(const Segmenter *segmenter) {
+    Segmenter *view = segmenter_new();
+    view->tokenizer = segmenter->tokenizer;
+    view->normalize = segmenter->normalize;
+    view->lowercase = segmenter->lowercase;
+    view->vocab = segmenter->vocab;
+    view->bpe = segmenter->bpe ? bpe_view(segmenter->bpe) : NULL;
+    view->is_view = true;
+    return view;
+}
+
 void segmenter_free(Segmenter *segmenter) {
     if (!segmenter || --segmenter->references > 0) return;
-    vocab_free(segmenter->vocab);
+    if (!segmenter->is_view) vocab_free(segmenter->vocab);
     bpe_free(segmenter->bpe);
     if (segmenter->known) hashmap_free(segmenter->known);
     id_list_free(&segmenter->pool);

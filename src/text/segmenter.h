@@ -12,7 +12,7 @@
  *         apart again, so nothing but single characters can be <unk>. Text that spells "<unk>", "</s>" ...
  *         never gets the id of that token
  * Owner   with a joint vocabulary both sides are the same object: use segmenter_retain / segmenter_free
- * Threads encoding uses a cache: one thread at a time per segmenter; decoding is read-only
+ * Threads encoding uses a cache: one thread at a time per segmenter, others take views; decoding is read-only
  */
 #ifndef TEXT_SEGMENTER_H
 #define TEXT_SEGMENTER_H
@@ -53,6 +53,8 @@ typedef Status (*LineSource)(void *context, StrView *line, bool *more);
 Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
+/* The same segmenter with a cache of its own; `segmenter` outlives it. */
+Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
