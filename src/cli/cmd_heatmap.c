@@ -18,7 +18,7 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet;
+    bool quiet, subwords; /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_HTML, FORMATS } Format;
@@ -218,7 +218,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                           .count = lines->count,
                                           .layer = options->layer,
                                           .head = options->head,
-                                          .level = (AlignmentLevel)options->level},
+                                          .subwords = options->subwords},
                            &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
@@ -325,6 +325,8 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
+        for (size_t i = 0; i < given.count; i++)
+            options.subwords |= strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

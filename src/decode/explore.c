@@ -77,7 +77,7 @@ static int thousandths(double value) {
 
 /* ---- packed numbers ---- */
 
-enum { BASE = 89, SHORT = 78, FINEST = BASE * BASE - 1 };
+enum { BASE = 89, SHORT = 64, LONG = 11, FINEST = BASE * BASE - 1, LONGEST_RUN = BASE - SHORT - LONG + 1 };
 
 static void add_digit(StrBuf *out, int digit) {
     static char digits[BASE];
@@ -87,21 +87,35 @@ static void add_digit(StrBuf *out, int digit) {
     strbuf_add_char(out, digits[digit]);
 }
 
-static void pack_weight(StrBuf *out, double weight) {
+/* Weights on their way into a text: a run of zeros waits for its end. */
+typedef struct {
+    StrBuf *out;
+    int zeros;
+} Packer;
+
+static void pack_zeros(Packer *packer) {
+    if (packer->zeros > 0) add_digit(packer->out, packer->zeros > 1 ? SHORT + LONG - 2 + packer->zeros : 0);
+    packer->zeros = 0;
+}
+
+static void pack_weight(Packer *packer, double weight) {
     int value = thousandths(fmax(0, fmin(1, weight)));
-    if (value < SHORT) {
-        add_digit(out, value);
-    } else {
-        add_digit(out, SHORT + (value - SHORT) / BASE);
-        add_digit(out, (value - SHORT) % BASE);
+    if (value == 0) {
+        if (++packer->zeros == LONGEST_RUN) pack_zeros(packer);
+        return;
     }
+    pack_zeros(packer);
+    if (value >= SHORT) add_digit(packer->out, SHORT + (value - SHORT) / BASE);
+    add_digit(packer->out, value < SHORT ? value : (value - SHORT) % BASE);
 }
 
 static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
+    Packer packer = {.out = out};
     strbuf_format(out, "%s\"", before);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
-            pack_weight(out, (double)note_row(weights, head, r)[c]);
+            pack_weight(&packer, (double)note_row(weights, head, r)[c]);
+    pack_zeros(&packer);
     strbuf_add_char(out, '"');
 }
 
@@ -185,28 +199,38 @@ static void write_recurrent_part(const Seq2Seq *model, const TraceAttention *a, 
     mem_free(query);
 }
 
-static void write_formula(const Seq2Seq *model, const Trace *trace, int layer, StrBuf *out) {
+/* Of one head. */
+static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, int layer, int head,
+                               StrBuf *out) {
+    const ModelOptions *options = &seq2seq_config(model)->model;
+    bool transformer = options->decoder_style == DECODER_TRANSFORMER;
+    const char *score = transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name;
+    strbuf_format(out, "{\"map\":%d,\"score\":\"%s\",\"size\":%d", layer * a->heads + head, score,
+                  (a->keys ? a->keys->columns : a->query->columns) / a->heads);
+    write_matrix(out, "scores",
+                 (Part){note_row(a->scores, head, 0), (size_t)a->scores->columns, a->scores->rows,
+                        a->scores->columns});
+    if (transformer)
+        write_matrix(out, "q", head_part(a->query, a->heads, head));
+    else
+        write_recurrent_part(model, a, score, out);
+    if (a->keys) write_matrix(out, "k", head_part(a->keys, a->heads, head));
+    if (a->values) write_matrix(out, "values", head_part(a->values, a->heads, head));
+    if (a->context) write_matrix(out, "context", head_part(a->context, a->heads, head));
+    strbuf_add_char(out, '}');
+}
+
+/* Of so many heads, from the one that is shown at first on, round to the first of all. */
+static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, int count, StrBuf *out) {
+    int layers, heads;
     TraceAttention a;
-    if (!trace_attention(trace, layer, &a) || !a.query || !a.scores) return;
-    bool transformer = seq2seq_config(model)->model.decoder_style == DECODER_TRANSFORMER;
-    const char *score =
-        transformer ? "scaled_dot" : ATTENTION_SCORES[seq2seq_config(model)->model.attention].name;
-    int size = (a.keys ? a.keys->columns : a.query->columns) / a.heads;
+    seq2seq_attentions(model, &layers, &heads);
     strbuf_add(out, SV(",\"formula\":["));
-    for (int h = 0; h < a.heads; h++) {
-        strbuf_format(out, "%s{\"map\":%d,\"score\":\"%s\",\"size\":%d", h ? "," : "", layer * a.heads + h,
-                      score, size);
-        write_matrix(out, "scores",
-                     (Part){note_row(a.scores, h, 0), (size_t)a.scores->columns, a.scores->rows,
-                            a.scores->columns});
-        if (transformer)
-            write_matrix(out, "q", head_part(a.query, a.heads, h));
-        else
-            write_recurrent_part(model, &a, score, out);
-        if (a.keys) write_matrix(out, "k", head_part(a.keys, a.heads, h));
-        if (a.values) write_matrix(out, "values", head_part(a.values, a.heads, h));
-        if (a.context) write_matrix(out, "context", head_part(a.context, a.heads, h));
-        strbuf_add_char(out, '}');
+    for (int i = 0; i < count && i < layers * heads; i++) {
+        int map = (first + i) % (layers * heads);
+        if (!trace_attention(trace, map / heads, &a) || !a.query || !a.scores) continue;
+        if (i > 0) strbuf_add_char(out, ',');
+        write_head_formula(model, &a, map / heads, map % heads, out);
     }
     strbuf_add_char(out, ']');
 }
@@ -316,52 +340,45 @@ static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace 
 
 /* ---- the beam ---- */
 
-enum { FATE_DROPPED, FATE_KEPT, FATE_ENDED, FATE_CHOSEN };
-
 /* Is the hypothesis that ends at `node` the translation? */
-static bool is_chosen(const Backpointers *tree, int node, const Trace *trace, int steps) {
+static bool is_translation(const Backpointers *tree, int node, const Trace *trace, int steps) {
     int t = steps - 1;
     for (; node >= 0 && t >= 0; node = tree->nodes[node].parent, t--)
         if (tree->nodes[node].token != trace->target[t]) return false;
     return node < 0 && t < 0;
 }
 
-static int *beam_fates(const Backpointers *tree, const Trace *trace, int steps) {
-    int *fate = mem_alloc((size_t)tree->count, sizeof *fate);
-    bool found = false;
+/* The weights that each node was extended with, in the order in which nodes were. */
+static void write_beam_weights(const Backpointers *tree, int columns, StrBuf *out) {
+    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
+    Packer packer = {.out = out};
     for (int i = 0; i < tree->count; i++) {
-        if (tree->nodes[i].parent >= 0) fate[tree->nodes[i].parent] = FATE_KEPT;
-        if (tree->nodes[i].token == VOCAB_EOS) fate[i] = FATE_ENDED;
+        const Backpointer *node = &tree->nodes[i];
+        if (seen[node->parent + 1]) continue;
+        seen[node->parent + 1] = true;
+        for (int s = 0; s < columns; s++)
+            pack_weight(&packer, (double)tree->weights[node->attention + (size_t)s]);
     }
-    for (int i = 0; i < tree->count && !found; i++) {
-        found = is_chosen(tree, i, trace, steps);
-        if (found) fate[i] = FATE_CHOSEN;
-    }
-    return fate;
+    pack_zeros(&packer);
+    mem_free(seen);
 }
 
 static void write_beam(Explore *explore, const ExploreRun *run, const Trace *trace, const Segmenter *target,
                        StrBuf *out) {
     const Backpointers *tree = run->tree;
-    int *fate = beam_fates(tree, trace, run->translation->items[0].steps);
-    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
-    strbuf_add(out, SV(",\"beam\":{\"nodes\":["));
+    int chosen = 0;
+    while (chosen < tree->count &&
+           !is_translation(tree, chosen, trace, run->translation->items[0].steps))
+        chosen++;
+    strbuf_format(out, ",\"beam\":{\"chosen\":%d,\"nodes\":[", chosen);
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
-        strbuf_format(out, "%s[%d,%d,%d,%d]", i ? "," : "", node->parent,
-                      keep_token(explore, target, node->token), thousandths((double)node->score), fate[i]);
+        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", i - node->parent,
+                      keep_token(explore, target, node->token), thousandths((double)node->score / 10));
     }
     strbuf_add(out, SV("],\"weights\":\""));
-    for (int i = 0; i < tree->count; i++) {
-        const Backpointer *node = &tree->nodes[i];
-        if (seen[node->parent + 1]) continue;
-        seen[node->parent + 1] = true;
-        for (int s = 0; s < trace->source_length; s++)
-            pack_weight(out, (double)tree->weights[node->attention + (size_t)s]);
-    }
+    write_beam_weights(tree, trace->source_length, out);
     strbuf_add(out, SV("\"}"));
-    mem_free(seen);
-    mem_free(fate);
 }
 
 /* ---- tokens and words ---- */
@@ -443,7 +460,7 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
     write_otherwise(explore, model, &trace, out);
     write_cross(&trace, out);
     write_self(&trace, out);
-    write_formula(model, &trace, run->layer, out);
+    write_formulas(model, &trace, run->formula, run->formulas, out);
     if (run->tree && run->tree->count > 0) write_beam(explore, run, &trace, target, out);
     strbuf_add_char(out, '}');
     trace_free(&trace);
