@@ -5,6 +5,8 @@
 #             SANITIZE=list        -fsanitize=list in compiling and linking
 #             WERROR=1             warnings are errors
 #             V=1                  show the commands
+#             FUZZ_SECONDS=n       time of each program of make fuzz
+#             TORTURE_MINUTES=n    time of make torture, instead of 200 kills and 100 races
 #             JOBS=n               compile jobs of the targets that install and build in one go
 #             PREFIX, DESTDIR      for install and uninstall
 #             BASH_FOLDER, ZSH_FOLDER, FISH_FOLDER   where these shells look for completions
@@ -201,7 +203,7 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs bench
+.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs faults torture bench
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -250,10 +252,19 @@ $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/fuzz_main
 fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' \
 	HOT_CFLAGS=-O1 fuzz-programs
-	@for program in build-fuzz/fuzz/*; do mkdir -p build-fuzz/corpus/$${program##*/} && echo "$$program" && \
+	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
+	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
 	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$${program##*/} || exit 1; done
+	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
 fuzz-programs: $(FUZZ_BIN)
+
+# Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
+FAULTS_RUN = ATTN_MT=$(abspath $(BIN)) tests/faults/commands.sh
+faults: all ## every call and allocation of every command fails once; memory, files and disks give out
+	@$(FAULTS_RUN) --all
+TORTURE_MINUTES ?= 0
+torture: all ## kill trainings at random times and go on, start two at once in one folder
+	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
 .SECONDARY: $(FUZZ_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.

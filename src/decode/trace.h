@@ -22,7 +22,7 @@
 #ifndef DECODE_TRACE_H
 #define DECODE_TRACE_H
 
-#include "decode/scorer.h"
+#include "decode/backpointers.h"
 #include "num/notes.h"
 
 /* One of the likeliest tokens of a step. */
@@ -54,5 +54,16 @@ typedef struct {
 
 /* `layer` from 0; false if there is no such layer. */
 bool trace_attention(const Trace *trace, int layer, TraceAttention *attention);
+
+/* Members of a JSON object, without its braces, a line for each:
+ *
+ *   "source": ["go", ".", "</s>"], "target": [...]    tokens
+ *   "steps": [{"token": "va", "logit": 8.1, "log_p": -0.2, "best": [{"token": ..., ...}, ...]}, ...]
+ *   "beam": [{"parent": -1, "token": "va", "log_p": -0.2}, ...]   `tree`, if there is one: what the search
+ *                                                     kept; parent counts from 0 in this list
+ *   "tensors": {"source.embedded": [[...], ...], ...} notes of several heads are lists of matrices
+ *
+ * Numbers read back as the same floats. */
+void trace_write_json(const Trace *trace, const Seq2Seq *model, const Backpointers *tree, StrBuf *out);
 
 #endif

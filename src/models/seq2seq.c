@@ -27,8 +27,16 @@ Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
     bool transformer = o->decoder_style == DECODER_TRANSFORMER;
-    *layers = transformer ? o->decoder_layers : 1;
-    *heads = transformer ? o->heads : 1;
+    *layers = transformer ? o->decoder_layers : decoder_attends(o);
+    *heads = transformer ? o->heads : decoder_attends(o);
+}
+
+Status seq2seq_check_attention(const Seq2Seq *model) {
+    if (decoder_attends(&model->config.model)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "
+                              "nothing that says which words belong together");
+    return status_hint(STATUS_USAGE, "train one with a score function; of several models that vote, the "
+                                     "attention of the first one counts");
 }
 
 static void declare_tables(Seq2Seq *m) {
@@ -130,14 +138,24 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources,
 
 enum { PART_TOKENS = 512 };
 
+/* Rows that the decoder looks at, of sentences of so many tokens. */
+static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int B) {
+    if (decoder_attends(&m->config.model)) return tokens;
+    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
+    for (int b = 0; b < B; b++) rows[b] = 1;
+    return rows;
+}
+
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
                                  int B) {
-    const int *rows = lengths_with_end(tape, sources, B);
-    Encoded *whole = encoded_join(tape, rows, B);
-    int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
+    const int *tokens = lengths_with_end(tape, sources, B);
+    Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
+    int total = 0;
+    for (int b = 0; b < B; b++) total += tokens[b];
+    int parts = total / PART_TOKENS + 1, share = total / parts;
     for (int first = 0, end; first < B; first = end) {
-        for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
-            end++;
+        int size = tokens[first];
+        for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
         tape_reset(scratch);
         encoded_add(tape, whole, first, encode(model, scratch, sources + first, end - first, NULL, true));
     }

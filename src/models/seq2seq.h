@@ -31,8 +31,11 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
-/* How many layers of the decoder look at the source, with how many heads. */
+/* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
+ */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
+/* STATUS_USAGE if the model has no attention to the source to show. */
+Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);

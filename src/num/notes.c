@@ -42,8 +42,7 @@ static void widen(Note *one, int heads, int rows, int columns) {
     if (columns > wide.columns) wide.columns = columns;
     wide.data = mem_alloc((size_t)heads * (size_t)wide.rows * (size_t)wide.columns, sizeof *wide.data);
     for (int r = 0; r < one->rows; r++)
-        memcpy((real *)note_row(&wide, 0, r), note_row(one, 0, r),
-               (size_t)one->columns * sizeof *one->data);
+        memcpy((real *)note_row(&wide, 0, r), note_row(one, 0, r), (size_t)one->columns * sizeof *one->data);
     mem_free(one->data);
     *one = wide;
 }

@@ -31,8 +31,7 @@ static void check_weights(const Trace *trace, const Hypothesis *found) {
         assert_int_equal(a.weights->columns, S);
         for (int h = 0; h < a.heads; h++)
             for (int t = 0; t < T; t++)
-                for (int s = 0; s < S; s++)
-                    mean[t * S + s] += (double)note_row(a.weights, h, t)[s] / a.heads;
+                for (int s = 0; s < S; s++) mean[t * S + s] += (double)note_row(a.weights, h, t)[s] / a.heads;
     }
     assert_true(layers > 0);
     for (int i = 0; i < T * S; i++) assert_near(mean[i] / layers, (double)found->attention[i], 2e-6);
