@@ -13,13 +13,14 @@
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "cli/translate_score.h"
 #include "decode/markup_restore.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
 typedef struct {
-    StrList models, inputs;
-    char *output;
+    StrList models, inputs, references;
+    char *output, *report;
     int threads, precision;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
@@ -47,6 +48,11 @@ static const Option TRANSLATE_OPTIONS[] = {
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
              "word here and there"},
+    {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
+     .arg = "FILE",
+     .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
+    {.flag = "report", .type = OPT_STRING, FIELD(report), .arg = "FILE",
+     .help = "write these scores as JSON, in sacreBLEU's form"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
@@ -104,7 +110,8 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  echo \"i'm home .\" | attn-mt translate -m best.safetensors\n"
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
-    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n";
+    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
+    "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
 
 typedef struct {
     TranslateOptions options;
@@ -119,6 +126,7 @@ typedef struct {
     LineGuides *guides;
     Glossary *glossary;
     UnseenText unseen;
+    TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
     double started, shown; /* the clock */
@@ -210,6 +218,7 @@ static Status translate_window(Session *session, long first_number) {
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
         unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
+        translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
     }
@@ -374,6 +383,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
     DecodeOptions *decode = &session->translating.search.decode;
     TRY(check_inputs(&options->inputs));
+    TRY(translate_score_open(&session->score, &options->references, options->report));
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
@@ -416,6 +426,7 @@ static Status session_end(Session *session, Status status) {
         status = file_commit(session->output);
     else
         file_discard(session->output);
+    if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
         status =
@@ -450,6 +461,7 @@ Status cmd_translate(int argc, char **argv) {
     unseen_text_free(&session.unseen);
     line_guides_free(session.guides);
     glossary_free(session.glossary);
+    translate_score_free(session.score);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -47,7 +47,7 @@ const Option TEXT_OPTIONS[] = {
     {.key = "text.normalize", TEXT(CHOICE, normalize), .fallback = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
     {.key = "text.lowercase", TEXT(BOOL, lowercase), .fallback = "false",
-     .help = "lower the case of all text"},
+     .help = "lower the case of all text, character by character: not folded"},
     {.key = "text.bpe_merges", TEXT(INT, bpe_merges), .fallback = "8000", .max = 1e6, .arg = "N",
      .help = "byte-pair merges to learn"},
     {.key = "text.bpe_marker", TEXT(CHOICE, bpe_marker), .fallback = "prefix", .choices = BPE_MARKER_CHOICES,
@@ -168,7 +168,8 @@ const Option TRAIN_OPTIONS[] = {
      .help = "Adam: added to the root"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
      .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
-     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, linearly to 0"},
+     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
+             "linearly to 0 at the end"},
     {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
      .help = "updates of linear warm-up"},
     {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",

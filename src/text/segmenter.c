@@ -219,23 +219,15 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
     return words;
 }
 
-static void add_label(const Segmenter *segmenter, StrView token, bool special, StrBuf *label) {
-    StrView end = SV(BPE_WORD_END);
-    bool last = !special && is_marked_suffix(segmenter) && sv_ends(token, end);
-    if (last) token.length -= end.length;
+static void add_label(StrView token, StrBuf *label) {
     for (size_t position = 0; position < token.length;) {
         int c = utf8_next(token, &position);
-        if (unicode_is_space(c)) c = 0x2423; /* open box: a no-break space cannot be seen */
-        if (c < ' ' || (c >= 0x7F && c < 0xA0)) c = UTF8_REPLACEMENT;
-        utf8_add(label, c);
+        utf8_add(label, c < ' ' || (c >= 0x7F && c < 0xA0) ? UTF8_REPLACEMENT : c);
     }
-    if (last) strbuf_add(label, SV(BPE_SPACE));
 }
 
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
-    add_label(segmenter, vocab_token(segmenter->vocab, id), id < VOCAB_SPECIALS, label);
+    add_label(vocab_token(segmenter->vocab, id), label);
 }
 
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label) {
-    add_label(segmenter, sv(unknown), false, label);
-}
+void segmenter_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(unknown), label); }

@@ -66,9 +66,9 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
-/* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
+/* The token as the vocabulary has it, markers and no-break spaces too; controls become U+FFFD. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label);
+void segmenter_label_unknown(const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);
