@@ -38,6 +38,7 @@ static Status writer_begin(PageWriter *writer) {
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     options.search.decode.max_input_length = INT_MAX; /* a picture shows a sentence as a whole */
     for (int m = 0; m < models->count; m++) {
+        TRY(seq2seq_check_attention(models->items[m]));
         explore_add_model(writer->explore, models->items[m], model_name(writer->page->paths->items[m]));
         TRY(translator_new(&writer->translators[m], model_set_items(models) + m, 1, &options,
                            writer->workers));
