@@ -123,7 +123,8 @@ to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; 
 $(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
 	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
 	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
-	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } >$@.new && mv $@.new $@
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } \
+	>$@.new && mv $@.new $@
 $(ASSETS).o: $(ASSETS).c $(BUILD)/flags
 	$(compile) -c -o $@ $<
 

@@ -33,7 +33,8 @@ static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json"
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
+             "by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
@@ -44,12 +45,13 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on"},
+     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
@@ -69,6 +71,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
+    "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
     "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
@@ -277,17 +280,16 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const ModelSet *models, const Lines *lines, const Lines *targets) {
     StrBuf content = {0}, path = {0};
-    Status status =
-        heatmap_page_write(&(HeatmapPage){.models = models,
-                                          .paths = &options->models,
-                                          .translating = translating,
-                                          .lines = lines->items,
-                                          .targets = targets->count > 0 ? targets->items : NULL,
-                                          .count = lines->count,
-                                          .layer = options->layer,
-                                          .head = options->head,
-                                          .subwords = options->subwords},
-                           &content);
+    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
+                                                      .paths = &options->models,
+                                                      .translating = translating,
+                                                      .lines = lines->items,
+                                                      .targets = targets->count > 0 ? targets->items : NULL,
+                                                      .count = lines->count,
+                                                      .layer = options->layer,
+                                                      .head = options->head,
+                                                      .subwords = options->subwords},
+                                       &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
         status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
@@ -371,8 +373,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])
         status = write_page(options, translating, models, &lines, &targets);
-    if (status == STATUS_OK && pictures)
-        status = run(options, translating, models, wanted, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -395,7 +396,8 @@ Status cmd_heatmap(int argc, char **argv) {
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
         for (size_t i = 0; i < given.count; i++)
-            options.subwords |= strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
+            options.subwords |=
+                strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

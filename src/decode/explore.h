@@ -9,9 +9,9 @@
  *     text, confidence
  *     source, target        tokens with </s>; sourceWords, targetWords: words with </s>;
  *     sourceWord, targetWord   the word of each token
- *     log, entropy          of each step, in thousandths: log p, natural; bits of the whole distribution
+ *     log, entropy          of each step, in thousandths: log p, natural; bits of all probabilities
  *     best                  of each step, the ten best tokens: token, p in ten-thousandths, token, p, ...
- *     otherwise             of each step, [token, text, log p]: the best other token, and the translation with
+ *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
  *                           it in its place, found greedily from there
  *     cross                 of each layer and head, packed weights [T, S]; self: of the encoder's, [S, S]
  *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong

@@ -104,8 +104,9 @@ static void write_lines(const char *const *lines, StrBuf *out) {
 }
 
 static void write_head(const char *title, StrBuf *out) {
-    strbuf_add(out, SV("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "));
+    strbuf_add(out,
+               SV("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "));
     explorer_page_hash(EXPLORER_STYLE, out);
     strbuf_add(out, SV("; script-src "));
     explorer_page_hash(EXPLORER_SCRIPT, out);
@@ -118,22 +119,21 @@ static void write_head(const char *title, StrBuf *out) {
 }
 
 /* What the script fills: elements by their id. */
-static const char BODY[] =
-    "<div id=\"explorer\" hidden>\n"
-    "<div class=\"columns\">\n"
-    "<nav id=\"list\" class=\"card list\" aria-label=\"Sentences\"></nav>\n"
-    "<main class=\"card\">\n"
-    "<div id=\"title\" class=\"title\"></div>\n"
-    "<div id=\"tools\" class=\"tools\"></div>\n"
-    "<div id=\"stage\"></div>\n"
-    "</main>\n"
-    "<aside class=\"panel\" aria-label=\"The chosen step\">\n"
-    "<section id=\"step\" class=\"card\"></section>\n"
-    "<section id=\"formula\" class=\"card\"></section>\n"
-    "</aside>\n"
-    "</div>\n"
-    "<p id=\"say\" class=\"unseen\" aria-live=\"polite\"></p>\n"
-    "</div>\n";
+static const char BODY[] = "<div id=\"explorer\" hidden>\n"
+                           "<div class=\"columns\">\n"
+                           "<nav id=\"list\" class=\"card list\" aria-label=\"Sentences\"></nav>\n"
+                           "<main class=\"card\">\n"
+                           "<div id=\"title\" class=\"title\"></div>\n"
+                           "<div id=\"tools\" class=\"tools\"></div>\n"
+                           "<div id=\"stage\"></div>\n"
+                           "</main>\n"
+                           "<aside class=\"panel\" aria-label=\"The chosen step\">\n"
+                           "<section id=\"step\" class=\"card\"></section>\n"
+                           "<section id=\"formula\" class=\"card\"></section>\n"
+                           "</aside>\n"
+                           "</div>\n"
+                           "<p id=\"say\" class=\"unseen\" aria-live=\"polite\"></p>\n"
+                           "</div>\n";
 
 void explorer_page_write(const char *title, StrView data, StrView pictures, StrBuf *out) {
     write_head(title, out);

@@ -11,12 +11,14 @@ printf '%s\n' "i'm home ." "he's calm ." 'go .' 'i lost .' >"$TMP/four"
 
 # check_page FILE: in one piece, asks nobody for anything, nothing but its own script
 check_page() {
-    [ "$(head -n 1 "$1")" = "<!DOCTYPE html>" ] && [ "$(tail -n 1 "$1")" = "</html>" ] || fail "no whole page: $1"
-    grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$1" ||
-        fail "no policy: $1"
+    [ "$(head -n 1 "$1")" = "<!DOCTYPE html>" ] && [ "$(tail -n 1 "$1")" = "</html>" ] ||
+        fail "no whole page: $1"
+    hash="'sha256-[A-Za-z0-9+/]\{43\}='"
+    grep -q "default-src 'none'; style-src $hash; script-src $hash;" "$1" || fail "no policy: $1"
     [ "$(grep -o '<script' "$1" | wc -l)" -eq 2 ] || fail "scripts: $1"
     ! sed '/<script>/,$d' "$1" | grep -Eiq '<[^>]* on[a-z]+ *=' || fail "an event handler: $1"
-    sed -n '/id="data">/,/<\/script>/p' "$1" | sed 's/.*id="data">//; s/<\/script>$//; /^<script>/,$d' >"$TMP/data"
+    sed -n '/id="data">/,/<\/script>/p' "$1" |
+        sed 's/.*id="data">//; s/<\/script>$//; /^<script>/,$d' >"$TMP/data"
     ! grep -q '[<>&]' "$TMP/data" || fail "the data is not escaped: $1"
 }
 
@@ -24,7 +26,7 @@ expect 0 heatmap -m "$model" -o "$TMP/one" <"$TMP/four"
 check_page "$TMP/one.html"
 ! grep -Eiq 'https?:|//[a-z]+\.|@import|url\(' "$TMP/one.html" || fail "an address in the page"
 [ "$(grep -c '<figure' "$TMP/one.html")" -eq 4 ] || fail "pictures without script"
-for i in 1 2 3 4 5; do cat "$TMP/four"; done >"$TMP/twenty"
+cat "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" >"$TMP/twenty"
 expect 0 heatmap -m "$model" <"$TMP/twenty"
 [ "$(wc -c <"$TMP/out")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
 printf '\n' | expect 0 heatmap -m "$model"
@@ -73,7 +75,8 @@ cp tests/cli/explorer.html "$TMP/test.html"
 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --disable-web-security \
     --user-data-dir="$TMP/browser" --virtual-time-budget=600000 --dump-dom "file://$TMP/test.html" \
     >"$TMP/dom" 2>"$TMP/err" || fail "$browser: $(tail -n 3 "$TMP/err")"
-sed -n '/<pre/,/<\/pre>/p' "$TMP/dom" | sed 's/.*<pre[^>]*>//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$TMP/report"
+sed -n '/<pre/,/<\/pre>/p' "$TMP/dom" |
+    sed 's/.*<pre[^>]*>//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$TMP/report"
 ! grep -q '^WRONG' "$TMP/report" || fail "$(grep '^WRONG' "$TMP/report")"
 grep -q '^finished' "$TMP/report" || fail "the browser stopped: $(tail -n 3 "$TMP/report")"
 [ "$(grep -c '^ok' "$TMP/report")" -ge 50 ] || fail "checks: $(grep -c '^ok' "$TMP/report")"
@@ -84,6 +87,7 @@ for level in word subword; do
     awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/wanted"
     if [ $level = word ]; then kind=cell; else kind=subcell; fi
     sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/wanted" - |
-        awk '{ d = $1 - $2; if (NF != 2 || d > 0.0016 || d < -0.0016) bad = 1 } END { exit bad || NR < 20 }' ||
+        awk '{ d = $1 - $2; if (NF != 2 || d > 0.0016 || d < -0.0016) bad = 1 }
+            END { exit bad || NR < 20 }' ||
         fail "weights of the page, $level: $(paste "$TMP/wanted" "$TMP/report" | head)"
 done
