@@ -133,7 +133,8 @@ to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; 
 $(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
 	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
 	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
-	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } >$@.new && mv $@.new $@
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } \
+	>$@.new && mv $@.new $@
 $(ASSETS).o: $(ASSETS).c $(BUILD)/flags
 	$(compile) -c -o $@ $<
 
@@ -353,7 +354,7 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.safetensors examples/*)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)

@@ -22,7 +22,7 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet, self;
+    bool quiet, self, subwords; /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
@@ -34,7 +34,8 @@ static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json"
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
+             "by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
@@ -46,12 +47,13 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on"},
+     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
     {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
      .help = "columns are the translation's own earlier words, which a decoder with "
              "model.decoder.self_attention looks at"},
@@ -75,6 +77,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
+    "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
     "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
@@ -308,17 +311,16 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const ModelSet *models, const Lines *lines, const Lines *targets) {
     StrBuf content = {0}, path = {0};
-    Status status =
-        heatmap_page_write(&(HeatmapPage){.models = models,
-                                          .paths = &options->models,
-                                          .translating = translating,
-                                          .lines = lines->items,
-                                          .targets = targets->count > 0 ? targets->items : NULL,
-                                          .count = lines->count,
-                                          .layer = options->layer,
-                                          .head = options->head,
-                                          .level = (AlignmentLevel)options->level},
-                           &content);
+    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
+                                                      .paths = &options->models,
+                                                      .translating = translating,
+                                                      .lines = lines->items,
+                                                      .targets = targets->count > 0 ? targets->items : NULL,
+                                                      .count = lines->count,
+                                                      .layer = options->layer,
+                                                      .head = options->head,
+                                                      .subwords = options->subwords},
+                                       &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
         status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
@@ -410,8 +412,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])
         status = write_page(options, translating, models, &lines, &targets);
-    if (status == STATUS_OK && pictures)
-        status = run(options, translating, models, wanted, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -433,6 +434,9 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
+        for (size_t i = 0; i < given.count; i++)
+            options.subwords |=
+                strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);
