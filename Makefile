@@ -39,7 +39,7 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 
 # Contraction of a*b+c into one rounding is left to the kernels that ask for it: elsewhere the same source
 # gives the same bits with every compiler.
-BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
 ifdef WERROR
 BASE_CFLAGS += -Werror
@@ -47,12 +47,19 @@ endif
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
+# Hardened as distributions do it. Sanitizers have checks of their own, and those of the C library want -O1.
+ifeq ($(SANITIZE)$(filter -O0,$(CFLAGS)),)
+BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fPIE
+ifeq ($(shell uname -s),Linux)
+HARDENED_LINK := -pie -Wl,-z,relro,-z,now
+endif
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
 COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
-LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(LDFLAGS)
+LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm $(LDLIBS)
 
 # src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
@@ -97,6 +104,8 @@ TEST_MAINS := $(call mains,$(TEST_SRC))
 TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+FAULT_BIN := $(BUILD)/faults/fault_target $(BUILD)/faults/reseal
+FAULT_OBJ := $(FAULT_BIN:$(BUILD)/faults/%=$(BUILD)/obj/tests/faults/%.o)
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
 FUZZ_SRC := $(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -148,6 +157,11 @@ $(filter $(BUILD)/$(1)/%,$(TEST_BIN)): \
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 
+# Programs that scripts of the tests run.
+$(FAULT_BIN): $(BUILD)/faults/%: $(BUILD)/obj/tests/faults/%.o $(LIB)
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
+
 # Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
 FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
 $(BUILD)/flags: force
@@ -159,7 +173,7 @@ force:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 %.d: ;
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FAULT_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
 
 q := $(if $(V),,@)
 say = @echo "  "
@@ -208,7 +222,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -253,7 +267,7 @@ faults: all ## every call and allocation of every command fails once; memory, fi
 TORTURE_MINUTES ?= 0
 torture: all ## kill trainings at random times and go on, start two at once in one folder
 	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
-.SECONDARY: $(FUZZ_OBJ)
+.SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.
 BENCH ?= --config configs/bench-bidirectional.json
@@ -267,7 +281,7 @@ FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 # The layout is that of one version, others differ in places. Where CI is set, a check that is skipped fails.
 CLANG_FORMAT ?= clang-format
 has_clang_format = $(CLANG_FORMAT) --version 2>/dev/null | grep -q 'version 14\.'
-.PHONY: lint format man install uninstall deb dist clean help
+.PHONY: lint tidy format man install uninstall deb dist clean help
 lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
@@ -277,6 +291,13 @@ lint: ## layout, include rule, file headers, static checks
 	@if command -v cppcheck >/dev/null; then cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -Isrc \
 	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro src; \
 	else echo "skipped: cppcheck is not installed"; fi
+
+# What each tool is not asked stands in .clang-tidy with its reason.
+tidy: ## clang-tidy and gcc's analyzer over the source: minutes
+	@command -v clang-tidy >/dev/null || { echo "make: clang-tidy is not installed" >&2; exit 1; }
+	@for file in $(filter-out $(KERN),$(SRC)); do echo "$$file"; \
+	clang-tidy --quiet "$$file" -- $(BASE_CFLAGS) $(PKG_CFLAGS) 2>/dev/null || exit 1; \
+	gcc -fanalyzer -Werror -O1 $(BASE_CFLAGS) $(PKG_CFLAGS) -c -o /dev/null "$$file" || exit 1; done
 
 format: ## rewrite the C files in the project's layout
 	@$(has_clang_format) || { echo "make: '$(CLANG_FORMAT)' is not clang-format 14" >&2; exit 1; }

@@ -1,6 +1,7 @@
 /* command_io.c - see command_io.h. */
 #include "cli/command_io.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -80,6 +81,7 @@ static const DecodeOptions MODELS_MOST = {.beam_size = 20,
 
 /* The search options of the first model, as far as it may choose them. */
 static DecodeOptions models_decode(const ModelSet *models) {
+    assert(models->count > 0 && models->items);
     DecodeOptions decode = seq2seq_config(models->items[0])->decode;
 #define BOUND(field)                                                                                         \
     if (decode.field > MODELS_MOST.field) decode.field = MODELS_MOST.field;

@@ -1,6 +1,7 @@
 /* line_guides.c - see line_guides.h. */
 #include "cli/line_guides.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -82,6 +83,7 @@ static Status read_glossary(LineGuides *guides, const char *path) {
     line_reader_close(reader);
     if (status == STATUS_OK && guides->term_count == 0)
         status = status_fail(STATUS_DATA, "glossary '%s' has no terms", path);
+    assert(status != STATUS_OK || guides->terms);
     if (status == STATUS_OK) qsort(guides->terms, guides->term_count, sizeof *guides->terms, term_compare);
     return status;
 }
