@@ -205,7 +205,7 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs faults torture bench
+.PHONY: deps demo test check tests asan ubsan sanitize coverage bench fuzz fuzz-programs faults torture
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -256,8 +256,9 @@ fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	HOT_CFLAGS=-O1 fuzz-programs
 	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
 	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
-	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
+	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
+	-print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || \
+	exit 1; done
 fuzz-programs: $(FUZZ_BIN)
 
 # Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
