@@ -92,6 +92,8 @@ LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISA
 F64_SRC := $(filter src/base/% src/num/% src/layers/% src/models/% src/text/%,$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
 F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/num/kern_impl_base.o)
+ASSETS := $(BUILD)/obj/explorer_assets
+LIB_OBJ += $(ASSETS).o
 LIB := $(BUILD)/libattn-mt.a
 F64_LIB := $(BUILD)/f64/libattn-mt-f64.a
 BIN := $(BUILD)/attn-mt
@@ -123,6 +125,16 @@ $(F64_LIB): $(F64_OBJ)
 $(LIB) $(F64_LIB):
 	$(say) "AR  " $@
 	$(q)rm -f $@ && $(AR) rcs $@ $^
+
+# The explorer's style sheet and script as lines of C, without their comments and indents.
+EXPLORER := src/viz/explorer/explorer
+to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; s/.*/    "&\\n",/'
+$(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
+	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
+	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } >$@.new && mv $@.new $@
+$(ASSETS).o: $(ASSETS).c $(BUILD)/flags
+	$(compile) -c -o $@ $<
 
 # The numeric folders run hot loops: they are optimized further than the rest.
 $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)

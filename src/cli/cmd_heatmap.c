@@ -1,15 +1,19 @@
 /* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and
  * pictures. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/heatmap_page.h"
 #include "decode/alignment.h"
+#include "decode/trace.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -20,9 +24,9 @@ typedef struct {
     bool quiet;
 } HeatmapOptions;
 
-typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMATS } Format;
-#define FORMAT_CHOICES "text|csv|pgm|svg"
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg"};
+typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
+#define FORMAT_CHOICES "text|csv|pgm|svg|json|html"
+static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
 #define FIELD(member) OPT_FIELD(HeatmapOptions, member)
 
@@ -32,7 +36,9 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "model to translate with; of several that vote, the first one's attention is shown",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
-     .arg = "NAMES", .help = "what to write; default: text, or with --output csv, pgm and svg"},
+     .arg = "NAMES",
+     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
+             "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
@@ -63,7 +69,8 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
-    "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n";
+    "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
+    "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
 /* The lines of a text, without their ends. */
 typedef struct {
@@ -106,8 +113,62 @@ static void lines_add(Lines *lines, const char *text) {
 
 /* ---- output ---- */
 
-static void draw(const Heatmap *map, Format format, const HeatmapOptions *options, StrBuf *out) {
+/* One sentence. */
+typedef struct {
+    StrView line;
+    const Translation *translation;
+    const Seq2Seq *model;
+    const Backpointers *tree; /* what the search kept; empty if nothing was searched for, or no JSON wanted */
+    Heatmap map;
+} Shown;
+
+static void write_strings(const char *key, const char *const *strings, int count, StrBuf *out) {
+    strbuf_format(out, "\"%s\": [", key);
+    for (int i = 0; i < count; i++) {
+        if (i > 0) strbuf_add(out, SV(", "));
+        json_write_string(out, sv(strings[i]));
+    }
+    strbuf_add(out, SV("], "));
+}
+
+/* The picture's own rows and columns, then all that the model computed. */
+static void write_json(const Shown *shown, StrBuf *out) {
+    enum { BEST = 10 };
+    const Translation *translation = shown->translation;
+    const TranslationItem *item = &translation->items[0];
+    const Heatmap *map = &shown->map;
+    int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
+    Trace trace;
+    trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
+              (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
+    strbuf_add(out, SV("{\"sentence\": "));
+    json_write_string(out, shown->line);
+    strbuf_add(out, SV(",\n\"translation\": "));
+    json_write_string(out, strbuf_view(&item->text));
+    strbuf_add(out, SV(",\n\"heatmap\": {"));
+    write_strings("rows", map->row_labels, map->rows, out);
+    write_strings("columns", map->column_labels, map->columns, out);
+    strbuf_add(out, SV("\"weights\": ["));
+    for (int r = 0; r < map->rows; r++)
+        for (int c = 0; c < map->columns; c++)
+            strbuf_format(out, "%s%.9g%s",
+                          c   ? ", "
+                          : r ? ", ["
+                              : "[",
+                          (double)map->weights[(size_t)r * (size_t)map->columns + (size_t)c],
+                          c + 1 < map->columns ? "" : "]");
+    strbuf_add(out, SV("]},\n"));
+    trace_write_json(&trace, shown->model, shown->tree, out);
+    strbuf_add(out, SV("}\n"));
+    trace_free(&trace);
+}
+
+static void draw(const Shown *shown, Format format, const HeatmapOptions *options, StrBuf *out) {
+    const Heatmap *map = &shown->map;
     switch (format) {
+    case FORMAT_JSON:
+        write_json(shown, out);
+        break;
     case FORMAT_CSV:
         heatmap_write_csv(map, out);
         break;
@@ -130,13 +191,13 @@ static Status write_file(const char *path, StrView content, bool quiet) {
 }
 
 /* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
-static Status show(const Heatmap *map, const HeatmapOptions *options, const bool *wanted, int number) {
+static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!wanted[f]) continue;
+        if (!wanted[f] || f == FORMAT_HTML) continue;
         StrBuf content = {0}, path = {0};
-        if (!options->output && number > 1) strbuf_add_char(&content, '\n');
-        draw(map, (Format)f, options, &content);
+        if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
+        draw(shown, (Format)f, options, &content);
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
@@ -152,20 +213,22 @@ static Status show(const Heatmap *map, const HeatmapOptions *options, const bool
 }
 
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
-                               const HeatmapOptions *options, const bool *wanted, int number) {
+                               const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
+                               int number) {
     Alignment alignment;
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
     alignment_make(&alignment, translation, 0, (AlignmentLevel)options->level,
                    seq2seq_source(models->items[0]), seq2seq_target(models->items[0]));
     strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
-    Heatmap map = {.rows = alignment.rows,
-                   .columns = alignment.columns,
-                   .row_labels = (const char *const *)alignment.row_labels,
-                   .column_labels = (const char *const *)alignment.column_labels,
-                   .weights = alignment.weights,
-                   .title = strbuf_text(&title)};
-    Status status = show(&map, options, wanted, number);
+    Shown shown = {line, translation, models->items[0], tree, {0}};
+    shown.map = (Heatmap){.rows = alignment.rows,
+                          .columns = alignment.columns,
+                          .row_labels = (const char *const *)alignment.row_labels,
+                          .column_labels = (const char *const *)alignment.column_labels,
+                          .weights = alignment.weights,
+                          .title = strbuf_text(&title)};
+    Status status = show(&shown, options, wanted, number);
     alignment_free(&alignment);
     strbuf_free(&title);
     return status;
@@ -173,16 +236,21 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* ---- the command ---- */
 
-static Status run(const HeatmapOptions *options, const TranslatorOptions *translating, const ModelSet *models,
+/* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
+static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
                   const bool *wanted, const Lines *lines, const Lines *targets) {
     enum { TOGETHER = 256 };
+    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
     Translation results[TOGETHER];
     Translator *translator = NULL;
+    Backpointers tree = {0};
+    if (wanted[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    if (wanted[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
     UnseenText unseen = {0};
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
-    for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
-        int n = lines->count - first < TOGETHER ? lines->count - first : TOGETHER;
+    for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
+        int n = lines->count - first < together ? lines->count - first : together;
         if (targets->count > 0)
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
@@ -192,10 +260,11 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
             int number = lines->count > 1 ? first + i + 1 : 0;
             unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
-                status =
-                    show_translation(&results[i], lines->items[first + i], models, options, wanted, number);
+                status = show_translation(&results[i], lines->items[first + i], models, &tree, options,
+                                          wanted, number);
             translation_free(&results[i]);
         }
+        backpointers_free(&tree);
     }
     if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
     unseen_text_free(&unseen);
@@ -204,12 +273,36 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
     return status;
 }
 
+/* All sentences in one file. */
+static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
+                         const ModelSet *models, const Lines *lines, const Lines *targets) {
+    StrBuf content = {0}, path = {0};
+    Status status =
+        heatmap_page_write(&(HeatmapPage){.models = models,
+                                          .paths = &options->models,
+                                          .translating = translating,
+                                          .lines = lines->items,
+                                          .targets = targets->count > 0 ? targets->items : NULL,
+                                          .count = lines->count,
+                                          .layer = options->layer,
+                                          .head = options->head,
+                                          .level = (AlignmentLevel)options->level},
+                           &content);
+    if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
+    if (status == STATUS_OK)
+        status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
+                                 : command_print(strbuf_view(&content));
+    strbuf_free(&content);
+    strbuf_free(&path);
+    return status;
+}
+
 /* Which formats, and do they go where they are to go? */
 static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
     int count = 0;
     for (size_t i = 0; i < options->formats.count; i++)
         for (int f = 0; f < FORMATS; f++) {
-            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg"};
+            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg", "json", "html"};
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
@@ -253,6 +346,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
     int layers, heads;
+    TRY(seq2seq_check_attention(model));
     seq2seq_attentions(model, &layers, &heads);
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
     bool layer = options->layer > layers;
@@ -273,7 +367,12 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
-    if (status == STATUS_OK) status = run(options, translating, models, wanted, &lines, &targets);
+    bool pictures = false;
+    for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
+    if (status == STATUS_OK && wanted[FORMAT_HTML])
+        status = write_page(options, translating, models, &lines, &targets);
+    if (status == STATUS_OK && pictures)
+        status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;

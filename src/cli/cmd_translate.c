@@ -80,14 +80,16 @@ static const Option TRANSLATE_OPTIONS[] = {
              "stays"},
     {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
      .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back where the attention says"},
+             "back where the attention says; markup in prefixes is only taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
-     .help = "every translation begins with this; a word at its end may be completed unless a space follows",
+     .help = "every translation begins with this, of a paragraph its first sentence; a word at its end may "
+             "be completed unless a space follows",
      .group = "Guided translation"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, the translation must have TARGET"},
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
+             "have TARGET"},
     {0}};
 /* clang-format on */
 
@@ -115,6 +117,7 @@ typedef struct {
     OutFile *output;
     LineWindow window;
     LineGuides *guides;
+    Glossary *glossary;
     UnseenText unseen;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
@@ -140,12 +143,12 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
-/* Say once if lines with constraints need a wider beam than was asked for. */
-static void tell_beam(Session *session, const LineGuide *guides) {
-    if (session->told_beam || session->options.quiet || !guides) return;
+/* Say once if lines with constraints needed a wider beam than was asked for. */
+static void tell_beam(Session *session, const Translation *results) {
+    if (session->told_beam || session->options.quiet) return;
     if (session->translating.search.decode.beam_size >= CONSTRAINTS_BEAM) return;
     for (int i = 0; i < session->window.count && !session->told_beam; i++)
-        session->told_beam = guides[i].constraint_count > 0;
+        session->told_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
     if (session->told_beam)
         log_info("lines with constraints are searched with --beam-size %d, the least they need",
                  CONSTRAINTS_BEAM);
@@ -179,7 +182,6 @@ static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
     const LineGuide *guides;
     TRY(line_guides_next(session->guides, window, &guides));
-    tell_beam(session, guides);
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
@@ -189,6 +191,7 @@ static Status translate_window(Session *session, long first_number) {
     if (marked) take_markup(window, markups, plain);
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
+    tell_beam(session, results);
     if (marked) put_markup(session, markups, results);
     mem_free(plain);
     mem_free(markups);
@@ -376,8 +379,11 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
-    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->glossary,
-                         &seq2seq_config(session->models.items[0])->text));
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
+    if (options->glossary)
+        TRY(glossary_read(&session->glossary, options->glossary,
+                          &seq2seq_config(session->models.items[0])->text));
+    session->translating.glossary = session->glossary;
     TRY(choose_confidence(session));
     session->translating.crop = options->crop;
     session->translating.split = options->split;
@@ -389,6 +395,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &session->translating, session->workers));
     session->window.json = options->json_input;
+    session->window.split = options->split;
     session->window.most_lines =
         decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
     if (session->interactive) session->window.most_lines = 1;
@@ -412,7 +419,8 @@ static Status session_end(Session *session, Status status) {
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
         status =
-            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\"", bad, bad == 1 ? " is" : "s are");
+            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
+                        bad, bad == 1 ? " is" : "s are");
     return status;
 }
 
@@ -441,6 +449,7 @@ Status cmd_translate(int argc, char **argv) {
     line_window_free(&session.window);
     unseen_text_free(&session.unseen);
     line_guides_free(session.guides);
+    glossary_free(session.glossary);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

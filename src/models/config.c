@@ -101,11 +101,14 @@ const Option MODEL_OPTIONS[] = {
      .arg = "KIND", .help = "first recurrent state: from the mean annotation, or the encoder's final states"},
     {.key = "model.decoder.input_feeding", MODEL(BOOL, input_feeding), .fallback = "false",
      .help = "luong: the attentional vector is also input of the next step"},
+    {.key = "model.decoder.self_attention", MODEL(BOOL, decoder_self_attention), .fallback = "false",
+     .help = "the readout of a recurrent decoder also looks at the decoder's own earlier outputs"},
     {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
      .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
                             "(luong: size of its vector, embedding or hidden)"},
     {.key = "model.attention", MODEL(CHOICE, attention), .fallback = "additive", .choices = ATTENTION_CHOICES,
-     .arg = "NAME", .help = "attention score function of recurrent decoders"},
+     .arg = "NAME", .help = "attention score function of recurrent decoders; none: no attention, they read "
+                            "the encoder's final state at every step"},
     {.key = "model.attention_size", MODEL(INT, attention_size), .fallback = "0", .max = 65536, .arg = "N",
      .help = "hidden units of the scores additive and concat; 0 = as the states"},
     {.key = "model.heads", MODEL(INT, heads), .fallback = "4", .min = 1, .max = 1024, .arg = "N",
@@ -296,12 +299,34 @@ static Status check_start(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+/* Self-attention stands between the last output and the output layer. */
+static Status check_self_attention(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (!m->decoder_self_attention) return STATUS_OK;
+    if (m->decoder_style == DECODER_TRANSFORMER) {
+        s = status_fail(s,
+                        "model.decoder.self_attention is for recurrent decoders: a Transformer has its own");
+        return status_hint(s, "leave it off, or choose another model.decoder.style");
+    }
+    if (m->readout == READOUT_LINEAR && m->decoder_style != DECODER_LUONG) {
+        s = status_fail(s,
+                        "model.decoder.self_attention has no reader: a linear readout sees the state alone");
+        return status_hint(s, "set model.decoder.readout = \"deep\", or leave self-attention off");
+    }
+    if (m->input_feeding) {
+        s = status_fail(s, "model.decoder.self_attention and model.decoder.input_feeding exclude each other");
+        return status_hint(s, "both are ways to remember what was translated: choose one");
+    }
+    return STATUS_OK;
+}
+
 static Status check_styles(const ModelOptions *m) {
     Status s = STATUS_USAGE;
     if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
         s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
         return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");
     }
+    TRY(check_self_attention(m));
     if (m->encoder_style == ENCODER_CONV && m->positions == POSITIONS_RELATIVE) {
         s = status_fail(s, "model.positions = \"relative\" changes attention scores, convolutions have none");
         return status_hint(s, "choose sinusoidal, learned or none");

@@ -31,8 +31,11 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
-/* How many layers of the decoder look at the source, with how many heads. */
+/* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
+ */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
+/* STATUS_USAGE if the model has no attention to the source to show. */
+Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);
@@ -72,5 +75,9 @@ typedef struct {
  * tape_backward gives scale * d loss. */
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
+
+/* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
+ * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
+Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
 
 #endif

@@ -52,8 +52,15 @@ expect 2 "$attn" inspect "$model" "$model"
 says "more than one file"
 expect 1 "$attn" inspect "$TMP/nothing"
 says "nothing"
-expect 3 "$attn" translate -m "$TMP/tiny.tsv"
-says "not a model file: it looks like text"
+for command in 'translate -m' 'score -m' 'heatmap -m' 'bleu --source data/test.tsv --model'; do
+    # shellcheck disable=SC2086  # words
+    expect 3 "$attn" $command "$TMP/tiny.tsv" data/test.tsv
+    says "'$TMP/tiny.tsv': not a model file: it looks like text"
+    says "hint: models are the best.safetensors and last.safetensors of a run directory"
+done
+gzip -c "$TMP/tiny.tsv" >"$TMP/tiny.gz"
+expect 3 "$attn" translate -m "$TMP/tiny.gz"
+says "hint: models are the best.safetensors"
 expect 3 "$attn" translate -m "$TMP/one"
 says "'$TMP/one': it is a folder"
 says "hint: the model in it is '$model'"

@@ -144,7 +144,8 @@ train 2 none "$TMP/new.tsv" --init "$model" --set text.lowercase=true
 says 'its text.lowercase is false'
 train 1 none "$TMP/new.tsv" --init "$TMP/missing.safetensors"
 train 3 none "$TMP/new.tsv" --init "$TMP/new.tsv"
-says "'$TMP/new.tsv'"
+says "'$TMP/new.tsv': not a model file: it looks like text"
+says 'hint: models are the best.safetensors and last.safetensors of a run directory'
 
 # ---- short targets -----------------------------------------------------------------------------------------
 

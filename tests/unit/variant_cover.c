@@ -46,6 +46,7 @@ static const struct {
     {"model.encoder.width", "2|3|5", reads_conv},
     {"model.decoder.start", NULL, writes_recurrent},
     {"model.decoder.input_feeding", NULL, writes_luong},
+    {"model.decoder.self_attention", NULL, writes_recurrent},
     {"model.decoder.readout", NULL, has_readouts},
     {"model.norm", NULL, has_blocks},
     {"model.heads", "1|2", has_blocks},
