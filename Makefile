@@ -234,7 +234,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+tests: all $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests

@@ -8,8 +8,7 @@
 
 static void check_guide(const LineGuide *guide) {
     require(utf8_valid(guide->prefix));
-    for (int i = 0; i < guide->constraint_count; i++)
-        require(utf8_valid(guide->constraints[i].target) && utf8_valid(guide->constraints[i].source));
+    for (int i = 0; i < guide->constraint_count; i++) require(utf8_valid(guide->constraints[i]));
 }
 
 static void check(const LineWindow *window) {
