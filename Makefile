@@ -40,7 +40,7 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 
 # Contraction of a*b+c into one rounding is left to the kernels that ask for it: elsewhere the same source
 # gives the same bits with every compiler.
-BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
 # Objects fit into the program and into the shared library, which shows only what its header declares.
 BASE_CFLAGS += -fPIC -fvisibility=hidden
@@ -56,12 +56,19 @@ ifeq ($(SERVE),yes)
 BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
 SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 endif
+# Hardened as distributions do it. Sanitizers have checks of their own, and those of the C library want -O1.
+ifeq ($(SANITIZE)$(filter -O0,$(CFLAGS)),)
+BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+ifeq ($(shell uname -s),Linux)
+HARDENED_LINK := -pie -Wl,-z,relro,-z,now
+endif
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
 COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
-LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(LDFLAGS)
+LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm $(LDLIBS)
 
 # src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
@@ -108,6 +115,8 @@ TEST_MAINS := $(call mains,$(TEST_SRC))
 TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+FAULT_BIN := $(BUILD)/faults/fault_target $(BUILD)/faults/reseal
+FAULT_OBJ := $(FAULT_BIN:$(BUILD)/faults/%=$(BUILD)/obj/tests/faults/%.o)
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
 FUZZ_SRC := $(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -195,7 +204,7 @@ endif
 
 $(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
 	$(say) LINK $@
-	$(q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
 $(BUILD)/libattn_mt.so: $(SHARED)
 	$(q)ln -sf $(<F) $@
 $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
@@ -205,6 +214,11 @@ $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
 	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
 $(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
 	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+
+# Programs that scripts of the tests run.
+$(FAULT_BIN): $(BUILD)/faults/%: $(BUILD)/obj/tests/faults/%.o $(LIB)
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
 
 # Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
 FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
@@ -217,7 +231,7 @@ force:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 %.d: ;
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FAULT_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
 
 q := $(if $(V),,@)
 say = @echo "  "
@@ -254,7 +268,7 @@ $(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs faults torture bench
+.PHONY: deps demo test check tests asan ubsan sanitize coverage bench fuzz fuzz-programs faults torture
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -271,7 +285,7 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs without running them
+tests: all $(LIBRARY) $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -305,8 +319,9 @@ fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	HOT_CFLAGS=-O1 fuzz-programs
 	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
 	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
-	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
+	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
+	-print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || \
+	exit 1; done
 fuzz-programs: $(FUZZ_BIN)
 
 # Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
@@ -316,7 +331,7 @@ faults: all ## every call and allocation of every command fails once; memory, fi
 TORTURE_MINUTES ?= 0
 torture: all ## kill trainings at random times and go on, start two at once in one folder
 	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
-.SECONDARY: $(FUZZ_OBJ)
+.SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.
 BENCH ?= --config configs/bench-bidirectional.json
@@ -330,7 +345,7 @@ FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 # The layout is that of one version, others differ in places. Where CI is set, a check that is skipped fails.
 CLANG_FORMAT ?= clang-format
 has_clang_format = $(CLANG_FORMAT) --version 2>/dev/null | grep -q 'version 14\.'
-.PHONY: lint format man install uninstall deb dist clean help
+.PHONY: lint tidy format man install uninstall deb dist clean help
 lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
@@ -340,6 +355,13 @@ lint: ## layout, include rule, file headers, static checks
 	@if command -v cppcheck >/dev/null; then cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -Isrc \
 	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro src; \
 	else echo "skipped: cppcheck is not installed"; fi
+
+# What each tool is not asked stands in .clang-tidy with its reason.
+tidy: ## clang-tidy and gcc's analyzer over the source: minutes
+	@command -v clang-tidy >/dev/null || { echo "make: clang-tidy is not installed" >&2; exit 1; }
+	@for file in $(filter-out $(KERN),$(SRC)); do echo "$$file"; \
+	clang-tidy --quiet "$$file" -- $(BASE_CFLAGS) $(PKG_CFLAGS) 2>/dev/null || exit 1; \
+	gcc -fanalyzer -Werror -O1 $(BASE_CFLAGS) $(PKG_CFLAGS) -c -o /dev/null "$$file" || exit 1; done
 
 format: ## rewrite the C files in the project's layout
 	@$(has_clang_format) || { echo "make: '$(CLANG_FORMAT)' is not clang-format 14" >&2; exit 1; }

@@ -231,7 +231,7 @@ struct LineReader {
 };
 
 Status line_reader_open(LineReader **opened, const char *path) {
-    Source *source;
+    Source *source = NULL;
     TRY(source_open(&source, path));
     LineReader *reader = mem_alloc(1, sizeof *reader);
     reader->source = source;

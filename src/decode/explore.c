@@ -38,7 +38,7 @@ void explore_free(Explore *explore) {
 
 /* Its number. */
 static int keep(Explore *explore, StrView text) {
-    return *hashmap_slot(explore->strings, text, (int)hashmap_count(explore->strings));
+    return (int)*hashmap_slot(explore->strings, text, (int)hashmap_count(explore->strings));
 }
 
 static int keep_token(Explore *explore, const Segmenter *segmenter, int id) {

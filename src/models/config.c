@@ -333,7 +333,7 @@ static Status check_styles(const ModelOptions *m) {
         return status_hint(s, "choose sinusoidal, learned or none");
     }
     const char *score = ATTENTION_SCORES[m->attention].name;
-    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot")) {
+    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot") != 0) {
         s = status_fail(
             s, "a Transformer decoder attends by scaled dot products, not by model.attention = \"%s\"",
             score);

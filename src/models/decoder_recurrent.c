@@ -1,5 +1,7 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
 #include "models/decoder.h"
+
+#include <assert.h>
 #include "models/dropout_streams.h"
 #include "num/notes.h"
 
@@ -306,6 +308,7 @@ static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Seque
 
 /* The first `rows` sentences of the state: those that still run. */
 static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
+    assert(state->layer[0].h);
     if (state->layer[0].h->rows == rows) return;
     for (int l = 0; l < o->decoder_layers; l++) state->layer[l] = cell_rows(tape, state->layer[l], 0, rows);
     if (state->vector) state->vector = tape_rows(tape, state->vector, 0, rows);

@@ -319,7 +319,7 @@ size_t safetensors_count(const SafeFile *file) { return file->count; }
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index) { return &file->entries[index].tensor; }
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name) {
-    int index = hashmap_get(file->by_name, sv(name), -1);
+    int index = (int)hashmap_get(file->by_name, sv(name), -1);
     return index < 0 ? NULL : &file->entries[index].tensor;
 }
 

@@ -86,7 +86,7 @@ void bpe_merge(const Bpe *bpe, size_t rank, StrView *left, StrView *right) {
 
 static int intern(Bpe *bpe, StrView text) {
     size_t before = hashmap_count(bpe->symbols);
-    int id = *hashmap_slot(bpe->symbols, text, (int)before);
+    int id = (int)*hashmap_slot(bpe->symbols, text, (int)before);
     if ((size_t)id == before) {
         MEM_GROW(bpe->made_by, bpe->made_capacity, before + 1);
         bpe->made_by[id] = NONE;
@@ -173,7 +173,7 @@ static size_t split_units(Bpe *bpe, StrView word) {
         size_t length = bpe_unit(bpe->marker, word, position);
         MEM_GROW(bpe->symbol, bpe->symbol_capacity, count + 1);
         MEM_GROW(bpe->start, bpe->start_capacity, count + 2);
-        bpe->symbol[count] = hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
+        bpe->symbol[count] = (int)hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
         bpe->start[count++] = position;
         position += length;
         bpe->start[count] = position;
@@ -196,7 +196,7 @@ static void merge_at(Bpe *bpe, int rank, int at) {
     memcpy(joined, left.data, left.length);
     memcpy(joined + left.length, right.data, right.length);
     int gone = bpe->next[at], after = bpe->next[gone];
-    bpe->symbol[at] = hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
+    bpe->symbol[at] = (int)hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
     bpe->symbol[gone] = NONE;
     bpe->next[at] = after;
     if (after != NONE) bpe->previous[after] = at;
@@ -237,7 +237,7 @@ void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context) {
 }
 
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right) {
-    int symbol = hashmap_get(bpe->symbols, piece, NONE);
+    int symbol = (int)hashmap_get(bpe->symbols, piece, NONE);
     if (symbol == NONE || bpe->made_by[symbol] == NONE) return false;
     Merge merge = bpe->merges[bpe->made_by[symbol]];
     size_t cut = hashmap_key(bpe->symbols, (size_t)merge.left).length;

@@ -141,7 +141,7 @@ static void encode_token(void *context, StrView token) {
         encode_id(encoder, known_id(segmenter, token), token);
         return;
     }
-    int at = segmenter->known ? hashmap_get(segmenter->known, token, -1) : -1;
+    int at = segmenter->known ? (int)hashmap_get(segmenter->known, token, -1) : -1;
     if (at >= 0 && encode_known(encoder, segmenter->pool.ids + at + 1, segmenter->pool.ids[at])) return;
     size_t before = encoder->ids->count;
     bpe_apply(segmenter->bpe, token, encode_piece, encoder);

@@ -291,7 +291,7 @@ static Status hint_cure(const Trainer *t) {
 static void show_samples(const Trainer *t, const ValidationScore *score) {
     for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
         /* spread over the data, not always the shortest ones at its start */
-        int pair = (int)((2 * (long)i + 1) * score->count / (2 * t->config->train.samples));
+        int pair = (int)((2LL * i + 1) * score->count / (2LL * t->config->train.samples));
         log_info("  source     %s", t->valid.source_text.items[pair]);
         log_info("  reference  %s", t->valid.target_text.items[pair]);
         log_info("  model      %s", score->hypotheses[pair]);
