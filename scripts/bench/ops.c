@@ -99,6 +99,9 @@ static Tensor *context(Tape *t, Operands *r) { return op_context(t, r->x[0], r->
 static Tensor *cross_entropy(Tape *t, Operands *r) {
     return op_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, &r->loss);
 }
+static Tensor *twin_cross_entropy(Tape *t, Operands *r) {
+    return op_twin_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, 5, &r->loss);
+}
 
 static double affine_flops(const OpSizes *s) { return 2.0 * s->B * s->H * 3 * s->H; }
 static double pair_flops(const OpSizes *s) { return 2.0 * s->B * s->S * s->H; }
@@ -134,6 +137,7 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_MASKED_SOFTMAX] = {{{SIZE_ONE, SIZE_BS}}, {0}, false, masked_softmax, NULL},
     [OP_CONTEXT] = {{{SIZE_ONE, SIZE_BS}, WIDE}, {0}, false, context, pair_flops},
     [OP_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, cross_entropy, loss_flops},
+    [OP_TWIN_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, twin_cross_entropy, loss_flops},
 };
 
 /* ---- measuring --------------------------------------------------------------------------------------- */

@@ -178,6 +178,9 @@ const Option TRAIN_OPTIONS[] = {
      .help = "decoupled weight decay"},
     {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
      .help = "probability spread over all tokens"},
+    {.key = "train.rdrop", TRAIN(REAL, rdrop), .fallback = "0", .max = 100, .arg = "X",
+     .help = "R-Drop: each sentence goes through twice, with different dropout, and the distance between "
+             "both predictions costs so much; 0 = off"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},

@@ -55,7 +55,7 @@ typedef struct {
     int epochs, max_updates; /* 0 = no limit */
     double max_minutes;      /* stop after so much training time; 0 = no limit */
     int batch_size, batch_unit, batch_window, accumulate, shards;
-    double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
+    double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, rdrop, average;
     int schedule, warmup;
     double decay_factor; /* plateau */
     int decay_patience;

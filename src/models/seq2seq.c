@@ -173,10 +173,33 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* ---- teacher forcing ---- */
 
 enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
+static const uint32_t SECOND_PASS = UINT32_C(1) << 31; /* and so have the two passes of R-Drop */
+
+/* The same sentences a second time, with masks of their own: as sentences of numbers that no corpus has. */
+static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) {
+    size_t n = (size_t)batch->B;
+    Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
+           *target = tape_alloc(tape, 2 * n * sizeof *target);
+    uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
+    for (size_t i = 0; i < 2 * n; i++) {
+        source[i] = batch->source[i % n];
+        target[i] = batch->target[i % n];
+        sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
+    }
+    TrainingBatch *twice = tape_alloc(tape, sizeof *twice);
+    *twice = (TrainingBatch){2 * batch->B, source, target, sentence, batch->seed_update};
+    return twice;
+}
+
+int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
+    return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
+}
 
 BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale) {
     const ModelOptions *o = &m->config.model;
+    int passes = seq2seq_passes(m, batch->seed_update);
+    if (passes == 2) batch = batch_twice(tape, batch);
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
     Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence, false);
@@ -198,7 +221,12 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
     CrossEntropy result;
     tape_phase(tape, PHASE_OUTPUT);
-    op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale, &result);
+    if (passes == 2)
+        op_twin_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale,
+                              m->config.train.rdrop, &result);
+    else
+        op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale,
+                         &result);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, target->rows};
+    return (BatchLoss){result.loss, result.likelihood, target->rows / passes};
 }

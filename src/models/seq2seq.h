@@ -63,11 +63,15 @@ typedef struct {
 } TrainingBatch;
 
 typedef struct {
-    double loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm */
+    double
+        loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm; with
+                    R-Drop the mean of both passes and what they disagree costs */
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
     long tokens;       /* target tokens with </s> */
 } BatchLoss;
 
+/* How often seq2seq_loss takes each sentence through: twice when training with R-Drop (train.rdrop). */
+int seq2seq_passes(const Seq2Seq *model, uint64_t seed_update);
 /* Forward pass with the reference target. On a recording tape also sets the gradients up so that
  * tape_backward gives scale * d loss. */
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,

@@ -106,5 +106,14 @@ typedef struct {
  * classes. */
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
                          double smoothing, double scale, CrossEntropy *result);
+/* The same for two views of each token, rows r and n + r of x [2n, E], that shall agree: R-Drop, Liang et al.
+ * 2021, halved. With the distributions p and q of a token's views its loss is
+ *
+ *     (loss(p) + loss(q)) / 2 + rdrop (KL(p, q) + KL(q, p)) / 4
+ *
+ * targets [n]; the likelihood is the mean of both views. */
+Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
+                              const int *targets, double smoothing, double scale, double rdrop,
+                              CrossEntropy *result);
 
 #endif

@@ -93,7 +93,8 @@ static void run_shard(void *context, int task, int thread) {
     int *pairs = mem_alloc((size_t)(s->pair_count / s->count + 1), sizeof *pairs);
     int count = deal(s, task, pairs), rows = 0, done = 0;
     for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
-    int pieces = (rows + PIECE_ROWS - 1) / PIECE_ROWS;
+    int passes = seq2seq_passes(s->model, s->seed_update);
+    int pieces = (passes * rows + PIECE_ROWS - 1) / PIECE_ROWS;
     for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
         while (next < count && (double)done * pieces < (double)rows * piece)
             done += rows_of(s->corpus, pairs[next++]);

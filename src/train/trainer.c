@@ -176,6 +176,17 @@ static void warn_of_warmup(const Trainer *t) {
              updates, warmup, updates / 10);
 }
 
+static void warn_of_rdrop(const Trainer *t) {
+    const ModelOptions *m = &t->config->model;
+    if (t->config->train.rdrop <= 0 || m->dropout_embedding + m->dropout_layers + m->dropout_encoder +
+                                               m->dropout_output + m->dropout_attention + m->word_dropout >
+                                           0)
+        return;
+    log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
+             "the same",
+             t->config->train.rdrop);
+}
+
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
@@ -195,6 +206,7 @@ static void announce(const Trainer *t) {
                  "train.shards changes it",
                  t->config->train.shards, t->config->train.shards == 1 ? "" : "s");
     warn_of_warmup(t);
+    warn_of_rdrop(t);
     if (gemm_better_kernel())
         log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
                  gemm_kernel(), gemm_better_kernel());
