@@ -181,6 +181,11 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.rdrop", TRAIN(REAL, rdrop), .fallback = "0", .max = 100, .arg = "X",
      .help = "R-Drop: each sentence goes through twice, with different dropout, and the distance between "
              "both predictions costs so much; 0 = off"},
+    {.key = "train.bpe_dropout_source", TRAIN(REAL, bpe_dropout_source), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "BPE-dropout: probability to pass over a merge in source sentences, which are cut "
+                         "into other pieces each epoch; 0 = off"},
+    {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "the same in target sentences"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
@@ -319,6 +324,15 @@ static Status check_styles(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+static Status check_bpe_dropout(const Config *config) {
+    const TrainOptions *t = &config->train;
+    if (t->bpe_dropout_source <= 0 && t->bpe_dropout_target <= 0) return STATUS_OK;
+    if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but words have none",
+                           t->bpe_dropout_source > 0 ? "source" : "target");
+    return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
 Status config_check(const Config *config) {
     const ModelOptions *m = &config->model;
     if (m->tie == TIE_ALL && !config->text.joint) {
@@ -327,6 +341,7 @@ Status config_check(const Config *config) {
                         "model.tie = \"all\" shares the source embedding, but the vocabularies are separate");
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
+    TRY(check_bpe_dropout(config));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

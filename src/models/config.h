@@ -55,7 +55,9 @@ typedef struct {
     int epochs, max_updates; /* 0 = no limit */
     double max_minutes;      /* stop after so much training time; 0 = no limit */
     int batch_size, batch_unit, batch_window, accumulate, shards;
-    double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, rdrop, average;
+    double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
+    double rdrop; /* weight of the agreement of two passes */
+    double bpe_dropout_source, bpe_dropout_target;
     int schedule, warmup;
     double decay_factor; /* plateau */
     int decay_patience;

@@ -148,13 +148,15 @@ static Status read_data(Trainer *t) {
                                     "out: --set data.held_out=0.1"
                                   : "attn-mt train FILE, or data.train in the configuration");
     }
+    TextOptions text = c->text;
+    text.keep_parts = c->train.bpe_dropout_source > 0 || c->train.bpe_dropout_target > 0;
     if (t->options->resume)
         TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
     else if (t->options->init)
         keep_segmenters(t, t->options->init);
     else
-        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
-    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
+        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &text, &t->source, &t->target));
+    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, text.keep_parts));
     return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
 }
 
@@ -437,6 +439,8 @@ static Status validate(Trainer *t) {
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
+    corpus_resegment(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
+                     (uint64_t)o->seed, (int)t->progress.epoch);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, (int)t->progress.epoch);
     profiler_phase(t->profiler, before);

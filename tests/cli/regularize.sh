@@ -42,6 +42,16 @@ refuses() {
 
 train plain --threads 1
 
+# ---- BPE-dropout -----------------------------------------------------------------------------------------
+
+check source_merges --set train.bpe_dropout_source=0.2
+check target_merges --set train.bpe_dropout_target=0.2
+if cmp -s "$TMP/source_merges/last.safetensors" "$TMP/target_merges/last.safetensors"; then
+    fail "sides are one"
+fi
+refuses "train.bpe_dropout_target passes over merges, but words have none" \
+    --set train.bpe_dropout_target=0.1 --set text.tokenizer=word
+
 # ---- R-Drop ----------------------------------------------------------------------------------------------
 
 check rdrop --set train.rdrop=5
