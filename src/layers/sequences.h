@@ -32,10 +32,11 @@ const Spans *sequences_spans(Tape *tape, const Sequences *sequences, bool causal
 
 typedef struct {
     int B, rows, steps;
-    const int *rank;   /* [B] of sentence b */
-    const int *order;  /* [B] sentence of rank r */
-    const int *length; /* [B] of sentence b, at least 1 */
-    const int *offset; /* [steps + 1] */
+    const int *rank;          /* [B] of sentence b */
+    const int *order;         /* [B] sentence of rank r */
+    const int *length;        /* [B] of sentence b, at least 1 */
+    const int *offset;        /* [steps + 1] */
+    const uint32_t *row_keys; /* [B] of rank r: for dropout masks that stay the same at all steps; or NULL */
 } Packed;
 
 Packed *packed_new(Tape *tape, const int *lengths, int B);

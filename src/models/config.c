@@ -132,6 +132,8 @@ const Option MODEL_OPTIONS[] = {
      .help = "dropout before the output layer"},
     {.key = "model.dropout_attention", MODEL(REAL, dropout_attention), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "dropout of attention weights"},
+    {.key = "model.dropout_state", MODEL(REAL, dropout_state), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "dropout of the state that a recurrent cell reads, the same at all steps of a sentence"},
     {.key = "model.word_dropout", MODEL(REAL, word_dropout), .fallback = "0", .max = 0.95, .arg = "P",
      .help = "probability that a token's embedding is zero"},
     {0}};

@@ -46,7 +46,7 @@ typedef struct {
     int max_positions;       /* of learned positions and of the location score */
     int max_relative_position;
     double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, dropout_attention,
-        word_dropout;
+        dropout_state, word_dropout;
 } ModelOptions;
 
 int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-forward network */

@@ -180,10 +180,9 @@ static void warn_of_warmup(const Trainer *t) {
 
 static void warn_of_rdrop(const Trainer *t) {
     const ModelOptions *m = &t->config->model;
-    if (t->config->train.rdrop <= 0 || m->dropout_embedding + m->dropout_layers + m->dropout_encoder +
-                                               m->dropout_output + m->dropout_attention + m->word_dropout >
-                                           0)
-        return;
+    double dropout = m->dropout_embedding + m->dropout_layers + m->dropout_encoder + m->dropout_output +
+                     m->dropout_attention + m->dropout_state + m->word_dropout;
+    if (t->config->train.rdrop <= 0 || dropout > 0) return;
     log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
              "the same",
              t->config->train.rdrop);

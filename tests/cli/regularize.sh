@@ -42,6 +42,12 @@ refuses() {
 
 train plain --threads 1
 
+# ---- recurrent dropout -----------------------------------------------------------------------------------
+
+check state --set model.dropout_state=0.3
+check lstm_state --set model.dropout_state=0.3 --set model.cell=lstm --set model.decoder.style=luong
+refuses "model.dropout_state" --set model.dropout_state=1
+
 # ---- BPE-dropout -----------------------------------------------------------------------------------------
 
 check source_merges --set train.bpe_dropout_source=0.2

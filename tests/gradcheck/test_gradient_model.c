@@ -17,7 +17,7 @@
 
 #define DROPOUTS                                                                                             \
     "model.dropout_embedding=0.3 model.dropout_layers=0.3 model.dropout_encoder=0.2 "                        \
-    "model.dropout_output=0.3 model.dropout_attention=0.25 model.word_dropout=0.15"
+    "model.dropout_output=0.3 model.dropout_attention=0.25 model.word_dropout=0.15 model.dropout_state=0.2"
 
 #define NO_DROPOUTS                                                                                          \
     "model.dropout_embedding=0 model.dropout_layers=0 model.dropout_encoder=0 model.dropout_output=0"
