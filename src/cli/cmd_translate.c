@@ -14,6 +14,7 @@
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
 #include "decode/markup_restore.h"
+#include "decode/mbr.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -27,6 +28,8 @@ typedef struct {
     bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
     char *prefix, *prefix_file, *glossary;
     int alternatives;
+    int mbr;
+    double mbr_scale;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -88,6 +91,12 @@ static const Option TRANSLATE_OPTIONS[] = {
      .help = "the same for each line: one prefix a line"},
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, the translation must have TARGET"},
+    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
+     .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
+                             "with all of them by this score; give a beam of 10 or more",
+     .group = "Choice from the beam"},
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .arg = "X",
+     .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
     {0}};
 /* clang-format on */
 
@@ -174,6 +183,17 @@ static void put_markup(const Session *session, Markup *markups, Translation *res
     }
 }
 
+typedef struct {
+    const TranslateOptions *options;
+    Translation *results;
+} Choosing;
+
+static void choose_one(void *context, int task, int thread) {
+    Choosing *choosing = context;
+    (void)thread;
+    mbr_rerank(&choosing->results[task], (MbrScore)choosing->options->mbr, choosing->options->mbr_scale);
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
@@ -189,6 +209,7 @@ static Status translate_window(Session *session, long first_number) {
     if (marked) take_markup(window, markups, plain);
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
+    workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
     if (marked) put_markup(session, markups, results);
     mem_free(plain);
     mem_free(markups);
@@ -301,6 +322,17 @@ static Status read_alignment(const char *text, OutputStyle *style) {
     return STATUS_OK;
 }
 
+static Status check_mbr(const TranslateOptions *options, int beam) {
+    if (!options->mbr) return STATUS_OK;
+    if (options->alternatives > 0)
+        return status_fail(STATUS_USAGE,
+                           "--alternatives belong to the most probable translation, and --mbr may "
+                           "choose another");
+    if (beam > 1) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--mbr chooses among the translations of a beam, but --beam-size is 1");
+    return status_hint(STATUS_USAGE, "add --beam-size 12");
+}
+
 /* What is printed, and what must be found for it. */
 static Status choose_output(Session *session) {
     const TranslateOptions *options = &session->options;
@@ -315,6 +347,7 @@ static Status choose_output(Session *session) {
         status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
         return status_hint(STATUS_USAGE, "add --json");
     }
+    TRY(check_mbr(options, beam));
     *style = (OutputStyle){.json = options->json || options->json_input,
                            .word_scores = options->word_scores,
                            .alternatives = options->alternatives > 0,
@@ -323,7 +356,7 @@ static Status choose_output(Session *session) {
                            .source = seq2seq_source(session->models.items[0]),
                            .target = seq2seq_target(session->models.items[0])};
     TRY(read_alignment(options->alignment, style));
-    search->n_best = n_best > 1 ? n_best : 1;
+    search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
