@@ -188,6 +188,12 @@ const Option TRAIN_OPTIONS[] = {
                          "into other pieces each epoch; 0 = off"},
     {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "the same in target sentences"},
+    {.key = "train.teacher", TRAIN(LIST, teacher), .arg = "FILES",
+     .help = "models of the same vocabulary whose predictions, their mean, are learned besides the text"},
+    {.key = "train.teacher_share", TRAIN(REAL, teacher_share), .fallback = "0.5", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of train.teacher have"},
+    {.key = "train.ema_teacher", TRAIN(REAL, ema_teacher), .fallback = "0", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of the moving average have after the warm-up; 0 = off"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
@@ -335,6 +341,18 @@ static Status check_bpe_dropout(const Config *config) {
     return status_hint(s, "set text.tokenizer = \"bpe\"");
 }
 
+static Status check_teachers(const TrainOptions *t) {
+    Status s = STATUS_USAGE;
+    int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
+    if (ways > 1) {
+        s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
+        return status_hint(s, "choose one of them");
+    }
+    if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
+    s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
+    return status_hint(s, "set train.average = 0.001");
+}
+
 Status config_check(const Config *config) {
     const ModelOptions *m = &config->model;
     if (m->tie == TIE_ALL && !config->text.joint) {
@@ -344,6 +362,7 @@ Status config_check(const Config *config) {
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
     TRY(check_bpe_dropout(config));
+    TRY(check_teachers(&config->train));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "num/kern.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
@@ -56,6 +57,7 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     m->config = *config;
     memset(&m->config.data, 0, sizeof m->config.data);
     m->config.text.bpe_codes = NULL;
+    m->config.train.teacher = (StrList){0};
     m->source = segmenter_retain(source);
     m->target = segmenter_retain(target);
     m->params = params_new();
@@ -187,7 +189,11 @@ static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) 
         sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
     }
     TrainingBatch *twice = tape_alloc(tape, sizeof *twice);
-    *twice = (TrainingBatch){2 * batch->B, source, target, sentence, batch->seed_update};
+    *twice = (TrainingBatch){.B = 2 * batch->B,
+                             .source = source,
+                             .target = target,
+                             .sentence = sentence,
+                             .seed_update = batch->seed_update};
     return twice;
 }
 
@@ -195,11 +201,14 @@ int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
     return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
 }
 
-BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                       double scale) {
+typedef struct {
+    Tensor *readout;   /* [rows, E] */
+    const int *labels; /* [rows] */
+} Forced;
+
+/* Everything but the output layer, sentence after sentence. */
+static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     const ModelOptions *o = &m->config.model;
-    int passes = seq2seq_passes(m, batch->seed_update);
-    if (passes == 2) batch = batch_twice(tape, batch);
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
     Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence, false);
@@ -219,14 +228,42 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
+    tape_phase(tape, before);
+    return (Forced){readout, labels};
+}
+
+/* Of a batch that goes through twice, the labels of the first pass are those of both. */
+BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                       double scale) {
+    int passes = seq2seq_passes(m, batch->seed_update);
+    Forced f = run_forced(m, tape, passes == 2 ? batch_twice(tape, batch) : batch);
     CrossEntropy result;
-    tape_phase(tape, PHASE_OUTPUT);
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
     if (passes == 2)
-        op_twin_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale,
-                              m->config.train.rdrop, &result);
+        op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
+                              scale, m->config.train.rdrop, &result);
     else
-        op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale,
+        op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing, scale,
                          &result);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, target->rows / passes};
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows / passes};
+}
+
+BatchLoss seq2seq_taught_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
+                              double share, double label_smoothing, double scale) {
+    Forced f = run_forced(m, tape, batch);
+    CrossEntropy result;
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
+                            label_smoothing, scale, &result);
+    tape_phase(tape, before);
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows};
+}
+
+Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+    TrainingBatch plain = *batch;
+    plain.seed_update = 0;
+    Tensor *p = seq2seq_logits(m, tape, run_forced(m, tape, &plain).readout);
+    for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
+    return p;
 }

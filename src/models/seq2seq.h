@@ -77,4 +77,10 @@ int seq2seq_passes(const Seq2Seq *model, uint64_t seed_update);
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 
+/* The distributions of all target tokens [tokens with </s>, V], given those before them; no dropout. */
+Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
+/* seq2seq_loss where such distributions of a teacher have a share of the loss. */
+BatchLoss seq2seq_taught_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch,
+                              const real *teacher, double share, double label_smoothing, double scale);
+
 #endif

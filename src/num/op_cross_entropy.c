@@ -1,5 +1,6 @@
 /* op_cross_entropy.c - output layer, softmax and loss, a block of rows at a time. */
 #include <assert.h>
+#include <string.h>
 #include "num/kern.h"
 #include "num/op_table.h"
 #include "num/product.h"
@@ -10,6 +11,8 @@ typedef struct {
     const Param *weight, *bias;
     const int *targets;
     double smoothing, scale, rdrop;
+    const real *teacher; /* [rows, V], of which `share` is learned */
+    double share;
     CrossEntropy *result;
 } Loss;
 
@@ -81,7 +84,12 @@ Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param
     assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows));
     *result = (CrossEntropy){0};
     Loss *loss = tape_alloc(tape, sizeof *loss);
-    *loss = (Loss){weight, bias, targets, smoothing, scale, 0, result};
+    *loss = (Loss){.weight = weight,
+                   .bias = bias,
+                   .targets = targets,
+                   .smoothing = smoothing,
+                   .scale = scale,
+                   .result = result};
     return tape_run(tape,
                     (Node){.op = OP_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
 }
@@ -135,7 +143,70 @@ Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const 
     assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows) && x->rows % 2 == 0);
     *result = (CrossEntropy){0};
     Loss *loss = tape_alloc(tape, sizeof *loss);
-    *loss = (Loss){weight, bias, targets, smoothing, scale, rdrop, result};
+    *loss = (Loss){.weight = weight,
+                   .bias = bias,
+                   .targets = targets,
+                   .smoothing = smoothing,
+                   .scale = scale,
+                   .rdrop = rdrop,
+                   .result = result};
     return tape_run(
         tape, (Node){.op = OP_TWIN_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
+}
+
+/* ---- a teacher ----------------------------------------------------------------------------------------- */
+
+/* A row of logits becomes the gradient; `p` has room for another. */
+static void loss_of_pupil(const Loss *loss, int target, const real *q, real *logits, real *p) {
+    size_t V = (size_t)loss->weight->rows;
+    double share = loss->share, scale = loss->scale, known = (double)kern->dot(V, q, logits);
+    CrossEntropy label = {0};
+    memcpy(p, logits, V * sizeof *p);
+    double taught = (double)kern->softmax(V, p) - known; /* log p is a logit less log sum exp */
+    loss_of_row(loss, target, (1 - share) * scale, logits, &label);
+    kern->axpy(V, (real)(share * scale), p, logits);
+    kern->axpy(V, (real)(-share * scale), q, logits);
+    loss->result->loss += (1 - share) * label.loss + share * taught;
+    loss->result->likelihood += label.likelihood;
+}
+
+void op_taught_cross_entropy_forward(Tape *tape, const Node *node) {
+    const Loss *loss = node->data;
+    const Tensor *x = node->in[0];
+    size_t V = (size_t)loss->weight->rows, stride = (size_t)row_stride(loss->weight->rows);
+    real *logits = logits_new(tape, loss, x->rows < BLOCK ? x->rows : BLOCK), *p = logits_new(tape, loss, 1);
+    for (int first = 0; first < x->rows; first += BLOCK) {
+        int rows = x->rows - first < BLOCK ? x->rows - first : BLOCK;
+        make_logits(tape, loss, x, first, rows, logits);
+        for (int r = 0; r < rows; r++) {
+            real *row = logits + (size_t)r * stride;
+            add_bias(tape, loss, row);
+            loss_of_pupil(loss, loss->targets[first + r], loss->teacher + (size_t)(first + r) * V, row, p);
+        }
+        pass_back(tape, loss, x, first, rows, logits);
+    }
+    node->out->data[0] = (real)(loss->scale * loss->result->loss);
+}
+
+void op_taught_cross_entropy_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    (void)node;
+}
+
+Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
+                                const int *targets, const real *teacher, double share, double smoothing,
+                                double scale, CrossEntropy *result) {
+    assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows));
+    *result = (CrossEntropy){0};
+    Loss *loss = tape_alloc(tape, sizeof *loss);
+    *loss = (Loss){.weight = weight,
+                   .bias = bias,
+                   .targets = targets,
+                   .smoothing = smoothing,
+                   .scale = scale,
+                   .teacher = teacher,
+                   .share = share,
+                   .result = result};
+    return tape_run(
+        tape, (Node){.op = OP_TAUGHT_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
 }

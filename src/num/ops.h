@@ -116,4 +116,13 @@ Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const 
                               const int *targets, double smoothing, double scale, double rdrop,
                               CrossEntropy *result);
 
+/* op_cross_entropy with a teacher, whose distributions q [n, V] shall be learned too (Hinton et al. 2015; Kim
+ * and Rush 2016, section 3.1). The loss of a token is
+ *
+ *     (1 - share) loss(p) - share sum q log p
+ */
+Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
+                                const int *targets, const real *teacher, double share, double smoothing,
+                                double scale, CrossEntropy *result);
+
 #endif

@@ -14,6 +14,7 @@
 #include "train/checkpoint.h"
 #include "train/schedule.h"
 #include "train/shards.h"
+#include "train/teachers.h"
 #include "train/validate.h"
 
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
+    Teachers teachers;
     Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
@@ -229,6 +231,7 @@ static Status set_up(Trainer *t) {
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
+    TRY(teachers_load(&t->teachers, t->config, t->model));
     t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
@@ -258,6 +261,7 @@ static Status set_up(Trainer *t) {
 static void tear_down(Trainer *t) {
     batch_plan_free(t->plan);
     shards_free(t->shards);
+    teachers_free(&t->teachers);
     optimizer_free(t->optimizer);
     seq2seq_free(t->model);
     corpus_free(&t->train);
@@ -470,6 +474,7 @@ static Status update(Trainer *t) {
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
     const int *start = t->plan->start + p->batch;
     long long tokens = target_tokens(t, start, batches);
+    teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
     for (int i = 0; i < batches; i++) {
         uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;
         loss += shards_run(t->shards, t->plan->pairs + start[i], start[i + 1] - start[i], key,

@@ -66,3 +66,17 @@ expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/dry" --set train.rd
     --set model.dropout_embedding=0 --set model.dropout_layers=0 --set model.dropout_encoder=0 \
     --set model.dropout_output=0
 says "there is no dropout"
+
+# ---- teachers --------------------------------------------------------------------------------------------
+
+check average_teaches --set train.ema_teacher=0.5
+check teacher --set train.teacher="$TMP/rdrop/best.safetensors" --set train.teacher_share=0.3
+check two_teachers --set train.teacher="$TMP/rdrop/best.safetensors" \
+    --set train.teacher="$TMP/plain/best.safetensors"
+train early --set train.ema_teacher=0.5 --set train.warmup=100
+train early_alone --set train.warmup=100
+same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors" \
+    "$TMP/early_alone/last.safetensors"
+refuses "do not go together" --set train.ema_teacher=0.5 --set train.rdrop=1
+refuses "train.average is 0" --set train.ema_teacher=0.5 --set train.average=0
+refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensors" --set text.bpe_merges=100
