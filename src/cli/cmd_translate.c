@@ -15,6 +15,7 @@
 #include "cli/translate_output.h"
 #include "cli/translate_score.h"
 #include "decode/markup_restore.h"
+#include "decode/mbr.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -28,6 +29,8 @@ typedef struct {
     bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
     char *prefix, *prefix_file, *glossary;
     int alternatives;
+    int mbr;
+    double mbr_scale;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -96,6 +99,12 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
              "have TARGET"},
+    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
+     .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
+                             "with all of them by this score; give a beam of 10 or more",
+     .group = "Choice from the beam"},
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .arg = "X",
+     .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
     {0}};
 /* clang-format on */
 
@@ -162,6 +171,17 @@ static void tell_beam(Session *session, const Translation *results) {
                  CONSTRAINTS_BEAM);
 }
 
+typedef struct {
+    const TranslateOptions *options;
+    Translation *results;
+} Choosing;
+
+static void choose_one(void *context, int task, int thread) {
+    Choosing *choosing = context;
+    (void)thread;
+    mbr_rerank(&choosing->results[task], (MbrScore)choosing->options->mbr, choosing->options->mbr_scale);
+}
+
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
@@ -177,6 +197,7 @@ static Status translate_window(Session *session, long first_number) {
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
     tell_beam(session, results);
+    workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
     if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);
@@ -290,6 +311,17 @@ static Status read_alignment(const char *text, OutputStyle *style) {
     return STATUS_OK;
 }
 
+static Status check_mbr(const TranslateOptions *options, int beam) {
+    if (!options->mbr) return STATUS_OK;
+    if (options->alternatives > 0)
+        return status_fail(STATUS_USAGE,
+                           "--alternatives belong to the most probable translation, and --mbr may "
+                           "choose another");
+    if (beam > 1) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--mbr chooses among the translations of a beam, but --beam-size is 1");
+    return status_hint(STATUS_USAGE, "add --beam-size 12");
+}
+
 /* What is printed, and what must be found for it. */
 static Status choose_output(Session *session) {
     const TranslateOptions *options = &session->options;
@@ -304,6 +336,7 @@ static Status choose_output(Session *session) {
         status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
         return status_hint(STATUS_USAGE, "add --json");
     }
+    TRY(check_mbr(options, beam));
     *style = (OutputStyle){.json = options->json || options->json_input,
                            .word_scores = options->word_scores,
                            .alternatives = options->alternatives > 0,
@@ -312,7 +345,7 @@ static Status choose_output(Session *session) {
                            .source = seq2seq_source(session->models.items[0]),
                            .target = seq2seq_target(session->models.items[0])};
     TRY(read_alignment(options->alignment, style));
-    search->n_best = n_best > 1 ? n_best : 1;
+    search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;

@@ -135,6 +135,8 @@ const Option MODEL_OPTIONS[] = {
      .help = "dropout before the output layer"},
     {.key = "model.dropout_attention", MODEL(REAL, dropout_attention), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "dropout of attention weights"},
+    {.key = "model.dropout_state", MODEL(REAL, dropout_state), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "dropout of the state that a recurrent cell reads, the same at all steps of a sentence"},
     {.key = "model.word_dropout", MODEL(REAL, word_dropout), .fallback = "0", .max = 0.95, .arg = "P",
      .help = "probability that a token's embedding is zero"},
     {0}};
@@ -182,6 +184,20 @@ const Option TRAIN_OPTIONS[] = {
      .help = "decoupled weight decay"},
     {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
      .help = "probability spread over all tokens"},
+    {.key = "train.rdrop", TRAIN(REAL, rdrop), .fallback = "0", .max = 100, .arg = "X",
+     .help = "R-Drop: each sentence goes through twice, with different dropout, and the distance between "
+             "both predictions costs so much; 0 = off"},
+    {.key = "train.bpe_dropout_source", TRAIN(REAL, bpe_dropout_source), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "BPE-dropout: probability to pass over a merge in source sentences, which are cut "
+                         "into other pieces each epoch; 0 = off"},
+    {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "the same in target sentences"},
+    {.key = "train.teacher", TRAIN(LIST, teacher), .arg = "FILES",
+     .help = "models of the same vocabulary whose predictions, their mean, are learned besides the text"},
+    {.key = "train.teacher_share", TRAIN(REAL, teacher_share), .fallback = "0.5", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of train.teacher have"},
+    {.key = "train.ema_teacher", TRAIN(REAL, ema_teacher), .fallback = "0", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of the moving average have after the warm-up; 0 = off"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
@@ -342,6 +358,27 @@ static Status check_styles(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+static Status check_bpe_dropout(const Config *config) {
+    const TrainOptions *t = &config->train;
+    if (t->bpe_dropout_source <= 0 && t->bpe_dropout_target <= 0) return STATUS_OK;
+    if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but words have none",
+                           t->bpe_dropout_source > 0 ? "source" : "target");
+    return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
+static Status check_teachers(const TrainOptions *t) {
+    Status s = STATUS_USAGE;
+    int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
+    if (ways > 1) {
+        s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
+        return status_hint(s, "choose one of them");
+    }
+    if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
+    s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
+    return status_hint(s, "set train.average = 0.001");
+}
+
 Status config_check(const Config *config) {
     const ModelOptions *m = &config->model;
     if (m->tie == TIE_ALL && !config->text.joint) {
@@ -350,6 +387,8 @@ Status config_check(const Config *config) {
                         "model.tie = \"all\" shares the source embedding, but the vocabularies are separate");
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
+    TRY(check_bpe_dropout(config));
+    TRY(check_teachers(&config->train));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

@@ -87,6 +87,8 @@ typedef struct {
     Segmenter *segmenter;
     IdList *ids;
     StrList *unknown; /* or NULL */
+    double dropout;   /* with random numbers of `rng` */
+    Rng *rng;
 } Encoder;
 
 static int known_id(const Segmenter *segmenter, StrView token) {
@@ -141,6 +143,10 @@ static void encode_token(void *context, StrView token) {
         encode_id(encoder, known_id(segmenter, token), token);
         return;
     }
+    if (encoder->dropout > 0) {
+        bpe_apply_dropout(segmenter->bpe, token, encoder->dropout, encoder->rng, encode_piece, encoder);
+        return;
+    }
     int at = segmenter->known ? (int)hashmap_get(segmenter->known, token, -1) : -1;
     if (at >= 0 && encode_known(encoder, segmenter->pool.ids + at + 1, segmenter->pool.ids[at])) return;
     size_t before = encoder->ids->count;
@@ -149,7 +155,12 @@ static void encode_token(void *context, StrView token) {
 }
 
 void segmenter_encode_spelled(Segmenter *segmenter, StrView line, IdList *ids, StrList *unknown) {
-    Encoder encoder = {segmenter, ids, unknown};
+    Encoder encoder = {.segmenter = segmenter, .ids = ids, .unknown = unknown};
+    segmenter_cut(segmenter, line, encode_token, &encoder);
+}
+
+void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng *rng, IdList *ids) {
+    Encoder encoder = {.segmenter = segmenter, .ids = ids, .dropout = p, .rng = rng};
     segmenter_cut(segmenter, line, encode_token, &encoder);
 }
 

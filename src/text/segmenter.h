@@ -19,6 +19,7 @@
 
 #include "base/json.h"
 #include "base/options.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "text/vocab.h"
 
@@ -35,6 +36,7 @@ typedef struct {
     int min_count;   /* words seen less often become <unk>; pieces seen less often are split further */
     int max_vocab;   /* with the four special tokens; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
+    bool keep_parts; /* pieces that are always merged further are in the vocabulary too: for BPE-dropout */
 } TextOptions;
 
 typedef struct {
@@ -58,6 +60,8 @@ Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
+/* The same with BPE-dropout of probability `p` (bpe.h). */
+void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng *rng, IdList *ids);
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
