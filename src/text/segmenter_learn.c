@@ -4,6 +4,7 @@
  * The vocabulary of a bpe segmenter has all characters seen min_count times, and the pieces that the training
  * text is really cut into. A piece seen less often is dissolved into the two it was merged from.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include "base/fileio.h"
 #include "base/mem.h"
