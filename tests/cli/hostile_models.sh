@@ -6,7 +6,7 @@ set -eu
 
 model=tests/golden/models/0.1.0-recurrent.safetensors
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -O1 ${SANITIZE_FLAGS:-} -o "$TMP/reseal" tests/faults/reseal.c \
-    "$BUILD/libattn-mt.a" $(pkg-config --libs libcjson zlib) -pthread -lm 2>"$TMP/err" || {
+    "$BUILD/libattn-mt.a" $(pkg-config --libs libcjson libutf8proc zlib) -pthread -lm 2>"$TMP/err" || {
     echo "skip: cannot build tests/faults/reseal.c: $(head -n 1 "$TMP/err")"
     exit 77
 }
