@@ -88,7 +88,7 @@ static void add_tokens(const char *name, const Segmenter *segmenter, const int *
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
         if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
-            segmenter_label_unknown(segmenter, unknown->items[spelled++], &label);
+            segmenter_label_unknown(unknown->items[spelled++], &label);
         else
             segmenter_label(segmenter, ids[i], &label);
         if (i) strbuf_add(out, SV(", "));
