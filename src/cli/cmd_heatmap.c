@@ -131,21 +131,11 @@ typedef struct {
     Heatmap map;
 } Shown;
 
-static void write_strings(const char *key, const char *const *strings, int count, StrBuf *out) {
-    strbuf_format(out, "\"%s\": [", key);
-    for (int i = 0; i < count; i++) {
-        if (i > 0) strbuf_add(out, SV(", "));
-        json_write_string(out, sv(strings[i]));
-    }
-    strbuf_add(out, SV("], "));
-}
-
 /* The picture's own rows and columns, then all that the model computed. */
 static void write_json(const Shown *shown, StrBuf *out) {
     enum { BEST = 10 };
     const Translation *translation = shown->translation;
     const TranslationItem *item = &translation->items[0];
-    const Heatmap *map = &shown->map;
     int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
     Trace trace;
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
@@ -154,19 +144,9 @@ static void write_json(const Shown *shown, StrBuf *out) {
     json_write_string(out, shown->line);
     strbuf_add(out, SV(",\n\"translation\": "));
     json_write_string(out, strbuf_view(&item->text));
-    strbuf_add(out, SV(",\n\"heatmap\": {"));
-    write_strings("rows", map->row_labels, map->rows, out);
-    write_strings("columns", map->column_labels, map->columns, out);
-    strbuf_add(out, SV("\"weights\": ["));
-    for (int r = 0; r < map->rows; r++)
-        for (int c = 0; c < map->columns; c++)
-            strbuf_format(out, "%s%.9g%s",
-                          c   ? ", "
-                          : r ? ", ["
-                              : "[",
-                          (double)map->weights[(size_t)r * (size_t)map->columns + (size_t)c],
-                          c + 1 < map->columns ? "" : "]");
-    strbuf_add(out, SV("]},\n"));
+    strbuf_add(out, SV(",\n\"heatmap\": "));
+    heatmap_write_json(&shown->map, out);
+    strbuf_add(out, SV(",\n"));
     trace_write_json(&trace, shown->model, shown->tree, out);
     strbuf_add(out, SV("}\n"));
     trace_free(&trace);

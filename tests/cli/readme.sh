@@ -89,7 +89,8 @@ build/attn-mt inspect train.tsv --valid valid.tsv | grep -q 'pairs also in valid
 
 # Code blocks and cells of tables.
 sed -n -e 's/^    //p' -e 's/^|[^`]*| `\(.*build\/attn-mt [^`]*\)` .*/\1/p' "$root/docs/chapters.md" |
-    sed -e 's/ --set train.epochs=[0-9]*//' -e 's/ --run/ --set train.epochs=1 --set data.limit=200&/' >commands
+    sed -e 's/ --set train.epochs=[0-9]*//' \
+        -e 's/ --run/ --set train.epochs=1 --set data.limit=200&/' >commands
 [ "$(wc -l <commands)" -ge 40 ] || {
     echo "docs/chapters.md shows only $(wc -l <commands) commands"
     exit 1
