@@ -256,7 +256,8 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs without running them
+MEASURES := $(BUILD)/bench $(BUILD)/serve-client
+tests: all $(LIBRARY) $(TEST_BIN) $(REPLAY_BIN) $(MEASURES) ## build the test programs without running them
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
