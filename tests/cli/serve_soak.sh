@@ -3,7 +3,8 @@
 . tests/cli/tiny_model.inc
 tiny_model tiny
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/text"
-if "$attn" serve -m "$TMP/tiny/best.safetensors" --address nowhere.invalid 2>&1 | grep -q "built without"; then
+"$attn" serve -m "$TMP/tiny/best.safetensors" --address nowhere.invalid 2>"$TMP/err"
+if grep -q "built without" "$TMP/err"; then
     echo "skipped: built without libmicrohttpd"
     exit 77
 fi
