@@ -268,7 +268,8 @@ $(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage bench fuzz fuzz-programs faults torture
+.PHONY: deps demo test check tests asan ubsan tsan tsan-programs sanitize coverage bench fuzz fuzz-programs
+.PHONY: faults torture
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -285,7 +286,8 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(LIBRARY) $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench $(BUILD)/serve-client ## build the test programs
+MEASURES := $(BUILD)/bench $(BUILD)/serve-client
+tests: all $(LIBRARY) $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(MEASURES) ## build the test programs
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -294,6 +296,11 @@ asan: deps ## unit and command tests under the address sanitizer
 ubsan: deps ## unit and command tests under the undefined-behaviour sanitizer
 	$(again) BUILD=build-ubsan SANITIZE=undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
 	@BUILD=build-ubsan tests/run --sanitized unit golden cli
+
+tsan: deps ## the library and the server under the thread sanitizer
+	$(again) BUILD=build-tsan SANITIZE=thread CFLAGS='-O1 -g' HOT_CFLAGS=-O1 tsan-programs
+	@BUILD=build-tsan tests/run unit/test_library cli/serve.sh
+tsan-programs: $(BIN) $(BUILD)/tests/unit/test_library $(BUILD)/serve-client
 
 sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -385,7 +392,7 @@ LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/lib
 	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
 INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all $(LIBRARY) ## copy program, library, man page, completions, corpus and documents below PREFIX
+install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completions, corpus and documents below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -393,26 +400,25 @@ install: all $(LIBRARY) ## copy program, library, man page, completions, corpus 
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
 	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
-ifneq ($(LIBRARY),)
-	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR)
-	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so
-	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc
-	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h
-endif
+	[ ! -e $(SHARED) ] || { set -e; \
+	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
+	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
+	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h; }
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
 	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
-deb: all ## a package for Debian and Ubuntu in BUILD
+deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD
 	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz
+	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz build-tsan
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"

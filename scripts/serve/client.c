@@ -2,14 +2,14 @@
  *
  *   serve-client PORT send                    send standard input as it is, print what comes back
  *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
- *                                             translate lines of TEXTS, each client one after the other on one
- *                                             connection, and compare with TRANSLATIONS; SECONDS 0: each line
- *                                             once in all
+ *                                             translate lines of TEXTS, each client on a connection of its
+ *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
  *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
  *   serve-client PORT rude COUNT              hang up: in the head, in the body, before the answer, in turn
  *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
  *
- * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms" and fails if one was wrong.
+ * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
+ * wrong.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -88,7 +88,7 @@ static int receive(int fd, char *answer) {
 static size_t make_request(const char *text, char *request) {
     static const char HEX[] = "0123456789ABCDEF";
     char form[3 * LINE_BYTES + 64];
-    size_t length = (size_t)sprintf(form, "source=auto&target=auto&q=");
+    size_t length = (size_t)sprintf(form, "q=");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         form[length++] = '%';
         form[length++] = HEX[*c >> 4];
@@ -196,12 +196,11 @@ static int load(int clients, double seconds, const char *text_file, const char *
 
 static int send_input(void) {
     char *text = malloc(ANSWER_BYTES);
-    size_t got;
     ssize_t bytes;
     int fd = dial();
     if (fd < 0) return 1;
-    while ((got = fread(text, 1, ANSWER_BYTES, stdin)) > 0)
-        if (!send_all(fd, text, got)) break;
+    while ((bytes = read(0, text, ANSWER_BYTES)) > 0)
+        if (!send_all(fd, text, (size_t)bytes)) break;
     while ((bytes = recv(fd, text, ANSWER_BYTES, 0)) > 0) fwrite(text, 1, (size_t)bytes, stdout);
     close(fd);
     free(text);

@@ -160,7 +160,7 @@ void http_tick(HttpServer *server) {
     pthread_mutex_lock(&server->lock);
     for (Connection *place = server->connections; place; place = place->next) {
         if (place->cut || place->phase == WORKING || now - place->since <= server->options.timeout) continue;
-        /* An idle connection closes without a word: that might be taken for the answer to the next request. */
+        /* An idle one closes without a word, which might be taken for the answer to its next request. */
         if (place->phase == NEW || place->phase == RECEIVING) {
             ssize_t sent = send(place->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
             (void)sent; /* who does not read it either has no use for it */
@@ -363,7 +363,7 @@ static struct MHD_Daemon *start_daemon(HttpServer *server, const struct addrinfo
     return MHD_start_daemon(flags, 0, NULL, NULL, on_access, server, MHD_OPTION_SOCK_ADDR, address->ai_addr,
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->options.connections,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)server->options.timeout + 1,
+                            MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)server->options.timeout + 10,
                             MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG, MHD_OPTION_NOTIFY_COMPLETED,
                             on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
                             MHD_OPTION_URI_LOG_CALLBACK, on_request_line, server, MHD_OPTION_END);

@@ -1,7 +1,7 @@
 /* service.c - routes, and a request's way from its body to its answer. */
 #include "serve/service.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -236,24 +236,6 @@ static void translate(Service *service, HttpRequest *request) {
 
 /* ---- the other routes ---- */
 
-static void languages(Service *service, HttpRequest *request) {
-    char body[512];
-    StrView source = service->source.length > 0 ? service->source : SV("source");
-    StrView target = service->target.length > 0 ? service->target : SV("target");
-    int length = snprintf(body, sizeof body,
-                          "[{\"code\": \"%.*s\", \"name\": \"%.*s\", \"targets\": [\"%.*s\"]}, "
-                          "{\"code\": \"%.*s\", \"name\": \"%.*s\", \"targets\": []}]\n",
-                          SV_ARG(source), SV_ARG(source), SV_ARG(target), SV_ARG(target), SV_ARG(target));
-    StrView view = {body, (size_t)length};
-    http_answer(request, &(HttpAnswer){.status = 200, .type = "application/json", .body = view});
-}
-
-static void health(Service *service, HttpRequest *request) {
-    StrView body = SV("{\"status\": \"ok\"}\n");
-    (void)service;
-    http_answer(request, &(HttpAnswer){.status = 200, .type = "application/json", .body = body});
-}
-
 /* What a route writes in the scope of its request. */
 typedef struct {
     Service *service;
@@ -269,6 +251,38 @@ static void answer_writing(Writing *writing, void (*write)(void *context), HttpA
     }
     answer.body = strbuf_view(&writing->body);
     http_answer(writing->request, &answer);
+}
+
+/* {"code": "en", "name": "English", "targets": ["fr"]} */
+static void write_language(StrView code, StrView target, StrBuf *out) {
+    StrView name = language_name(code);
+    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s\", \"targets\": [", SV_ARG(code),
+                  toupper((unsigned char)name.data[0]), (int)name.length - 1, name.data + 1);
+    if (target.length > 0) json_write_string(out, target);
+    strbuf_add(out, SV("]}"));
+}
+
+static void write_languages(void *context) {
+    Writing *writing = context;
+    const Service *service = writing->service;
+    StrView source = service->source.length > 0 ? service->source : SV("source");
+    StrView target = service->target.length > 0 ? service->target : SV("target");
+    strbuf_add_char(&writing->body, '[');
+    write_language(source, target, &writing->body);
+    strbuf_add(&writing->body, SV(", "));
+    write_language(target, (StrView){0}, &writing->body);
+    strbuf_add(&writing->body, SV("]\n"));
+}
+
+static void languages(Service *service, HttpRequest *request) {
+    Writing writing = {.service = service, .request = request};
+    answer_writing(&writing, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
+}
+
+static void health(Service *service, HttpRequest *request) {
+    StrView body = SV("{\"status\": \"ok\"}\n");
+    (void)service;
+    http_answer(request, &(HttpAnswer){.status = 200, .type = "application/json", .body = body});
 }
 
 static void write_metrics(void *context) {

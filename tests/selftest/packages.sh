@@ -7,7 +7,7 @@ fail() {
     exit 1
 }
 # The program is there; whatever flags it was built with, it is not built again.
-again() { make -s --no-print-directory -o all BUILD="$BUILD" "$@"; }
+again() { make -s --no-print-directory -o all -o lib BUILD="$BUILD" "$@"; }
 
 # ---- without pkg-config the message is about that, not about libraries that may well be there
 ! make -s BUILD="$TMP/none" PKG_CONFIG=no-such-program all >"$TMP/log" 2>&1 || fail "built without pkg-config"
