@@ -165,9 +165,14 @@ function go(changes, say) {
 // ---- parts of the page ----
 
 const find = (id) => document.getElementById(id);
+// New children; what was scrolled or had the focus keeps it.
 function replace(id, ...children) {
   const at = document.activeElement, key = at && at.closest("#" + id) && at.dataset.key;
+  const scrolled = Array.from(find(id).querySelectorAll(".scroll, ol"), (box) => [box.scrollLeft, box.scrollTop]);
   find(id).replaceChildren(...children.filter((child) => child));
+  find(id).querySelectorAll(".scroll, ol").forEach((box, i) => {
+    if (scrolled[i]) [box.scrollLeft, box.scrollTop] = scrolled[i];
+  });
   const again = key && Array.from(find(id).querySelectorAll("[data-key]")).find((element) => element.dataset.key === key);
   if (again) again.focus({preventScroll: true});
 }
@@ -208,7 +213,8 @@ function showList() {
     shown(list[i].confidence, 2) + " \u00b7 " + shown(list[i].coverage, 2) + " \u00b7 " + shown(list[i].entropy, 1) +
     " bit"))))));
   const current = find("list").querySelector("[aria-current=true]"), box = find("list").querySelector("ol");
-  if (current) box.scrollTop = current.parentNode.offsetTop - box.offsetTop - box.clientHeight / 2;
+  const top = current ? current.parentNode.offsetTop - box.offsetTop : 0;
+  if (top < box.scrollTop || top + 40 > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
 }
 
 const nameOf = (of) => [data.models.length > 1 ? model(of).name : null,
@@ -221,7 +227,12 @@ function showTools() {
   replace("views", ...viewsOf().map((name) => make("button", {type: "button", "aria-pressed": String(state.view === name),
     "data-key": name, click: () => go({view: name})}, VIEW_NAMES[name])));
   const slider = make("input", {type: "range", min: 0, max: 0.9, step: 0.01, "data-key": "min",
-    "aria-label": "hide weights below", input: (event) => go({min: Number(event.target.value)})});
+    "aria-label": "hide weights below", change: (event) => go({min: Number(event.target.value)}),
+    input: (event) => { /* not the tools: the slider is being dragged */
+      state.min = Number(event.target.value);
+      event.target.nextSibling.textContent = shown(state.min, 2);
+      showStage();
+    }});
   slider.value = state.min;
   replace("tools", choice("level", "rows and columns", [["words", "words"], ["subwords", "subwords"]], "level"),
     runs.length > 1 ? selector("show", "r", runs.map((one, i) => [i + 1, nameOf(one)])) : null,
@@ -630,7 +641,7 @@ const SCORES = {
   bare_cosine: {law: "a(q, k) = q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
     terms: product, term: "q k / (|q| |k|)"},
   sum: {law: "a(q, k) = sum of q + k", terms: (x) => pairs(x.q, x.k, (q, k) => q + k), term: "q + k"},
-  location: {law: "a(q, k) = (W q)[position of k]"},
+  location: {law: "a(q, k) = (W q)[position of k]", lines: [["W q", "q"]]},
 };
 function scorePart(of, one, get, i, s, score) {
   const kind = one.score || model(of).score, form = SCORES[kind] || {law: one.law || kind};
@@ -643,7 +654,7 @@ function scorePart(of, one, get, i, s, score) {
     rows.push(make("tr.sum", {}, make("th", {scope: "row"}, "a(q, k)"), make("td.number", {colspan: terms.length},
       `${shown(sum(terms), 3)} + ${shown(rest, 3)} of ${one.size - terms.length} more = ${shown(score, 3)}`)));
   } else {
-    if (x.q) rows.push(line("q", x.q, 3));
+    if (x.q) rows.push(line(form.lines ? form.lines[0][0] : "q", x.q, 3));
     rows.push(make("tr.sum", {}, make("th", {scope: "row"}, "a(q, k)"), make("td.number", {colspan: 8}, shown(score, 3))));
   }
   const head = x.q && [""].concat(x.q.map((_, n) => String(n + 1)));
@@ -680,6 +691,8 @@ function contextPart(of, get, i, weights, map) {
 
 const DRAW = {matrix: drawMatrix, ribbons: drawRibbons, heads: drawHeads, beam: drawBeam, compare: drawCompare};
 
+const showStage = () => replace("stage", ...DRAW[state.view]());
+
 function show() {
   find("explorer").classList.toggle("long", run().source.length > 36);
   showList();
@@ -687,7 +700,7 @@ function show() {
   replace("title", bdi(sentence().text, "p.source"), bdi(run().text || "\u2013", "p.target"),
     make("p.soft.small.number", {}, "confidence " + shown(run().confidence, 2) + ", coverage " + shown(coverageOf(run()), 2) +
       ", attention entropy " + shown(entropyOf(run()), 2) + " bit"));
-  replace("stage", ...DRAW[state.view]());
+  showStage();
   showStep();
   showFormula();
 }
