@@ -22,6 +22,13 @@ expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one 
 says "the scores of '$TMP/wild' are not finite"
 expect 3 "$attn" heatmap --model "$TMP/wild" 'go .'
 says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" heatmap --model "$TMP/wild" --target 'va !' 'go .'
+says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" score --model $model --model "$TMP/wild" "$TMP/line" "$TMP/line"
+says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" score --model "$TMP/wild" "$TMP/line" "$TMP/line"
+says "the scores of '$TMP/wild' are not finite"
+[ ! -s "$TMP/out" ] || fail "score prints something"
 expect 3 "$attn" bleu "$TMP/line" --model "$TMP/wild" --source "$TMP/line"
 says "the scores of '$TMP/wild' are not finite"
 expect 0 "$attn" translate --model "$TMP/wild" /dev/null

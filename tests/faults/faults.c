@@ -55,7 +55,7 @@ static void kill_and_resume(const Case *, const Subject *);
 static void race(const Case *, const Subject *);
 
 #define PRINTING "version help complete inspect data bleu bleu-m score print"
-#define WRITING  "translate heatmap train"
+#define WRITING  "translate heatmap train resume"
 #define READING  "inspect data bleu bleu-m score " WRITING
 #define EVERY    PRINTING " demo " WRITING
 #define CALLS(row, how, step, must, subjects)                                                                \
@@ -65,17 +65,18 @@ static const Case TABLE[] = {
     {"memory", "MB", 16, 512, 16, CLEAN, EVERY, sweep_limit},
     {"files", "", 3, 12, 1, CLEAN, EVERY, sweep_limit},
     {"filesize", "KB", 0, 160, 8, CLEAN, EVERY, sweep_limit},
-    {"disk", "KB", 4, 256, 12, CLEAN, WRITING, sweep_disk},
+    {"disk", "KB", 4, 256, 12, CLEAN, "translate heatmap train", sweep_disk},
     {"output", "/dev/full", 1, 1, 1, REFUSED, PRINTING, attack_output},
     {"output", "closed", 1, 1, 1, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, REPAIRED, "train", attack_output},
     CALLS("alloc", "ENOMEM", 211, CLEAN, EVERY),
     CALLS("alloc", "ENOMEM+", 211, CLEAN, EVERY),
-    CALLS("mmap", "ENOMEM", 1, CLEAN, "train"),
-    CALLS("mmap", "ENOMEM+", 1, CLEAN, "train"),
+    CALLS("mmap", "ENOMEM", 1, CLEAN, "train resume"),
+    CALLS("mmap", "ENOMEM+", 1, CLEAN, "train resume"),
     CALLS("thread", "EAGAIN", 1, CLEAN, WRITING),
     CALLS("open", "EMFILE", 1, CLEAN, READING),
+    CALLS("open", "EMFILE+", 1, CLEAN, READING),
     CALLS("open", "EACCES", 1, CLEAN, READING),
     CALLS("open", "EINTR", 1, REPAIRED, READING),
     CALLS("read", "EIO", 1, CLEAN, READING),
@@ -88,9 +89,12 @@ static const Case TABLE[] = {
     CALLS("write", "short", 1, REPAIRED, EVERY),
     CALLS("write", "ENOSPC+", 1, CLEAN, EVERY),
     CALLS("fsync", "EIO", 1, CLEAN, WRITING),
+    CALLS("fsync", "EIO+", 1, CLEAN, WRITING),
     CALLS("close", "EIO", 1, CLEAN, WRITING),
     CALLS("rename", "EIO", 1, CLEAN, WRITING),
+    CALLS("rename", "EIO+", 1, CLEAN, WRITING),
     CALLS("unlink", "EIO", 1, CLEAN, "train"),
+    CALLS("ftruncate", "EIO", 1, CLEAN, "train resume"),
     CALLS("flock", "ENOLCK", 1, CLEAN, WRITING),
     CALLS("fchmod", "EPERM", 1, CLEAN, WRITING),
     CALLS("open", "kill", 1, KILLED, WRITING),

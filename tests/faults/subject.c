@@ -32,12 +32,15 @@ const Subject SUBJECTS[] = {
     {"translate", "dir/out", .arguments = {TRANSLATE, "-o", "dir/out", "source.txt"}},
     {"heatmap", "dir/out.svg", .arguments = {"heatmap", "-m", MODEL, "-f", "svg", "-o", "dir/out", "go ."}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
+    {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
     {"long", .trains = true,
      .arguments = {TRAIN, "--set", "train.max_updates=150", "--set", "train.valid_every=3", "--overwrite"}},
     {"endless", .trains = true, .arguments = {TRAIN, "--set", "train.max_updates=0", "--overwrite"}},
     {0},
 };
 static const char *const MODELS[] = {"best.safetensors", "last.safetensors"};
+static const char *const BEGUN[] = {"best.safetensors", "last.safetensors", "last.state.safetensors",
+                                    "train.jsonl"};
 enum { PATIENCE = 120000 }; /* milliseconds: far more than any command needs on a slow and busy machine */
 static const char OLD[] = "what was there before\n";
 static const char *program;
@@ -199,11 +202,24 @@ void subject_reset(const Subject *subject) {
     mkdir("dir", 0777);
     each_file(any, delete);
     if (subject->result) put_file(subject->result, OLD, sizeof OLD - 1);
+    for (int i = 0; subject->begun && i < 4; i++)
+        keep(name_of("begun.%s%s", BEGUN[i], "").text, name_of("dir/%s%s", BEGUN[i], "").text);
 }
 
 /* ---- what is to come out ------------------------------------------------------------------------------- */
 
+/* Half of the training, for those that go on. */
+static void begin_training(void) {
+    static const Subject half = {"begun", .trains = true,
+                                 .arguments = {TRAIN, "--set", "train.max_updates=2", "--overwrite"}};
+    subject_reset(&half);
+    if (subject_run(&half, NULL, NULL, NULL).status != 0) test_fails("the first half of a training");
+    for (int i = 0; i < 4; i++)
+        keep(name_of("dir/%s%s", BEGUN[i], "").text, name_of("begun.%s%s", BEGUN[i], "").text);
+}
+
 void subject_learn(const Subject *subject) {
+    if (subject->begun) begin_training();
     subject_reset(subject);
     Outcome outcome = subject_run(subject, NULL, NULL, NULL);
     if (outcome.status != 0) {

@@ -14,6 +14,7 @@ typedef struct {
     const char *name;
     const char *result; /* what it writes; there is an old file before */
     bool trains;        /* dir/ can be gone on with: --overwrite, its last argument, becomes --resume */
+    bool begun;         /* there is half a training in dir/ before */
     bool inside;        /* starts in dir/, where it leaves what else it writes */
     const char *arguments[20];
 } Subject;
@@ -41,7 +42,7 @@ Outcome subject_run(const Subject *subject, const char *last, void (*arm)(void *
 
 /* Run it undisturbed and keep what it leaves: what every other run is compared with. */
 void subject_learn(const Subject *subject);
-/* Empty dir/, but for the old result. */
+/* Empty dir/, but for the old result or what was begun. */
 void subject_reset(const Subject *subject);
 /* Is the result there as it is to be, or that of before? */
 bool subject_done(const Subject *subject);

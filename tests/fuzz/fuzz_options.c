@@ -6,7 +6,7 @@
 #include "fuzz/scratch.h"
 #include "models/config.h"
 
-enum { MOST_WORDS = 64 };
+enum { MOST_WORDS = 12 }; /* for each unknown one the nearest name is looked for, which takes time */
 
 static void parse_words(const OptionTable *tables, StrView lines) {
     char *words[MOST_WORDS] = {part_text(SV("fuzz"))};
@@ -19,7 +19,8 @@ static void parse_words(const OptionTable *tables, StrView lines) {
     require(positional.count < (size_t)count);
     for (int i = 1; i < count; i++) { /* as --set takes it */
         StrView value = sv(words[i]), key;
-        if (sv_next(&value, '=', &key) && options_set(tables, key, value) != STATUS_OK)
+        if (strchr(words[i], '=') && sv_next(&value, '=', &key) &&
+            options_set(tables, key, value) != STATUS_OK)
             require(status_message()[0] != '\0');
     }
     free(positional.items);
