@@ -192,6 +192,9 @@ const Option TRAIN_OPTIONS[] = {
                          "into other pieces each epoch; 0 = off"},
     {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "the same in target sentences"},
+    {.key = "train.both_directions", TRAIN(REAL, both_directions), .fallback = "0", .max = 1, .arg = "X",
+     .help = "for the first X of the run every other update translates from the target to the source; needs "
+             "one vocabulary"},
     {.key = "train.teacher", TRAIN(LIST, teacher), .arg = "FILES",
      .help = "models of the same vocabulary whose predictions, their mean, are learned besides the text"},
     {.key = "train.teacher_share", TRAIN(REAL, teacher_share), .fallback = "0.5", .max = 1, .arg = "X",
@@ -367,6 +370,19 @@ static Status check_bpe_dropout(const Config *config) {
     return status_hint(s, "set text.tokenizer = \"bpe\"");
 }
 
+static Status check_directions(const Config *config) {
+    Status s = STATUS_USAGE;
+    if (config->train.both_directions <= 0) return STATUS_OK;
+    if (!config->text.joint) {
+        s = status_fail(s, "train.both_directions reads and writes both languages, but the vocabularies are "
+                           "separate");
+        return status_hint(s, "set text.joint = true");
+    }
+    if (config->train.epochs || config->train.max_updates) return STATUS_OK;
+    s = status_fail(s, "train.both_directions is a share of a run that has no end");
+    return status_hint(s, "set train.epochs or train.max_updates");
+}
+
 static Status check_teachers(const TrainOptions *t) {
     Status s = STATUS_USAGE;
     int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
@@ -388,6 +404,7 @@ Status config_check(const Config *config) {
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
     TRY(check_bpe_dropout(config));
+    TRY(check_directions(config));
     TRY(check_teachers(&config->train));
     TRY(check_sizes(m));
     TRY(check_start(m));

@@ -59,6 +59,7 @@ typedef struct {
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
     double rdrop; /* weight of the agreement of two passes */
     double bpe_dropout_source, bpe_dropout_target;
+    double both_directions;            /* share of the run */
     StrList teacher;                   /* files of models */
     double teacher_share, ema_teacher; /* of the loss; ema_teacher 0: the moving average does not teach */
     int schedule, warmup;

@@ -124,6 +124,17 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     return status;
 }
 
+Corpus corpus_swapped(const Corpus *c) {
+    Corpus other = *c;
+    other.source = c->target;
+    other.target = c->source;
+    other.source_start = c->target_start;
+    other.target_start = c->source_start;
+    other.source_text = c->target_text;
+    other.target_text = c->source_text;
+    return other;
+}
+
 /* ---- BPE-dropout ---- */
 
 enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */

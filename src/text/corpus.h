@@ -30,6 +30,9 @@ void corpus_resegment(Corpus *corpus, Segmenter *source, double source_dropout, 
 Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
                                Segmenter **source, Segmenter **target);
 
+/* The same pairs from the other side: a view, valid until `corpus` changes. */
+Corpus corpus_swapped(const Corpus *corpus);
+
 static inline Tokens corpus_side(const IdList *ids, const size_t *start, int pair) {
     return (Tokens){ids->ids ? ids->ids + start[pair] : NULL, (int)(start[pair + 1] - start[pair])};
 }

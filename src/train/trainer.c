@@ -23,6 +23,7 @@ typedef struct {
     Workers *workers;
     Segmenter *source, *target;
     Corpus train, valid;
+    Corpus now; /* `train` in the direction of the update: a view */
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
@@ -232,7 +233,7 @@ static Status set_up(Trainer *t) {
     if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
     TRY(teachers_load(&t->teachers, t->config, t->model));
-    t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
+    t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
     t->checkpoint = (Checkpoint){.dir = o->dir,
@@ -449,11 +450,16 @@ static void end_epoch(Trainer *t) {
 }
 
 /* With </s>. */
-static long long target_tokens(const Trainer *t, const int *start, int batches) {
+static long long target_tokens(const Corpus *corpus, const int *pairs, int count) {
     long long tokens = 0;
-    for (int i = start[0]; i < start[batches]; i++)
-        tokens += corpus_target(&t->train, t->plan->pairs[i]).length + 1;
+    for (int i = 0; i < count; i++) tokens += corpus_target(corpus, pairs[i]).length + 1;
     return tokens;
+}
+
+/* Both directions first: Ding, Wu and Tao 2021, "Improving neural machine translation by bidirectional
+ * training". */
+static bool goes_back(const Trainer *t) {
+    return t->progress.update % 2 == 1 && share_done(t) < t->config->train.both_directions;
 }
 
 /* The gradients of train.accumulate batches, or of as many as the epoch still has, and one step with their
@@ -465,7 +471,8 @@ static Status update(Trainer *t) {
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
     const int *start = t->plan->start + p->batch;
-    long long tokens = target_tokens(t, start, batches);
+    t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
+    long long tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[batches] - start[0]);
     teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
     for (int i = 0; i < batches; i++) {
         uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;

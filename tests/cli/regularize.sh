@@ -70,9 +70,9 @@ says "there is no dropout"
 # ---- teachers --------------------------------------------------------------------------------------------
 
 check average_teaches --set train.ema_teacher=0.5
-check teacher --set train.teacher="$TMP/rdrop/best.safetensors" --set train.teacher_share=0.3
-check two_teachers --set train.teacher="$TMP/rdrop/best.safetensors" \
-    --set train.teacher="$TMP/plain/best.safetensors"
+check teacher --set train.teacher="$TMP/rdrop/best.safetensors"
+check two_teachers --set train.teacher="$TMP/rdrop/best.safetensors,$TMP/plain/best.safetensors"
+if cmp -s "$TMP/teacher/last.safetensors" "$TMP/two_teachers/last.safetensors"; then fail "one of two"; fi
 train early --set train.ema_teacher=0.5 --set train.warmup=100
 train early_alone --set train.warmup=100
 same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors" \
@@ -80,3 +80,21 @@ same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors
 refuses "do not go together" --set train.ema_teacher=0.5 --set train.rdrop=1
 refuses "train.average is 0" --set train.ema_teacher=0.5 --set train.average=0
 refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensors" --set text.bpe_merges=100
+
+# ---- both directions first -------------------------------------------------------------------------------
+
+check directions --set train.both_directions=1
+refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
+    --set model.tie=target
+refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
+# One model, both ways, by heart.
+tiny_model both --set train.both_directions=1 --after-epochs 160
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/one"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/two"
+right() { # FROM TO: lines that are translated just so
+    "$attn" translate -m "$TMP/both/best.safetensors" "$1" | paste -d '\t' - "$2" |
+        awk -F '\t' '$1 == $2' | wc -l
+}
+there=$(right "$TMP/one" "$TMP/two")
+back=$(right "$TMP/two" "$TMP/one")
+if [ "$there" -lt 32 ] || [ "$back" -lt 32 ]; then fail "of 64 sentences $there right there, $back back"; fi
