@@ -293,17 +293,16 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const ModelSet *models, const Lines *lines, const Lines *targets) {
     StrBuf content = {0}, path = {0};
-    Status status =
-        heatmap_page_write(&(HeatmapPage){.models = models,
-                                          .paths = &options->models,
-                                          .translating = translating,
-                                          .lines = lines->items,
-                                          .targets = targets->count > 0 ? targets->items : NULL,
-                                          .count = lines->count,
-                                          .layer = options->layer,
-                                          .head = options->head,
-                                          .level = (AlignmentLevel)options->level},
-                           &content);
+    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
+                                                      .paths = &options->models,
+                                                      .translating = translating,
+                                                      .lines = lines->items,
+                                                      .targets = targets->count > 0 ? targets->items : NULL,
+                                                      .count = lines->count,
+                                                      .layer = options->layer,
+                                                      .head = options->head,
+                                                      .level = (AlignmentLevel)options->level},
+                                       &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
         status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
@@ -392,8 +391,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])
         status = write_page(options, translating, models, &lines, &targets);
-    if (status == STATUS_OK && pictures)
-        status = run(options, translating, models, wanted, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
