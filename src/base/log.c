@@ -164,7 +164,7 @@ bool log_may_colour(int fd) {
 
 int log_colours(int fd) {
     const char *direct = getenv("COLORTERM"), *terminal = getenv("TERM");
-    if (!log_may_colour(fd)) return 0;
+    if (!log_may_colour(fd) || !terminal) return 0;
     if (direct && (strcmp(direct, "truecolor") == 0 || strcmp(direct, "24bit") == 0)) return 1 << 24;
     if (strstr(terminal, "direct") || strstr(terminal, "truecolor")) return 1 << 24;
     return strstr(terminal, "256") ? 256 : 16;

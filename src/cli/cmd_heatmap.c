@@ -22,7 +22,7 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet, self;
+    bool quiet, self, subwords; /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
@@ -34,23 +34,26 @@ static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json"
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
+             "by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
+     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
+             "x.svg means x in this format"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on"},
+     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
     {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
      .help = "columns are the translation's own earlier words, which a decoder with "
              "model.decoder.self_attention looks at"},
@@ -74,6 +77,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
+    "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
     "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
@@ -127,21 +131,11 @@ typedef struct {
     Heatmap map;
 } Shown;
 
-static void write_strings(const char *key, const char *const *strings, int count, StrBuf *out) {
-    strbuf_format(out, "\"%s\": [", key);
-    for (int i = 0; i < count; i++) {
-        if (i > 0) strbuf_add(out, SV(", "));
-        json_write_string(out, sv(strings[i]));
-    }
-    strbuf_add(out, SV("], "));
-}
-
 /* The picture's own rows and columns, then all that the model computed. */
 static void write_json(const Shown *shown, StrBuf *out) {
     enum { BEST = 10 };
     const Translation *translation = shown->translation;
     const TranslationItem *item = &translation->items[0];
-    const Heatmap *map = &shown->map;
     int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
     Trace trace;
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
@@ -150,19 +144,9 @@ static void write_json(const Shown *shown, StrBuf *out) {
     json_write_string(out, shown->line);
     strbuf_add(out, SV(",\n\"translation\": "));
     json_write_string(out, strbuf_view(&item->text));
-    strbuf_add(out, SV(",\n\"heatmap\": {"));
-    write_strings("rows", map->row_labels, map->rows, out);
-    write_strings("columns", map->column_labels, map->columns, out);
-    strbuf_add(out, SV("\"weights\": ["));
-    for (int r = 0; r < map->rows; r++)
-        for (int c = 0; c < map->columns; c++)
-            strbuf_format(out, "%s%.9g%s",
-                          c   ? ", "
-                          : r ? ", ["
-                              : "[",
-                          (double)map->weights[(size_t)r * (size_t)map->columns + (size_t)c],
-                          c + 1 < map->columns ? "" : "]");
-    strbuf_add(out, SV("]},\n"));
+    strbuf_add(out, SV(",\n\"heatmap\": "));
+    heatmap_write_json(&shown->map, out);
+    strbuf_add(out, SV(",\n"));
     trace_write_json(&trace, shown->model, shown->tree, out);
     strbuf_add(out, SV("}\n"));
     trace_free(&trace);
@@ -195,6 +179,18 @@ static Status write_file(const char *path, StrView content, bool quiet) {
     return STATUS_OK;
 }
 
+/* The format whose ending PREFIX has, which is not written twice; FORMATS: none. */
+static Format named_format(StrView prefix) {
+    int f = 0;
+    for (; f < FORMATS; f++) {
+        StrView suffix = sv(SUFFIXES[f]);
+        if (sv_ends(prefix, suffix) && prefix.length > suffix.length + 1 &&
+            prefix.data[prefix.length - suffix.length - 1] == '.')
+            break;
+    }
+    return (Format)f;
+}
+
 /* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
@@ -206,7 +202,9 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
+            Format named = named_format(sv(options->output));
             strbuf_add(&path, sv(options->output));
+            if (named < FORMATS) strbuf_cut(&path, path.length - strlen(SUFFIXES[named]) - 1);
             if (number > 0) strbuf_format(&path, "-%d", number);
             strbuf_format(&path, ".%s", SUFFIXES[f]);
             status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
@@ -301,7 +299,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .count = lines->count,
                                                       .layer = options->layer,
                                                       .head = options->head,
-                                                      .level = (AlignmentLevel)options->level},
+                                                      .subwords = options->subwords},
                                        &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
@@ -321,7 +319,10 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    if (options->formats.count == 0 && options->output)
+    Format named = options->output ? named_format(sv(options->output)) : FORMATS;
+    if (options->formats.count == 0 && named < FORMATS)
+        wanted[named] = true;
+    else if (options->formats.count == 0 && options->output)
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
     if (options->self && wanted[FORMAT_HTML]) {
@@ -413,6 +414,9 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
+        for (size_t i = 0; i < given.count; i++)
+            options.subwords |=
+                strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

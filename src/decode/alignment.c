@@ -19,8 +19,7 @@ static char *unit_label(const Segmenter *segmenter, const int *ids, int first, i
     StrBuf label = {0};
     if (level == ALIGNMENT_WORD)
         segmenter_decode_spelled(segmenter, ids + first, (size_t)(end - first), unknown, &label);
-    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown)
-        segmenter_label_unknown(segmenter, *unknown, &label);
+    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown) segmenter_label_unknown(*unknown, &label);
     if (label.length == 0) segmenter_label(segmenter, ids[first], &label);
     char *copy = mem_strdup(strbuf_text(&label));
     strbuf_free(&label);

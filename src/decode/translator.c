@@ -50,6 +50,14 @@ int translator_broken(const Translator *translator) {
     return broken;
 }
 
+Status translator_check(const Translator *translator, const StrList *paths) {
+    int broken = translator_broken(translator);
+    if (broken < 0) return STATUS_OK;
+    status_fail(STATUS_DATA, "the scores of '%s' are not finite: its weights are out of range",
+                paths->items[broken]);
+    return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
+}
+
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
 /* ---- groups of sentences ---- */
@@ -156,12 +164,12 @@ static void sentences_search(Translator *translator, const Tokens *sources, cons
     Place *order = mem_alloc((size_t)total, sizeof *order);
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
-    for (int i = 0; i < total; i++) all += sources[i * translator->count].length;
+    for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
     for (int constrained = 0; constrained < 2; constrained++) {
         int first = count;
         for (int i = 0; i < total; i++)
             if (is_constrained(guides, i) == constrained)
-                order[count++] = (Place){sources[i * translator->count].length, i};
+                order[count++] = (Place){sources[(size_t)i * (size_t)translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
         if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,

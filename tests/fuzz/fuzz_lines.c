@@ -2,14 +2,14 @@
  *
  * Input: the first byte says how many lines are taken together; then the file.
  */
+#include "base/log.h"
 #include "base/utf8.h"
 #include "cli/line_window.h"
 #include "fuzz/scratch.h"
 
 static void check_guide(const LineGuide *guide) {
     require(utf8_valid(guide->prefix));
-    for (int i = 0; i < guide->constraint_count; i++)
-        require(utf8_valid(guide->constraints[i].target) && utf8_valid(guide->constraints[i].source));
+    for (int i = 0; i < guide->constraint_count; i++) require(utf8_valid(guide->constraints[i]));
 }
 
 static void check(const LineWindow *window) {
@@ -40,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Status status = STATUS_OK;
     bool more = true;
     int lines = 0;
+    log_set_level(LOG_QUIET);
     require(line_reader_open(&reader, scratch_put("lines", text).text) == STATUS_OK);
     while (status == STATUS_OK && more) {
         status = line_window_read(&window, reader, &more);
