@@ -75,8 +75,8 @@ gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
 gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
 gives "path" 404 'nothing here' get /etc/passwd
-gives "method" 405 'only POST' get /translate
-gives "method" 405 'only GET' post $form q=x /health
+gives "method" 405 'Allow: POST' get /translate
+gives "method" 405 'Allow: GET' post $form q=x /health
 printf 'NONSENSE\r\n\r\n' | "$client" "$port" send >"$TMP/answer" # whatever it says, it goes on
 
 # An answer is for who asked: many requests on one connection, some of them wrong.

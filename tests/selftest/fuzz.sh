@@ -33,6 +33,10 @@ printf '"merges":["t h","th e"],' >>"$TMP/text"
 printf '"vocab":["\342\226\201","the","t","h","e","a"]}\0The \303\251t\303\251, a the' >>"$TMP/text"
 replay fuzz_segmenter "$TMP/text"
 
+printf '1{"q": ["a", "\\u00e9"], "source": "en", "alternatives": 2, "api_key": null}' >"$TMP/ask"
+printf '0q=a+b%%21%%c3%%a9&source=en&q=c&alternatives=1' >"$TMP/form"
+replay fuzz_ask "$TMP/ask" "$TMP/form"
+
 # 88 bytes of header, then six floats.
 printf '\130\0\0\0\0\0\0\0%-88s\0\0\200\77AAAABBBBCCCCDDDDEEEE' \
     '{"__metadata__":{"k":"v"},"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}' >"$TMP/tensors"
