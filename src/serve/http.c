@@ -304,17 +304,21 @@ void http_answer(HttpRequest *request, const HttpAnswer *answer) {
     MHD_resume_connection(request->connection);
 }
 
-void http_answer_error(HttpRequest *request, int status, const char *message) {
-    char text[256], escaped[512];
+/* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
+static void escape(const char *text, char *escaped, size_t size) {
     size_t length = 0;
-    snprintf(text, sizeof text, "%s", message);
-    for (const char *c = text; *c && length + 2 < sizeof escaped; c++) {
-        if (*c == '"' || *c == '\\') escaped[length++] = '\\';
-        escaped[length++] = (unsigned char)*c < ' ' ? ' ' : *c;
+    for (; *text && length + 2 < size; text++) {
+        if (*text == '"' || *text == '\\') escaped[length++] = '\\';
+        escaped[length++] = *text < ' ' || *text > '~' ? '?' : *text;
     }
-    char body[sizeof escaped + 16];
-    int size = snprintf(body, sizeof body, "{\"error\": \"%.*s\"}\n", (int)length, escaped);
+    escaped[length] = '\0';
+}
+
+void http_answer_error(HttpRequest *request, int status, const char *message) {
+    char escaped[512], body[sizeof escaped + 16];
     bool later = status == UNAVAILABLE;
+    escape(message, escaped, sizeof escaped);
+    int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
     http_answer(request, &(HttpAnswer){.status = status,
                                        .type = "application/json",
                                        .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
