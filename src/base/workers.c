@@ -223,7 +223,7 @@ static int first_sibling(int cpu, const cpu_set_t *usable) {
             separator = fgetc(file);
         }
         for (int i = low; i <= high && i < first; i++)
-            if (i >= 0 && CPU_ISSET(i, usable)) first = i;
+            if (i >= 0 && CPU_ISSET((size_t)i, usable)) first = i;
         if (separator != ',') break;
     }
     fclose(file);
@@ -248,7 +248,7 @@ int workers_default_count(void) {
     int cores = 0;
     if (sched_getaffinity(0, sizeof usable, &usable) == 0) {
         for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, &usable)) cores += first_sibling(cpu, &usable) == cpu;
+            if (CPU_ISSET((size_t)cpu, &usable)) cores += first_sibling(cpu, &usable) == cpu;
     } else {
         cores = (int)sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than the mask can hold */
     }

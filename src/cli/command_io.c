@@ -1,6 +1,7 @@
 /* command_io.c - see command_io.h. */
 #include "cli/command_io.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"

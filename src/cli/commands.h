@@ -11,6 +11,7 @@ Status cmd_bleu(int argc, char **argv);
 Status cmd_heatmap(int argc, char **argv);
 Status cmd_serve(int argc, char **argv);
 Status cmd_inspect(int argc, char **argv);
+Status cmd_average(int argc, char **argv);
 Status cmd_demo(int argc, char **argv);
 Status cmd_completion(int argc, char **argv);
 

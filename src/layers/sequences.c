@@ -40,6 +40,12 @@ const Spans *sequences_spans(Tape *tape, const Sequences *s, bool causal) {
     return spans_new(tape, first, length, s->rows);
 }
 
+const Spans *sequences_spans_before(Tape *tape, const Sequences *s) {
+    int *first = tape_alloc(tape, (size_t)s->rows * sizeof *first);
+    for (int r = 0; r < s->rows; r++) first[r] = s->start[s->sentence[r]];
+    return spans_new(tape, first, s->position, s->rows);
+}
+
 /* Ranks sentences by length with a stable counting sort. */
 Packed *packed_new(Tape *tape, const int *lengths, int B) {
     Packed *p = tape_alloc(tape, sizeof *p);
@@ -82,7 +88,7 @@ Packed *packed_new(Tape *tape, const int *lengths, int B) {
 }
 
 SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
-    const Packed *packed = packed_new(tape, s->length, s->B);
+    Packed *packed = packed_new(tape, s->length, s->B);
     int *row = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *row), *place = row + s->rows;
     uint32_t *keys = tape_alloc(tape, (size_t)s->rows * sizeof *keys);
     for (int r = 0; r < s->rows; r++) {
@@ -90,5 +96,6 @@ SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
         row[place[r]] = r;
         keys[place[r]] = s->row_keys[r];
     }
+    packed->row_keys = keys; /* the first step has a row for each rank */
     return (SequenceSteps){packed, row, place, keys};
 }

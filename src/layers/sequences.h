@@ -29,13 +29,16 @@ const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint
 
 /* Each row looks at its whole sentence, or only as far as itself. */
 const Spans *sequences_spans(Tape *tape, const Sequences *sequences, bool causal);
+/* Each row looks at the rows before it in its sentence: the first one at none. */
+const Spans *sequences_spans_before(Tape *tape, const Sequences *sequences);
 
 typedef struct {
     int B, rows, steps;
-    const int *rank;   /* [B] of sentence b */
-    const int *order;  /* [B] sentence of rank r */
-    const int *length; /* [B] of sentence b, at least 1 */
-    const int *offset; /* [steps + 1] */
+    const int *rank;          /* [B] of sentence b */
+    const int *order;         /* [B] sentence of rank r */
+    const int *length;        /* [B] of sentence b, at least 1 */
+    const int *offset;        /* [steps + 1] */
+    const uint32_t *row_keys; /* [B] of rank r: for dropout masks that stay the same at all steps; or NULL */
 } Packed;
 
 Packed *packed_new(Tape *tape, const int *lengths, int B);

@@ -84,8 +84,8 @@ static bool is_text(const uint64_t *length) {
     return utf8_valid_length((StrView){bytes, LENGTH_BYTES}) > LENGTH_BYTES - 4; /* one may be cut */
 }
 
-static Status fail_text(const SafeFile *file) {
-    Status status = bad(file, "not a model file: it looks like text");
+/* A file of another kind was named. */
+static Status hint_models(Status status) {
     return status_hint(status, "models are the best.safetensors and last.safetensors of a run directory");
 }
 
@@ -104,12 +104,13 @@ static Status read_header(SafeFile *file) {
     if (!S_ISREG(about.st_mode)) return bad(file, "not a regular file");
     uint64_t size = (uint64_t)about.st_size, length;
     if (size < LENGTH_BYTES + 2)
-        return bad(file, "too short for a safetensors file (%llu bytes)", (unsigned long long)size);
+        return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
-    if (is_text(&length)) return fail_text(file);
+    if (is_text(&length)) return hint_models(bad(file, "not a model file: it looks like text"));
     if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)
-        return bad(file, "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
-                   (unsigned long long)length, (unsigned long long)size);
+        return hint_models(bad(file,
+                               "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
+                               (unsigned long long)length, (unsigned long long)size));
     if (size > PTRDIFF_MAX) return bad(file, "too large for this machine");
     file->header_length = (size_t)length;
     file->payload_bytes = (size_t)(size - LENGTH_BYTES - length);
@@ -318,7 +319,7 @@ size_t safetensors_count(const SafeFile *file) { return file->count; }
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index) { return &file->entries[index].tensor; }
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name) {
-    int index = hashmap_get(file->by_name, sv(name), -1);
+    int index = (int)hashmap_get(file->by_name, sv(name), -1);
     return index < 0 ? NULL : &file->entries[index].tensor;
 }
 

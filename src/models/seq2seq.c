@@ -7,6 +7,8 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "num/kern.h"
+#include "num/notes.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
@@ -27,8 +29,16 @@ Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
     bool transformer = o->decoder_style == DECODER_TRANSFORMER;
-    *layers = transformer ? o->decoder_layers : 1;
-    *heads = transformer ? o->heads : 1;
+    *layers = transformer ? o->decoder_layers : decoder_attends(o);
+    *heads = transformer ? o->heads : decoder_attends(o);
+}
+
+Status seq2seq_check_attention(const Seq2Seq *model) {
+    if (decoder_attends(&model->config.model)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "
+                              "nothing that says which words belong together");
+    return status_hint(STATUS_USAGE, "train one with a score function; of several models that vote, the "
+                                     "attention of the first one counts");
 }
 
 static void declare_tables(Seq2Seq *m) {
@@ -57,6 +67,7 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     m->config = *config;
     memset(&m->config.data, 0, sizeof m->config.data);
     m->config.text.bpe_codes = NULL;
+    m->config.train.teacher = (StrList){0};
     m->source = segmenter_retain(source);
     m->target = segmenter_retain(target);
     m->params = params_new();
@@ -123,6 +134,8 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int 
     EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
     Tensor *annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
+    note(tape, "source", "embedded", x);
+    note(tape, "encoder", "annotations", annotations);
     tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape, .B = B, .start = source->start};
@@ -138,14 +151,24 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources,
 
 enum { PART_TOKENS = 512 };
 
+/* Rows that the decoder looks at, of sentences of so many tokens. */
+static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int B) {
+    if (decoder_attends(&m->config.model)) return tokens;
+    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
+    for (int b = 0; b < B; b++) rows[b] = 1;
+    return rows;
+}
+
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
                                  int B) {
-    const int *rows = lengths_with_end(tape, sources, B);
-    Encoded *whole = encoded_join(tape, rows, B);
-    int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
+    const int *tokens = lengths_with_end(tape, sources, B);
+    Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
+    int total = 0;
+    for (int b = 0; b < B; b++) total += tokens[b];
+    int parts = total / PART_TOKENS + 1, share = total / parts;
     for (int first = 0, end; first < B; first = end) {
-        for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
-            end++;
+        int size = tokens[first];
+        for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
         tape_reset(scratch);
         encoded_add(tape, whole, first, encode(model, scratch, sources + first, end - first, NULL, true));
     }
@@ -184,9 +207,40 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* ---- teacher forcing ---- */
 
 enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
+static const uint32_t SECOND_PASS = UINT32_C(1) << 31; /* and so have the two passes of R-Drop */
 
-BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                       double scale) {
+/* The same sentences a second time, with masks of their own: as sentences of numbers that no corpus has. */
+static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) {
+    size_t n = (size_t)batch->B;
+    Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
+           *target = tape_alloc(tape, 2 * n * sizeof *target);
+    uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
+    for (size_t i = 0; i < 2 * n; i++) {
+        source[i] = batch->source[i % n];
+        target[i] = batch->target[i % n];
+        sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
+    }
+    TrainingBatch *twice = tape_alloc(tape, sizeof *twice);
+    *twice = (TrainingBatch){.B = 2 * batch->B,
+                             .source = source,
+                             .target = target,
+                             .sentence = sentence,
+                             .seed_update = batch->seed_update};
+    return twice;
+}
+
+int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
+    return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
+}
+
+/* What the output layer reads for all rows of the reference target, and the labels of those rows. */
+typedef struct {
+    Tensor *readout;   /* [rows, E] */
+    const int *labels; /* [rows] */
+} Forced;
+
+/* Everything but the output layer, sentence after sentence. */
+static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     const ModelOptions *o = &m->config.model;
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
@@ -207,9 +261,49 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
-    CrossEntropy result;
-    tape_phase(tape, PHASE_OUTPUT);
-    op_cross_entropy(tape, readout, m->output_table, m->output_bias, labels, label_smoothing, scale, &result);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, target->rows};
+    note(tape, "target", "embedded", embedded);
+    note(tape, "decoder", "readout", readout);
+    return (Forced){readout, labels};
+}
+
+/* Of a batch that goes through twice, the labels of the first pass are those of both. */
+BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                       double scale) {
+    int passes = seq2seq_passes(m, batch->seed_update);
+    Forced f = run_forced(m, tape, passes == 2 ? batch_twice(tape, batch) : batch);
+    CrossEntropy result;
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    if (passes == 2)
+        op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
+                              scale, m->config.train.rdrop, &result);
+    else
+        op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing, scale,
+                         &result);
+    tape_phase(tape, before);
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows / passes};
+}
+
+BatchLoss seq2seq_taught_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
+                              double share, double label_smoothing, double scale) {
+    Forced f = run_forced(m, tape, batch);
+    CrossEntropy result;
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
+                            label_smoothing, scale, &result);
+    tape_phase(tape, before);
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows};
+}
+
+Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+    TrainingBatch plain = *batch;
+    plain.seed_update = 0;
+    Tensor *p = seq2seq_logits(m, tape, run_forced(m, tape, &plain).readout);
+    for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
+    return p;
+}
+
+Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
+    TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
+    return seq2seq_logits(m, tape, run_forced(m, tape, &batch).readout);
 }

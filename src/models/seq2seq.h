@@ -34,8 +34,11 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
-/* How many layers of the decoder look at the source, with how many heads. */
+/* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
+ */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
+/* STATUS_USAGE if the model has no attention to the source to show. */
+Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);
@@ -66,14 +69,27 @@ typedef struct {
 } TrainingBatch;
 
 typedef struct {
-    double loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm */
+    double
+        loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm; with
+                    R-Drop the mean of both passes and what they disagree costs */
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
     long tokens;       /* target tokens with </s> */
 } BatchLoss;
 
+/* How often seq2seq_loss takes each sentence through: twice when training with R-Drop (train.rdrop). */
+int seq2seq_passes(const Seq2Seq *model, uint64_t seed_update);
 /* Forward pass with the reference target. On a recording tape also sets the gradients up so that
  * tape_backward gives scale * d loss. */
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
+
+/* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
+ * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
+Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
+/* The distributions of all target tokens [tokens with </s>, V], given those before them; no dropout. */
+Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
+/* seq2seq_loss where such distributions of a teacher have a share of the loss. */
+BatchLoss seq2seq_taught_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch,
+                              const real *teacher, double share, double label_smoothing, double scale);
 
 #endif

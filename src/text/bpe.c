@@ -86,7 +86,7 @@ void bpe_merge(const Bpe *bpe, size_t rank, StrView *left, StrView *right) {
 
 static int intern(Bpe *bpe, StrView text) {
     size_t before = hashmap_count(bpe->symbols);
-    int id = *hashmap_slot(bpe->symbols, text, (int)before);
+    int id = (int)*hashmap_slot(bpe->symbols, text, (int)before);
     if ((size_t)id == before) {
         MEM_GROW(bpe->made_by, bpe->made_capacity, before + 1);
         bpe->made_by[id] = NONE;
@@ -173,7 +173,7 @@ static size_t split_units(Bpe *bpe, StrView word) {
         size_t length = bpe_unit(bpe->marker, word, position);
         MEM_GROW(bpe->symbol, bpe->symbol_capacity, count + 1);
         MEM_GROW(bpe->start, bpe->start_capacity, count + 2);
-        bpe->symbol[count] = hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
+        bpe->symbol[count] = (int)hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
         bpe->start[count++] = position;
         position += length;
         bpe->start[count] = position;
@@ -196,7 +196,7 @@ static void merge_at(Bpe *bpe, int rank, int at) {
     memcpy(joined, left.data, left.length);
     memcpy(joined + left.length, right.data, right.length);
     int gone = bpe->next[at], after = bpe->next[gone];
-    bpe->symbol[at] = hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
+    bpe->symbol[at] = (int)hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
     bpe->symbol[gone] = NONE;
     bpe->next[at] = after;
     if (after != NONE) bpe->previous[after] = at;
@@ -224,20 +224,41 @@ static void merge_round(Bpe *bpe) {
     }
 }
 
-void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context) {
-    if (word.length == 0) return;
-    size_t count = split_units(bpe, word);
-    bpe->heap_count = 0;
-    for (size_t i = 0; i + 1 < count; i++) consider(bpe, (int)i);
-    while (bpe->heap_count > 0) merge_round(bpe);
+static void give_pieces(const Bpe *bpe, StrView word, BpePiece piece, void *context) {
     for (int at = 0; at != NONE; at = bpe->next[at]) {
         size_t end = bpe->next[at] == NONE ? word.length : bpe->start[bpe->next[at]];
         piece(context, (StrView){word.data + bpe->start[at], end - bpe->start[at]});
     }
 }
 
+void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context) {
+    if (word.length == 0) return;
+    size_t count = split_units(bpe, word);
+    bpe->heap_count = 0;
+    for (size_t i = 0; i + 1 < count; i++) consider(bpe, (int)i);
+    while (bpe->heap_count > 0) merge_round(bpe);
+    give_pieces(bpe, word, piece, context);
+}
+
+/* One round: all pairs that are not passed over; those of lowest rank are merged. False if there is none. */
+static bool merge_some(Bpe *bpe, double p, Rng *rng) {
+    bpe->heap_count = 0;
+    for (int at = 0; at != NONE; at = bpe->next[at])
+        if (rank_at(bpe, at) != NONE && rng_uniform(rng) >= p) consider(bpe, at);
+    if (bpe->heap_count == 0) return false;
+    merge_round(bpe);
+    return true;
+}
+
+void bpe_apply_dropout(Bpe *bpe, StrView word, double p, Rng *rng, BpePiece piece, void *context) {
+    if (word.length == 0) return;
+    split_units(bpe, word);
+    while (merge_some(bpe, p, rng)) continue;
+    give_pieces(bpe, word, piece, context);
+}
+
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right) {
-    int symbol = hashmap_get(bpe->symbols, piece, NONE);
+    int symbol = (int)hashmap_get(bpe->symbols, piece, NONE);
     if (symbol == NONE || bpe->made_by[symbol] == NONE) return false;
     Merge merge = bpe->merges[bpe->made_by[symbol]];
     size_t cut = hashmap_key(bpe->symbols, (size_t)merge.left).length;

@@ -70,6 +70,16 @@ bool language_same(StrView a, StrView b) {
            (code.length > 0 && sv_equal(code, language_code(b)));
 }
 
+Status languages_split(const char *value, StrView *source, StrView *target) {
+    size_t length = strcspn(value, "-:,");
+    *source = (StrView){value, length};
+    *target = sv(value + length + (value[length] != 0));
+    if (source->length && target->length && !strpbrk(target->data, "-:,") && !language_same(*source, *target))
+        return STATUS_OK;
+    return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),
+                       "write --languages en-de, the language to translate from first");
+}
+
 bool languages_header(StrView line, StrView *first, StrView *second) {
     if (!sv_next(&line, '\t', first) || !sv_next(&line, '\t', second)) return false;
     *first = language_code(*first);

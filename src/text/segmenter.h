@@ -19,6 +19,7 @@
 
 #include "base/json.h"
 #include "base/options.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "text/vocab.h"
 
@@ -35,6 +36,7 @@ typedef struct {
     int min_count;   /* words seen less often become <unk>; pieces seen less often are split further */
     int max_vocab;   /* with the four special tokens; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
+    bool keep_parts; /* pieces that are always merged further are in the vocabulary too: for BPE-dropout */
 } TextOptions;
 
 typedef struct {
@@ -58,6 +60,8 @@ Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
+/* The same with BPE-dropout of probability `p` (bpe.h). */
+void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng *rng, IdList *ids);
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
@@ -68,9 +72,9 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
-/* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
+/* The token as the vocabulary has it, markers and no-break spaces too; controls become U+FFFD. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label);
+void segmenter_label_unknown(const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);

@@ -67,7 +67,7 @@ gives "bytes that are no text" 400 'not JSON' post_json "$(printf '{"q": "\377"}
 gives "depth" 400 'nested too deeply' post_json "{\"q\": $(printf '%0100d' 0 | tr 0 '[')"
 gives "language" 400 "source language 'de' is not supported" post_json '{"q": "x", "source": "de"}'
 gives "language" 400 "target language 'en' is not supported" post_json '{"q": "x", "target": "en"}'
-gives "a message" 400 "language '?????\\\\\"'" post_json '{"q": "x", "source": "\u00e9\u65e5\\\""}'
+gives "a message" 400 "language '?????"'\\\"'"'" post_json '{"q": "x", "source": "\u00e9\u65e5\\\""}'
 gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'

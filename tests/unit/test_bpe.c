@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/fileio.h"
@@ -64,6 +65,27 @@ static void read_golden(const char *name, StrBuf *content) {
     snprintf(path, sizeof path, "tests/golden/bpe/%s", name);
     assert_int_equal(file_read(path, 0, content), STATUS_OK);
     assert_true(content->length > 100);
+}
+
+/* A corpus of thousands of gigabytes has such counts. */
+static void test_counts_beyond_32_bits(void **state) {
+    (void)state;
+    static const int64_t MANY[] = {1ll << 31, 1ll << 32, 1ll << 40};
+    for (size_t i = 0; i < sizeof MANY / sizeof *MANY; i++) {
+        StrView left, right;
+        HashMap *words = hashmap_new();
+        hashmap_set(words, SV("ab"), MANY[i] + 1); /* of equal ones "cd" would win */
+        hashmap_set(words, SV("cd"), MANY[i]);
+        hashmap_set(words, SV("ef"), 2);
+        Bpe *bpe = bpe_learn(words, BPE_PREFIX, 3, 2);
+        assert_int_equal(bpe_count(bpe), 3);
+        bpe_merge(bpe, 0, &left, &right);
+        assert_true(sv_equal(left, SV("a")) && sv_equal(right, SV("b")));
+        bpe_merge(bpe, 2, &left, &right);
+        assert_true(sv_equal(left, SV("e")));
+        bpe_free(bpe);
+        hashmap_free(words);
+    }
 }
 
 static void test_learns_like_subword_nmt(void **state) {
@@ -181,7 +203,7 @@ static SlowPair slow_best(const SlowWord *words, const int *weights, size_t coun
             strbuf_clear(&key);
             strbuf_format(&key, "%.*s %.*s", SV_ARG(pair.left), SV_ARG(pair.right));
             size_t known = hashmap_count(index);
-            int at = *hashmap_slot(index, strbuf_view(&key), (int)known);
+            int at = (int)*hashmap_slot(index, strbuf_view(&key), (int)known);
             if ((size_t)at == known) {
                 MEM_GROW(pairs, capacity, known + 1);
                 pairs[at] = pair;
@@ -216,7 +238,7 @@ static void test_random_texts(void **state) {
         int *weights = mem_alloc(count, sizeof *weights);
         for (size_t w = 0; w < count; w++) {
             slow[w] = slow_split(marker, hashmap_key(words, w));
-            weights[w] = hashmap_value(words, w);
+            weights[w] = (int)hashmap_value(words, w);
         }
         Bpe *bpe = bpe_learn(words, marker, 40, 2);
         for (size_t rank = 0; rank <= bpe_count(bpe); rank++) {
@@ -278,6 +300,67 @@ static void test_random_merges(void **state) {
         }
         bpe_free(bpe);
     }
+}
+
+/* ---- BPE-dropout ---- */
+
+static void add_text(void *context, StrView piece) {
+    StrBuf *out = context;
+    if (out->length > 0) strbuf_add_char(out, ' ');
+    strbuf_add(out, piece);
+}
+
+static void dropout_joined(Bpe *bpe, const char *word, double p, uint64_t key, StrBuf *out) {
+    Rng rng = rng_new(key);
+    strbuf_clear(out);
+    bpe_apply_dropout(bpe, sv(word), p, &rng, add_text, out);
+}
+
+/* Of a b c with the merges "b c", "a bc", "a b": by which pieces a word is cut, and how often. Before the
+ * first merge two pairs may be passed over, and whichever remain decide. */
+static void test_dropout_shares(void **state) {
+    (void)state;
+    Bpe *bpe = bpe_new(BPE_PREFIX);
+    bpe_add(bpe, SV("b"), SV("c"));
+    bpe_add(bpe, SV("a"), SV("bc"));
+    bpe_add(bpe, SV("a"), SV("b"));
+    const double p = 0.3;
+    static const char *const CUT[] = {"abc", "a bc", "ab c", "a b c"};
+    const double share[] = {(1 - p) * (1 - p), (1 - p) * p, p * (1 - p), p * p};
+    int seen[4] = {0}, rounds = 20000;
+    StrBuf out = {0};
+    for (int i = 0; i < rounds; i++) {
+        dropout_joined(bpe, "abc", p, rng_key(5, (uint64_t)i, 0, 0), &out);
+        int cut = 0;
+        while (cut < 4 && strcmp(CUT[cut], strbuf_text(&out))) cut++;
+        assert_true(cut < 4);
+        seen[cut]++;
+    }
+    for (int cut = 0; cut < 4; cut++)
+        assert_true(fabs((double)seen[cut] / rounds - share[cut]) < 4 * sqrt(share[cut] / rounds));
+    strbuf_free(&out);
+    bpe_free(bpe);
+}
+
+/* With probability 0 it is bpe_apply, with nearly 1 nothing is merged. */
+static void test_dropout_extremes(void **state) {
+    (void)state;
+    HashMap *words = hashmap_new();
+    hashmap_set(words, SV("banana</w>"), 5);
+    hashmap_set(words, SV("bandana</w>"), 4);
+    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 6, 2);
+    StrBuf whole = {0}, out = {0};
+    bpe_apply(bpe, SV("bananananbandana</w>"), add_text, &whole);
+    dropout_joined(bpe, "bananananbandana</w>", 0, 1, &out);
+    assert_string_equal(strbuf_text(&out), strbuf_text(&whole));
+    dropout_joined(bpe, "banana</w>", 1 - 1e-12, 1, &out);
+    assert_string_equal(strbuf_text(&out), "b a n a n a</w>");
+    dropout_joined(bpe, "", 0.5, 1, &out);
+    assert_int_equal(out.length, 0);
+    strbuf_free(&whole);
+    strbuf_free(&out);
+    bpe_free(bpe);
+    hashmap_free(words);
 }
 
 /* ---- corners ---- */
@@ -499,10 +582,13 @@ static void test_multi30k(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_beyond_32_bits),
         cmocka_unit_test(test_learns_like_subword_nmt),
         cmocka_unit_test(test_applies_like_subword_nmt),
         cmocka_unit_test(test_random_texts),
         cmocka_unit_test(test_random_merges),
+        cmocka_unit_test(test_dropout_shares),
+        cmocka_unit_test(test_dropout_extremes),
         cmocka_unit_test(test_no_merges),
         cmocka_unit_test(test_first_rank_counts),
         cmocka_unit_test(test_spelled_marker),

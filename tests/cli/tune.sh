@@ -1,0 +1,58 @@
+#!/bin/sh
+# tune.sh - scripts/tune: trains a plan, keeps what is finished, goes on with what was interrupted.
+set -eu
+. tests/cli/tiny_model.inc
+export THREADS=1
+table() { # PATTERN: a row of the last table
+    grep -qE "^\| $1 \|$" "$TMP/out" || fail "no row '$1': $(cat "$TMP/out")"
+}
+
+tiny_model model --after-epochs 2 # for $TMP/tiny.json
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/tiny.fr"
+cat >"$TMP/plan" <<-END
+	base       --config $TMP/tiny.json  # a comment
+	base       --after-epochs 6
+	source     $TMP/tiny.en
+	reference  $TMP/tiny.fr
+	bleu       --tokenize none --force
+	seeds      1 2
+	longer     --after-epochs 40
+	translate  greedy --beam-size 1
+END
+expect 0 scripts/tune --table "$TMP/plan" "$TMP/runs"
+[ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table of nothing: $(cat "$TMP/out")"
+expect 0 scripts/tune --jobs 2 "$TMP/plan" "$TMP/runs"
+cp "$TMP/out" "$TMP/table"
+table 'base \| 2 \| [0-9.]+ \| [0-9.]+ \|  \|  \| [0-9.]+'
+table 'longer \| 2 \| [0-9.]+ \| [0-9.]+ \| \+[0-9.]+ \| 0\.00[0-9] \| [0-9.]+'
+table 'greedy \| 2 \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| [0-9.]+ \| -'
+mean=$(for seed in 1 2; do
+    "$attn" bleu "$TMP/tiny.fr" -i "$TMP/runs/base-$seed/translation" --tokenize none --force --width 4 -b
+done | awk '{ sum += $1 } END { printf "%.2f", sum / NR }')
+table "base \| 2 \| $mean .*"
+
+# Finished runs are kept; one that was interrupted goes on and ends as it would have.
+cp "$TMP/runs/longer-2/best.safetensors" "$TMP/whole"
+rm -r "$TMP/runs/longer-2"
+status=0
+"$attn" train --config "$TMP/tiny.json" --after-epochs 40 --seed 2 --threads 1 --run "$TMP/runs/longer-2" \
+    --set train.max_minutes=0.0001 --quiet 2>"$TMP/err" || status=$?
+[ -f "$TMP/runs/longer-2/last.state.safetensors" ] || fail "no interrupted run: $status, $(cat "$TMP/err")"
+expect 0 scripts/tune "$TMP/plan" "$TMP/runs"
+same "the table of a run that went on" "$TMP/table" "$TMP/out"
+[ "$(grep -c '^tune: ' "$TMP/err")" -eq 1 ] || fail "trained again: $(cat "$TMP/err")"
+
+sed 's/longer .*/longer --after-epochs 3/' "$TMP/plan" >"$TMP/other"
+expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+says "longer-1 was made with other arguments"
+sed '/^seeds/d' "$TMP/plan" >"$TMP/other"
+expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+says "no line 'seeds ...'"
+sed 's/^longer/base/; s/greedy/a-b/' "$TMP/plan" >"$TMP/other"
+expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+says "'a-b' is no name"
+expect 1 scripts/tune --jobs 0 "$TMP/plan"
+says "--jobs wants a number"
+expect 1 scripts/tune "$TMP/nothing"
+says "no plan"
