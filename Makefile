@@ -18,6 +18,7 @@ ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
 FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
+OBJCOPY ?= objcopy
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -41,15 +42,23 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 # gives the same bits with every compiler.
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
+# Objects fit into the program and into the shared library, which shows only what its header declares.
+BASE_CFLAGS += -fPIC -fvisibility=hidden
 ifdef WERROR
 BASE_CFLAGS += -Werror
 endif
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
+# What only `attn-mt serve` needs: without it the rest is built. SERVE=no leaves it out.
+SERVE ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd 2>/dev/null && echo yes || echo missing)
+ifeq ($(SERVE),yes)
+BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
+SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
+endif
 # Hardened as distributions do it. Sanitizers have checks of their own, and those of the C library want -O1.
 ifeq ($(SANITIZE)$(filter -O0,$(CFLAGS)),)
-BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fPIE
+BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 ifeq ($(shell uname -s),Linux)
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now
 endif
@@ -118,7 +127,8 @@ all: $(BIN) $(LIB) ## build the program and its library (the default)
 
 $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $^ $(LIBS) $(SERVE_LIBS)
+	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)
@@ -132,7 +142,8 @@ to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; 
 $(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
 	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
 	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
-	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } >$@.new && mv $@.new $@
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } \
+	>$@.new && mv $@.new $@
 $(ASSETS).o: $(ASSETS).c $(BUILD)/flags
 	$(compile) -c -o $@ $<
 
@@ -141,6 +152,13 @@ $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 
 $(OBJ)/%.o: src/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
+
+# The page of `attn-mt serve`: each file becomes lines of C.
+PAGE := $(patsubst src/serve/page/%,$(BUILD)/page/%.inc,$(wildcard src/serve/page/*))
+$(OBJ)/serve/page.o: BASE_CFLAGS += -I$(BUILD)/page
+$(OBJ)/serve/page.o: $(PAGE)
+$(BUILD)/page/%.inc: src/serve/page/%
+	$(q)mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n",/' $< >$@
 
 $(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
@@ -160,7 +178,7 @@ $(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
 
 $(TEST_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o
 	$(say) LINK $@
-	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS) $(SERVE_LIBS)
 
 define test_folder
 $(BUILD)/obj/$(1)/helpers.a: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter $(1)/%,$(TEST_HELPERS)))
@@ -168,6 +186,34 @@ $(filter $(BUILD)/$(1)/%,$(TEST_BIN)): \
 	$(BUILD)/obj/$(1)/helpers.a $(if $(filter %/gradcheck,$(1)),$(F64_LIB),$(LIB))
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+
+# ---- the library for other programs --------------------------------------------------------------------
+
+# One object whose hidden symbols are local: nothing of ours can clash with a program's own names.
+SHARED := $(BUILD)/libattn_mt.so.1
+LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a $(BUILD)/attn-mt.pc
+LIBRARY_MAP := src/library/attn_mt.map
+WHOLE := $(OBJ)/library/whole.o
+.PHONY: lib
+ifeq ($(shell uname -s),Darwin)
+LIBRARY :=
+lib: ; @echo "make: libattn_mt needs the linker of ELF systems (Linux, BSD)" >&2; exit 1
+else
+lib: $(LIBRARY) ## build libattn_mt for other programs: shared, static, pkg-config
+endif
+
+$(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
+	$(say) LINK $@
+	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+$(BUILD)/libattn_mt.so: $(SHARED)
+	$(q)ln -sf $(<F) $@
+$(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
+	$(say) "AR  " $@
+	$(q)$(LD) -r -o $(WHOLE) $^
+	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)
+	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
+$(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
+	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
 # Programs that scripts of the tests run.
 $(FAULT_BIN): $(BUILD)/faults/%: $(BUILD)/obj/tests/faults/%.o $(LIB)
@@ -214,10 +260,16 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
 -include $(BENCH_OBJ:%.o=%.d)
 
+# Clients that test and measure the server.
+$(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^
+
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage bench fuzz fuzz-programs faults torture
+.PHONY: deps demo test check tests asan ubsan tsan tsan-programs sanitize coverage bench fuzz fuzz-programs
+.PHONY: faults torture
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -234,7 +286,8 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs
+MEASURES := $(BUILD)/bench $(BUILD)/serve-client
+tests: all $(LIBRARY) $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(MEASURES) ## build the test programs
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -243,6 +296,11 @@ asan: deps ## unit and command tests under the address sanitizer
 ubsan: deps ## unit and command tests under the undefined-behaviour sanitizer
 	$(again) BUILD=build-ubsan SANITIZE=undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
 	@BUILD=build-ubsan tests/run --sanitized unit golden cli
+
+tsan: deps ## the library and the server under the thread sanitizer
+	$(again) BUILD=build-tsan SANITIZE=thread CFLAGS='-O1 -g' HOT_CFLAGS=-O1 tsan-programs
+	@BUILD=build-tsan tests/run unit/test_library cli/serve.sh
+tsan-programs: $(BIN) $(BUILD)/tests/unit/test_library $(BUILD)/serve-client
 
 sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -325,12 +383,16 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
+LIBDIR ?= $(PREFIX)/lib
+LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/libattn_mt.a \
+	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
+INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all ## copy program, man page, completions, configurations, corpus and documents below PREFIX
+install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completions, corpus and documents below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -338,20 +400,25 @@ install: all ## copy program, man page, completions, configurations, corpus and 
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
 	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
+	[ ! -e $(SHARED) ] || { set -e; \
+	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
+	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
+	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h; }
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
-	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC); do \
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
-deb: all ## a package for Debian and Ubuntu in BUILD
+deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD
 	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz
+	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz build-tsan
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"

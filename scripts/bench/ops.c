@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "bench/bench.h"
@@ -99,6 +100,15 @@ static Tensor *context(Tape *t, Operands *r) { return op_context(t, r->x[0], r->
 static Tensor *cross_entropy(Tape *t, Operands *r) {
     return op_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, &r->loss);
 }
+static Tensor *twin_cross_entropy(Tape *t, Operands *r) {
+    return op_twin_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, 5, &r->loss);
+}
+/* A teacher without an opinion takes as long as any other. */
+static Tensor *taught_cross_entropy(Tape *t, Operands *r) {
+    real *teacher = tape_alloc(t, (size_t)r->x[0]->rows * (size_t)r->weight->rows * sizeof *teacher);
+    memset(teacher, 0, (size_t)r->x[0]->rows * (size_t)r->weight->rows * sizeof *teacher);
+    return op_taught_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, teacher, 0.5, 0.1, 1, &r->loss);
+}
 
 static double affine_flops(const OpSizes *s) { return 2.0 * s->B * s->H * 3 * s->H; }
 static double pair_flops(const OpSizes *s) { return 2.0 * s->B * s->S * s->H; }
@@ -134,6 +144,8 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_MASKED_SOFTMAX] = {{{SIZE_ONE, SIZE_BS}}, {0}, false, masked_softmax, NULL},
     [OP_CONTEXT] = {{{SIZE_ONE, SIZE_BS}, WIDE}, {0}, false, context, pair_flops},
     [OP_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, cross_entropy, loss_flops},
+    [OP_TAUGHT_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, taught_cross_entropy, loss_flops},
+    [OP_TWIN_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, twin_cross_entropy, loss_flops},
 };
 
 /* ---- measuring --------------------------------------------------------------------------------------- */

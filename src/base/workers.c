@@ -17,6 +17,7 @@
 #include <sched.h>
 #endif
 #include "base/mem.h"
+#include "base/mem_scope.h"
 
 /* Waking a sleeping thread takes some 50 us; phases of one step follow each other faster than that. */
 static const long SPIN_NANOSECONDS = 30000;
@@ -143,7 +144,7 @@ Workers *workers_new(int threads) {
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->work, NULL);
     pthread_cond_init(&team->done, NULL);
-    if (threads > 1) {
+    if (threads > 1 && !mem_scope_active()) {
         team->extra = mem_alloc((size_t)threads - 1, sizeof *team->extra);
         start_threads(team, threads);
     }

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/heatmap_page.h"
 #include "decode/alignment.h"
+#include "decode/self_attention.h"
 #include "decode/trace.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
@@ -21,7 +22,7 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet;
+    bool quiet, self, subwords; /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
@@ -33,23 +34,29 @@ static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json"
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
+             "by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
+     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
+             "x.svg means x in this format"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on"},
+     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
+    {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
+     .help = "columns are the translation's own earlier words, which a decoder with "
+             "model.decoder.self_attention looks at"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
@@ -63,12 +70,14 @@ static const char USAGE[] =
     "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
     "\n"
     "Translates and shows the attention weights: one row for each target token, one column for each source\n"
-    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n";
+    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n"
+    "A model without attention (model.attention = none) has nothing to show.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
+    "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
     "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
@@ -122,21 +131,11 @@ typedef struct {
     Heatmap map;
 } Shown;
 
-static void write_strings(const char *key, const char *const *strings, int count, StrBuf *out) {
-    strbuf_format(out, "\"%s\": [", key);
-    for (int i = 0; i < count; i++) {
-        if (i > 0) strbuf_add(out, SV(", "));
-        json_write_string(out, sv(strings[i]));
-    }
-    strbuf_add(out, SV("], "));
-}
-
 /* The picture's own rows and columns, then all that the model computed. */
 static void write_json(const Shown *shown, StrBuf *out) {
     enum { BEST = 10 };
     const Translation *translation = shown->translation;
     const TranslationItem *item = &translation->items[0];
-    const Heatmap *map = &shown->map;
     int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
     Trace trace;
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
@@ -145,19 +144,9 @@ static void write_json(const Shown *shown, StrBuf *out) {
     json_write_string(out, shown->line);
     strbuf_add(out, SV(",\n\"translation\": "));
     json_write_string(out, strbuf_view(&item->text));
-    strbuf_add(out, SV(",\n\"heatmap\": {"));
-    write_strings("rows", map->row_labels, map->rows, out);
-    write_strings("columns", map->column_labels, map->columns, out);
-    strbuf_add(out, SV("\"weights\": ["));
-    for (int r = 0; r < map->rows; r++)
-        for (int c = 0; c < map->columns; c++)
-            strbuf_format(out, "%s%.9g%s",
-                          c   ? ", "
-                          : r ? ", ["
-                              : "[",
-                          (double)map->weights[(size_t)r * (size_t)map->columns + (size_t)c],
-                          c + 1 < map->columns ? "" : "]");
-    strbuf_add(out, SV("]},\n"));
+    strbuf_add(out, SV(",\n\"heatmap\": "));
+    heatmap_write_json(&shown->map, out);
+    strbuf_add(out, SV(",\n"));
     trace_write_json(&trace, shown->model, shown->tree, out);
     strbuf_add(out, SV("}\n"));
     trace_free(&trace);
@@ -190,6 +179,18 @@ static Status write_file(const char *path, StrView content, bool quiet) {
     return STATUS_OK;
 }
 
+/* The format whose ending PREFIX has, which is not written twice; FORMATS: none. */
+static Format named_format(StrView prefix) {
+    int f = 0;
+    for (; f < FORMATS; f++) {
+        StrView suffix = sv(SUFFIXES[f]);
+        if (sv_ends(prefix, suffix) && prefix.length > suffix.length + 1 &&
+            prefix.data[prefix.length - suffix.length - 1] == '.')
+            break;
+    }
+    return (Format)f;
+}
+
 /* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
@@ -201,7 +202,9 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
+            Format named = named_format(sv(options->output));
             strbuf_add(&path, sv(options->output));
+            if (named < FORMATS) strbuf_cut(&path, path.length - strlen(SUFFIXES[named]) - 1);
             if (number > 0) strbuf_format(&path, "-%d", number);
             strbuf_format(&path, ".%s", SUFFIXES[f]);
             status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
@@ -212,14 +215,25 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
     return status;
 }
 
+static void align(const Translation *translation, const Seq2Seq *model, const HeatmapOptions *options,
+                  Alignment *alignment) {
+    AlignmentLevel level = (AlignmentLevel)options->level;
+    if (!options->self) {
+        alignment_make(alignment, translation, 0, level, seq2seq_source(model), seq2seq_target(model));
+        return;
+    }
+    float *weights = self_attention_weights(model, translation);
+    alignment_make_self(alignment, translation, weights, level, seq2seq_target(model));
+    mem_free(weights);
+}
+
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
                                const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
                                int number) {
     Alignment alignment;
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
-    alignment_make(&alignment, translation, 0, (AlignmentLevel)options->level,
-                   seq2seq_source(models->items[0]), seq2seq_target(models->items[0]));
+    align(translation, models->items[0], options, &alignment);
     strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
     Shown shown = {line, translation, models->items[0], tree, {0}};
     shown.map = (Heatmap){.rows = alignment.rows,
@@ -277,17 +291,16 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const ModelSet *models, const Lines *lines, const Lines *targets) {
     StrBuf content = {0}, path = {0};
-    Status status =
-        heatmap_page_write(&(HeatmapPage){.models = models,
-                                          .paths = &options->models,
-                                          .translating = translating,
-                                          .lines = lines->items,
-                                          .targets = targets->count > 0 ? targets->items : NULL,
-                                          .count = lines->count,
-                                          .layer = options->layer,
-                                          .head = options->head,
-                                          .level = (AlignmentLevel)options->level},
-                           &content);
+    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
+                                                      .paths = &options->models,
+                                                      .translating = translating,
+                                                      .lines = lines->items,
+                                                      .targets = targets->count > 0 ? targets->items : NULL,
+                                                      .count = lines->count,
+                                                      .layer = options->layer,
+                                                      .head = options->head,
+                                                      .subwords = options->subwords},
+                                       &content);
     if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
     if (status == STATUS_OK)
         status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
@@ -306,9 +319,16 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    if (options->formats.count == 0 && options->output)
+    Format named = options->output ? named_format(sv(options->output)) : FORMATS;
+    if (options->formats.count == 0 && named < FORMATS)
+        wanted[named] = true;
+    else if (options->formats.count == 0 && options->output)
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
+    if (options->self && wanted[FORMAT_HTML]) {
+        status_fail(STATUS_USAGE, "the page of --format html does not show --self-attention");
+        return status_hint(STATUS_USAGE, "choose text, csv, pgm, svg or json");
+    }
     if (options->output) return STATUS_OK;
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
@@ -346,6 +366,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
     int layers, heads;
+    if (options->self) return self_attention_check(model);
     TRY(seq2seq_check_attention(model));
     seq2seq_attentions(model, &layers, &heads);
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
@@ -361,7 +382,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     Lines lines = {0}, targets = {0};
     bool wanted[FORMATS] = {false};
     translating->search.n_best = 1;
-    translating->search.attention = true;
+    translating->search.attention = !options->self;
     translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
@@ -371,8 +392,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])
         status = write_page(options, translating, models, &lines, &targets);
-    if (status == STATUS_OK && pictures)
-        status = run(options, translating, models, wanted, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -394,6 +414,9 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
+        for (size_t i = 0; i < given.count; i++)
+            options.subwords |=
+                strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

@@ -13,13 +13,15 @@
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "cli/translate_score.h"
 #include "decode/markup_restore.h"
+#include "decode/mbr.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
 typedef struct {
-    StrList models, inputs;
-    char *output;
+    StrList models, inputs, references;
+    char *output, *report;
     int threads, precision;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
@@ -27,6 +29,8 @@ typedef struct {
     bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
     char *prefix, *prefix_file, *glossary;
     int alternatives;
+    int mbr;
+    double mbr_scale;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
@@ -47,6 +51,11 @@ static const Option TRANSLATE_OPTIONS[] = {
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
              "word here and there"},
+    {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
+     .arg = "FILE",
+     .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
+    {.flag = "report", .type = OPT_STRING, FIELD(report), .arg = "FILE",
+     .help = "write these scores as JSON, in sacreBLEU's form"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
@@ -90,6 +99,12 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
              "have TARGET"},
+    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
+     .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
+                             "with all of them by this score; give a beam of 10 or more",
+     .group = "Choice from the beam"},
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .arg = "X",
+     .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
     {0}};
 /* clang-format on */
 
@@ -104,7 +119,8 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  echo \"i'm home .\" | attn-mt translate -m best.safetensors\n"
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
-    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n";
+    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
+    "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
 
 typedef struct {
     TranslateOptions options;
@@ -119,6 +135,7 @@ typedef struct {
     LineGuides *guides;
     Glossary *glossary;
     UnseenText unseen;
+    TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
     double started, shown; /* the clock */
@@ -154,27 +171,15 @@ static void tell_beam(Session *session, const Translation *results) {
                  CONSTRAINTS_BEAM);
 }
 
-/* The texts of the window without their markup. */
-static void take_markup(const LineWindow *window, Markup *markups, StrView *lines) {
-    for (int i = 0; i < window->count; i++) {
-        markup_find(window->lines[i], &markups[i]);
-        lines[i] = strbuf_view(&markups[i].plain);
-    }
-}
+typedef struct {
+    const TranslateOptions *options;
+    Translation *results;
+} Choosing;
 
-/* Put it back into every translation; releases the markup. */
-static void put_markup(const Session *session, Markup *markups, Translation *results) {
-    const Seq2Seq *model = session->models.items[0];
-    for (int i = 0; i < session->window.count; i++) {
-        for (int rank = 0; markups[i].count > 0 && rank < results[i].count; rank++) {
-            StrBuf text = {0};
-            markup_restore(&markups[i], &results[i], rank, seq2seq_source(model), seq2seq_target(model),
-                           &text);
-            strbuf_free(&results[i].items[rank].text);
-            results[i].items[rank].text = text;
-        }
-        markup_free(&markups[i]);
-    }
+static void choose_one(void *context, int task, int thread) {
+    Choosing *choosing = context;
+    (void)thread;
+    mbr_rerank(&choosing->results[task], (MbrScore)choosing->options->mbr, choosing->options->mbr_scale);
 }
 
 /* Translate and print the lines of the window. */
@@ -188,11 +193,12 @@ static Status translate_window(Session *session, long first_number) {
     size_t marked = session->options.tags ? (size_t)window->count : 0;
     Markup *markups = mem_alloc(marked, sizeof *markups);
     StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) take_markup(window, markups, plain);
+    if (marked) markups_take(window->lines, window->count, markups, plain);
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
     tell_beam(session, results);
-    if (marked) put_markup(session, markups, results);
+    workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
+    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);
     session->seconds += clock_seconds() - start;
@@ -210,6 +216,7 @@ static Status translate_window(Session *session, long first_number) {
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
         unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
+        translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
     }
@@ -304,6 +311,17 @@ static Status read_alignment(const char *text, OutputStyle *style) {
     return STATUS_OK;
 }
 
+static Status check_mbr(const TranslateOptions *options, int beam) {
+    if (!options->mbr) return STATUS_OK;
+    if (options->alternatives > 0)
+        return status_fail(STATUS_USAGE,
+                           "--alternatives belong to the most probable translation, and --mbr may "
+                           "choose another");
+    if (beam > 1) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--mbr chooses among the translations of a beam, but --beam-size is 1");
+    return status_hint(STATUS_USAGE, "add --beam-size 12");
+}
+
 /* What is printed, and what must be found for it. */
 static Status choose_output(Session *session) {
     const TranslateOptions *options = &session->options;
@@ -318,6 +336,7 @@ static Status choose_output(Session *session) {
         status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
         return status_hint(STATUS_USAGE, "add --json");
     }
+    TRY(check_mbr(options, beam));
     *style = (OutputStyle){.json = options->json || options->json_input,
                            .word_scores = options->word_scores,
                            .alternatives = options->alternatives > 0,
@@ -326,7 +345,7 @@ static Status choose_output(Session *session) {
                            .source = seq2seq_source(session->models.items[0]),
                            .target = seq2seq_target(session->models.items[0])};
     TRY(read_alignment(options->alignment, style));
-    search->n_best = n_best > 1 ? n_best : 1;
+    search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
@@ -374,6 +393,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
     DecodeOptions *decode = &session->translating.search.decode;
     TRY(check_inputs(&options->inputs));
+    TRY(translate_score_open(&session->score, &options->references, options->report));
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
@@ -416,6 +436,7 @@ static Status session_end(Session *session, Status status) {
         status = file_commit(session->output);
     else
         file_discard(session->output);
+    if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
         status =
@@ -450,6 +471,7 @@ Status cmd_translate(int argc, char **argv) {
     unseen_text_free(&session.unseen);
     line_guides_free(session.guides);
     glossary_free(session.glossary);
+    translate_score_free(session.score);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -8,6 +8,8 @@
 #include "decode/explore.h"
 #include "viz/explorer_page.h"
 
+enum { FORMULAS = 32 }; /* on a page: of all heads, if there are few sentences */
+
 typedef struct {
     const HeatmapPage *page;
     Workers *workers;
@@ -36,6 +38,7 @@ static Status writer_begin(PageWriter *writer) {
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     options.search.decode.max_input_length = INT_MAX; /* a picture shows a sentence as a whole */
     for (int m = 0; m < models->count; m++) {
+        TRY(seq2seq_check_attention(models->items[m]));
         explore_add_model(writer->explore, models->items[m], model_name(writer->page->paths->items[m]));
         TRY(translator_new(&writer->translators[m], model_set_items(models) + m, 1, &options,
                            writer->workers));
@@ -68,30 +71,40 @@ static void add_picture(PageWriter *writer, StrView line, const Translation *tra
     strbuf_free(&title);
 }
 
+static int at_least_one(int count) { return count > 1 ? count : 1; }
+
+/* The map that is shown at first: of the last layer and the first head unless others are asked for. */
+static int first_map(const HeatmapPage *page, const Seq2Seq *model) {
+    int layers, heads;
+    seq2seq_attentions(model, &layers, &heads);
+    int layer = page->layer > 0 && page->layer < layers ? page->layer : layers;
+    int head = page->head > 0 && page->head < heads ? page->head : 1;
+    return (layer - 1) * heads + head - 1;
+}
+
 /* One run: the model's own translation, or `target`. What is found is left in *found. */
 static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, StrView target, bool first,
                     Translation *found) {
     const HeatmapPage *page = writer->page;
     const Seq2Seq *model = page->models->items[m];
-    int layers, heads;
     if (kind == EXPLORE_OWN)
         translator_run(writer->translators[m], &line, 1, 1, found);
     else
         translator_force(writer->translators[m], &line, &target, 1, found);
     if (found->pieces > 0 && translator_broken(writer->translators[m]) < 0) {
         double *words = mem_alloc((size_t)found->items[0].words + 1, sizeof *words);
-        seq2seq_attentions(model, &layers, &heads);
         if (first) {
             explore_add_sentence(writer->explore, line);
             add_picture(writer, line, found, model);
         }
-        explore_add_run(writer->explore,
-                        &(ExploreRun){.model = m,
-                                      .kind = kind,
-                                      .translation = found,
-                                      .confidence = confidence_of(&writer->calibration, found->items, words),
-                                      .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
-                                      .layer = (page->layer && page->layer < layers ? page->layer : layers) - 1});
+        ExploreRun run = {.model = m,
+                          .kind = kind,
+                          .translation = found,
+                          .confidence = confidence_of(&writer->calibration, found->items, words),
+                          .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
+                          .formula = first_map(page, model),
+                          .formulas = at_least_one(FORMULAS / page->count)};
+        explore_add_run(writer->explore, &run);
         mem_free(words);
     }
     backpointers_free(&writer->tree);
@@ -107,7 +120,8 @@ static Status add_sentence(PageWriter *writer, int i) {
         Translation own = {0}, other = {0};
         if (page->targets) add_run(writer, m, EXPLORE_GIVEN, line, page->targets[i], m == 0, &other);
         add_run(writer, m, EXPLORE_OWN, line, SV(""), m == 0 && !page->targets, &own);
-        if (!page->targets && m > 0 && first.pieces > 0)
+        if (!page->targets && m > 0 && first.pieces > 0 && own.pieces > 0 &&
+            !sv_equal(strbuf_view(&first.items[0].text), strbuf_view(&own.items[0].text)))
             add_run(writer, m, EXPLORE_SAME, line, strbuf_view(&first.items[0].text), false, &other);
         status = translator_check(writer->translators[m], &(StrList){page->paths->items + m, 1});
         if (m == 0) first = own;
@@ -133,7 +147,7 @@ Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
         strbuf_format(&title, "Attention of %.*s", SV_ARG(model_name(page->paths->items[0])));
         for (int m = 1; m < page->models->count; m++)
             strbuf_format(&title, ", %.*s", SV_ARG(model_name(page->paths->items[m])));
-        explore_write(writer.explore, page->layer, page->head, page->level == ALIGNMENT_WORD, &data);
+        explore_write(writer.explore, page->layer, page->head, !page->subwords, &data);
         explorer_page_write(strbuf_text(&title), strbuf_view(&data), strbuf_view(&writer.pictures), out);
     }
     writer_end(&writer);

@@ -14,7 +14,7 @@ typedef struct {
     const StrView *lines, *targets;       /* [count]; targets NULL: none are given */
     int count;
     int layer, head; /* to begin with, from 1; 0: the mean of all */
-    AlignmentLevel level;
+    bool subwords;   /* to begin with, instead of words */
 } HeatmapPage;
 
 /* Append the page to `out`. STATUS_DATA if a model's scores mean nothing. */

@@ -16,9 +16,11 @@ bool inspect_is_data(const char *path) {
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
-    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. */
+    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. What is wrong with
+     * a text is told by who reads its pairs. */
+    Status status = line_reader_next(reader, &line, &more);
     bool data =
-        line_reader_next(reader, &line, &more) == STATUS_OK && (!more || !memchr(line.data, 0, line.length));
+        status == STATUS_DATA || (status == STATUS_OK && (!more || !memchr(line.data, 0, line.length)));
     line_reader_close(reader);
     return data;
 }

@@ -16,10 +16,12 @@
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
     {"translate", cmd_translate, "translate text, one sentence a line"},
+    {"serve", cmd_serve, "translate over HTTP, as LibreTranslate does"},
     {"score", cmd_score, "tell how probable given translations are"},
     {"bleu", cmd_bleu, "score translations with BLEU and chrF, as sacreBLEU does"},
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
     {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
+    {"average", cmd_average, "make one model of several: the mean of their weights"},
     {"demo", cmd_demo, "draw small computations of attention and of the encoding of positions"},
     {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
     {0},

@@ -62,7 +62,7 @@ static void write_plain(const OutputStyle *style, const Translation *translation
 }
 
 static void write_n_best(const OutputStyle *style, long number, const Translation *translation, StrBuf *out) {
-    for (int rank = 0; rank < translation->count; rank++) {
+    for (int rank = 0; rank < translation->count && rank < style->n_best; rank++) {
         const TranslationItem *item = &translation->items[rank];
         strbuf_format(out, "%ld ||| %s ||| ", number, strbuf_text(&item->text));
         if (style->alignment != ALIGN_NONE) {
@@ -88,7 +88,7 @@ static void add_tokens(const char *name, const Segmenter *segmenter, const int *
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
         if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
-            segmenter_label_unknown(segmenter, unknown->items[spelled++], &label);
+            segmenter_label_unknown(unknown->items[spelled++], &label);
         else
             segmenter_label(segmenter, ids[i], &label);
         if (i) strbuf_add(out, SV(", "));
@@ -284,7 +284,7 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     }
     if (style->n_best > 0) {
         strbuf_add(out, SV(", \"n_best\": ["));
-        for (int rank = 0; rank < translation->count; rank++) {
+        for (int rank = 0; rank < translation->count && rank < style->n_best; rank++) {
             strbuf_add(out, rank ? SV(", {") : SV("{"));
             add_json_item(style, translation, rank, out);
             strbuf_add_char(out, '}');

@@ -1,4 +1,4 @@
-/* explore.c - a trace, a beam and what else could have come, as compact JSON. */
+/* explore.c - a trace, a beam and what else could have come, member by member. */
 #include "decode/explore.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "base/hashmap.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "decode/alignment.h"
+#include "decode/explore_pack.h"
 
 enum { BEST = 10, COMPONENTS = 4, MOST_MODELS = 8 };
 
@@ -36,22 +36,6 @@ void explore_free(Explore *explore) {
 
 /* ---- text ---- */
 
-/* As JSON writes it, without characters that HTML reads. */
-static void write_text(StrBuf *out, StrView text) {
-    StrBuf valid = {0}, json = {0};
-    utf8_repair(text, &valid);
-    json_write_string(&json, strbuf_view(&valid));
-    for (size_t i = 0; i < json.length; i++) {
-        char c = json.data[i];
-        if (c == '<' || c == '>' || c == '&')
-            strbuf_format(out, "\\u%04x", (unsigned)c);
-        else
-            strbuf_add_char(out, c);
-    }
-    strbuf_free(&valid);
-    strbuf_free(&json);
-}
-
 /* Its number. */
 static int keep(Explore *explore, StrView text) {
     return (int)*hashmap_slot(explore->strings, text, (int)hashmap_count(explore->strings));
@@ -71,73 +55,23 @@ static void write_ints(StrBuf *out, const char *name, const int *values, int cou
     strbuf_add_char(out, ']');
 }
 
-static int thousandths(double value) {
-    return isfinite(value) ? (int)lround(fmax(-1e6, fmin(1e6, value * 1000))) : 0;
-}
-
-/* ---- packed numbers ---- */
-
-enum { BASE = 89, SHORT = 78, FINEST = BASE * BASE - 1 };
-
-static void add_digit(StrBuf *out, int digit) {
-    static char digits[BASE];
-    if (digits[0] == 0)
-        for (int c = '!', n = 0; c <= '~'; c++)
-            if (!strchr("\"\\<>&", c)) digits[n++] = (char)c;
-    strbuf_add_char(out, digits[digit]);
-}
-
-static void pack_weight(StrBuf *out, double weight) {
-    int value = thousandths(fmax(0, fmin(1, weight)));
-    if (value < SHORT) {
-        add_digit(out, value);
-    } else {
-        add_digit(out, SHORT + (value - SHORT) / BASE);
-        add_digit(out, (value - SHORT) % BASE);
-    }
-}
+/* ---- matrices ---- */
 
 static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
+    ExplorePacker packer = {.out = out};
     strbuf_format(out, "%s\"", before);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
-            pack_weight(out, (double)note_row(weights, head, r)[c]);
+            explore_pack(&packer, (double)note_row(weights, head, r)[c]);
+    explore_pack_end(&packer);
     strbuf_add_char(out, '"');
 }
 
-/* A matrix whose row r begins at first + r * stride. */
-typedef struct {
-    const real *first;
-    size_t stride;
-    int rows, columns;
-} Part;
-
-static void write_matrix(StrBuf *out, const char *name, Part part) {
-    double low = INFINITY, high = -INFINITY;
-    for (int r = 0; r < part.rows; r++)
-        for (int c = 0; c < part.columns; c++) {
-            double x = (double)part.first[(size_t)r * part.stride + (size_t)c];
-            low = fmin(low, x);
-            high = fmax(high, x);
-        }
-    if (!(isfinite(low) && isfinite(high))) return;
-    if (high == low) high = low + 1e-6;
-    strbuf_format(out, ",\"%s\":[%d,%.7g,%.7g,\"", name, part.columns, low, high);
-    for (int r = 0; r < part.rows; r++)
-        for (int c = 0; c < part.columns; c++) {
-            double x = (double)part.first[(size_t)r * part.stride + (size_t)c];
-            int value = (int)lround((x - low) / (high - low) * FINEST);
-            add_digit(out, value / BASE);
-            add_digit(out, value % BASE);
-        }
-    strbuf_add(out, SV("\"]"));
-}
-
 /* The first components of one head's share. */
-static Part head_part(const Note *one, int heads, int head) {
+static ExplorePart head_part(const Note *one, int heads, int head) {
     int share = one->columns / heads;
-    return (Part){one->data + head * share, (size_t)one->columns, one->rows,
-                  share < COMPONENTS ? share : COMPONENTS};
+    return (ExplorePart){one->data + head * share, (size_t)one->columns, one->rows,
+                         share < COMPONENTS ? share : COMPONENTS};
 }
 
 /* ---- the formula ---- */
@@ -178,35 +112,45 @@ static void write_recurrent_part(const Seq2Seq *model, const TraceAttention *a, 
     const Param *v = attention_param(model, "v"), *sharpness = attention_param(model, "sharpness");
     const ParamSet *params = seq2seq_params(model);
     int columns;
-    real *query = formula_query(model, a->query, strcmp(score, "cosine") == 0, &columns);
-    write_matrix(out, "q", (Part){query, (size_t)columns, a->query->rows, columns});
-    if (v) write_matrix(out, "v", (Part){param_data(params, v), (size_t)columns, 1, columns});
+    real *query = formula_query(model, a->query, strstr(score, "cosine") != NULL, &columns);
+    explore_matrix(out, "q", (ExplorePart){query, (size_t)columns, a->query->rows, columns});
+    if (v) explore_matrix(out, "v", (ExplorePart){param_data(params, v), (size_t)columns, 1, columns});
     if (sharpness) strbuf_format(out, ",\"b\":%.7g", (double)param_data(params, sharpness)[0]);
     mem_free(query);
 }
 
-static void write_formula(const Seq2Seq *model, const Trace *trace, int layer, StrBuf *out) {
+/* Of one head. */
+static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, int layer, int head,
+                               StrBuf *out) {
+    const ModelOptions *options = &seq2seq_config(model)->model;
+    bool transformer = options->decoder_style == DECODER_TRANSFORMER;
+    const char *score = transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name;
+    strbuf_format(out, "{\"map\":%d,\"score\":\"%s\",\"size\":%d", layer * a->heads + head, score,
+                  (a->keys ? a->keys->columns : a->query->columns) / a->heads);
+    explore_matrix(out, "scores",
+                   (ExplorePart){note_row(a->scores, head, 0), (size_t)a->scores->columns, a->scores->rows,
+                                 a->scores->columns});
+    if (transformer)
+        explore_matrix(out, "q", head_part(a->query, a->heads, head));
+    else
+        write_recurrent_part(model, a, score, out);
+    if (a->keys) explore_matrix(out, "k", head_part(a->keys, a->heads, head));
+    if (a->values) explore_matrix(out, "values", head_part(a->values, a->heads, head));
+    if (a->context) explore_matrix(out, "context", head_part(a->context, a->heads, head));
+    strbuf_add_char(out, '}');
+}
+
+/* Of so many heads, from the one that is shown at first on, round to the first of all. */
+static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, int count, StrBuf *out) {
+    int layers, heads;
     TraceAttention a;
-    if (!trace_attention(trace, layer, &a) || !a.query || !a.scores) return;
-    bool transformer = seq2seq_config(model)->model.decoder_style == DECODER_TRANSFORMER;
-    const char *score =
-        transformer ? "scaled_dot" : ATTENTION_SCORES[seq2seq_config(model)->model.attention].name;
-    int size = (a.keys ? a.keys->columns : a.query->columns) / a.heads;
+    seq2seq_attentions(model, &layers, &heads);
     strbuf_add(out, SV(",\"formula\":["));
-    for (int h = 0; h < a.heads; h++) {
-        strbuf_format(out, "%s{\"map\":%d,\"score\":\"%s\",\"size\":%d", h ? "," : "", layer * a.heads + h,
-                      score, size);
-        write_matrix(out, "scores",
-                     (Part){note_row(a.scores, h, 0), (size_t)a.scores->columns, a.scores->rows,
-                            a.scores->columns});
-        if (transformer)
-            write_matrix(out, "q", head_part(a.query, a.heads, h));
-        else
-            write_recurrent_part(model, &a, score, out);
-        if (a.keys) write_matrix(out, "k", head_part(a.keys, a.heads, h));
-        if (a.values) write_matrix(out, "values", head_part(a.values, a.heads, h));
-        if (a.context) write_matrix(out, "context", head_part(a.context, a.heads, h));
-        strbuf_add_char(out, '}');
+    for (int i = 0; i < count && i < layers * heads; i++) {
+        int map = (first + i) % (layers * heads);
+        if (!trace_attention(trace, map / heads, &a) || !a.query || !a.scores) continue;
+        if (i > 0) strbuf_add_char(out, ',');
+        write_head_formula(model, &a, map / heads, map % heads, out);
     }
     strbuf_add_char(out, ']');
 }
@@ -240,9 +184,9 @@ static void write_self(const Trace *trace, StrBuf *out) {
 static void write_steps(Explore *explore, const Trace *trace, const Segmenter *target, StrBuf *out) {
     int T = trace->target_length;
     int *numbers = mem_alloc((size_t)T, sizeof *numbers);
-    for (int t = 0; t < T; t++) numbers[t] = thousandths(trace->said[t].log_p);
+    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->said[t].log_p);
     write_ints(out, "log", numbers, T);
-    for (int t = 0; t < T; t++) numbers[t] = thousandths(trace->entropy[t]);
+    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->entropy[t]);
     write_ints(out, "entropy", numbers, T);
     mem_free(numbers);
     strbuf_add(out, SV(",\"best\":["));
@@ -251,7 +195,7 @@ static void write_steps(Explore *explore, const Trace *trace, const Segmenter *t
         for (int i = 0; i < trace->top; i++) {
             const TraceToken *one = &trace->best[t * trace->top + i];
             strbuf_format(out, "%s%d,%d", i ? "," : "", keep_token(explore, target, one->token),
-                          thousandths(exp(one->log_p) * 10));
+                          explore_thousandths(exp(one->log_p) * 10));
         }
         strbuf_add_char(out, ']');
     }
@@ -272,8 +216,8 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
                                const Hypothesis *found, StrBuf *out) {
     StrBuf text = {0};
     segmenter_decode(segmenter, found->ids, (size_t)found->length, &text);
-    strbuf_format(out, "[%d,%d,%d]", keep_token(explore, segmenter, token),
-                  keep(explore, strbuf_view(&text)), thousandths(found->score));
+    strbuf_format(out, "[%d,%d,%d]", keep_token(explore, segmenter, token), keep(explore, strbuf_view(&text)),
+                  explore_thousandths(found->score));
     strbuf_free(&text);
 }
 
@@ -316,52 +260,45 @@ static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace 
 
 /* ---- the beam ---- */
 
-enum { FATE_DROPPED, FATE_KEPT, FATE_ENDED, FATE_CHOSEN };
-
 /* Is the hypothesis that ends at `node` the translation? */
-static bool is_chosen(const Backpointers *tree, int node, const Trace *trace, int steps) {
+static bool is_translation(const Backpointers *tree, int node, const Trace *trace, int steps) {
     int t = steps - 1;
     for (; node >= 0 && t >= 0; node = tree->nodes[node].parent, t--)
         if (tree->nodes[node].token != trace->target[t]) return false;
     return node < 0 && t < 0;
 }
 
-static int *beam_fates(const Backpointers *tree, const Trace *trace, int steps) {
-    int *fate = mem_alloc((size_t)tree->count, sizeof *fate);
-    bool found = false;
+/* The weights that each node was extended with, in the order in which nodes were. */
+static void write_beam_weights(const Backpointers *tree, int columns, StrBuf *out) {
+    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
+    ExplorePacker packer = {.out = out};
     for (int i = 0; i < tree->count; i++) {
-        if (tree->nodes[i].parent >= 0) fate[tree->nodes[i].parent] = FATE_KEPT;
-        if (tree->nodes[i].token == VOCAB_EOS) fate[i] = FATE_ENDED;
+        const Backpointer *node = &tree->nodes[i];
+        if (seen[node->parent + 1]) continue;
+        seen[node->parent + 1] = true;
+        for (int s = 0; s < columns; s++)
+            explore_pack(&packer, (double)tree->weights[node->attention + (size_t)s]);
     }
-    for (int i = 0; i < tree->count && !found; i++) {
-        found = is_chosen(tree, i, trace, steps);
-        if (found) fate[i] = FATE_CHOSEN;
-    }
-    return fate;
+    explore_pack_end(&packer);
+    mem_free(seen);
 }
 
 static void write_beam(Explore *explore, const ExploreRun *run, const Trace *trace, const Segmenter *target,
                        StrBuf *out) {
     const Backpointers *tree = run->tree;
-    int *fate = beam_fates(tree, trace, run->translation->items[0].steps);
-    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
-    strbuf_add(out, SV(",\"beam\":{\"nodes\":["));
+    int chosen = 0;
+    while (chosen < tree->count && !is_translation(tree, chosen, trace, run->translation->items[0].steps))
+        chosen++;
+    strbuf_format(out, ",\"beam\":{\"chosen\":%d,\"nodes\":[", chosen);
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
-        strbuf_format(out, "%s[%d,%d,%d,%d]", i ? "," : "", node->parent,
-                      keep_token(explore, target, node->token), thousandths((double)node->score), fate[i]);
+        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", i - node->parent,
+                      keep_token(explore, target, node->token),
+                      explore_thousandths((double)node->score / 10));
     }
     strbuf_add(out, SV("],\"weights\":\""));
-    for (int i = 0; i < tree->count; i++) {
-        const Backpointer *node = &tree->nodes[i];
-        if (seen[node->parent + 1]) continue;
-        seen[node->parent + 1] = true;
-        for (int s = 0; s < trace->source_length; s++)
-            pack_weight(out, (double)tree->weights[node->attention + (size_t)s]);
-    }
+    write_beam_weights(tree, trace->source_length, out);
     strbuf_add(out, SV("\"}"));
-    mem_free(seen);
-    mem_free(fate);
 }
 
 /* ---- tokens and words ---- */
@@ -410,14 +347,14 @@ void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name) {
     seq2seq_attentions(model, &layers, &heads);
     explore->model[explore->model_count] = model;
     strbuf_add(&explore->models, explore->model_count++ ? SV(",{\"name\":") : SV("{\"name\":"));
-    write_text(&explore->models, name);
+    explore_text(&explore->models, name);
     strbuf_format(&explore->models, ",\"score\":\"%s\",\"layers\":%d,\"heads\":%d}",
                   transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name, layers, heads);
 }
 
 void explore_add_sentence(Explore *explore, StrView text) {
     strbuf_add(&explore->sentences, explore->sentence_count++ ? SV("]},\n{\"text\":") : SV("{\"text\":"));
-    write_text(&explore->sentences, text);
+    explore_text(&explore->sentences, text);
     strbuf_add(&explore->sentences, SV(",\"runs\":["));
     explore->run_count = 0;
 }
@@ -436,14 +373,14 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
     strbuf_format(out, "%s\n{\"model\":%d,\"kind\":\"%s\",\"text\":", explore->run_count++ ? "," : "",
                   run->model, kinds[run->kind]);
-    write_text(out, strbuf_view(&item->text));
+    explore_text(out, strbuf_view(&item->text));
     strbuf_format(out, ",\"confidence\":%.4f", isfinite(run->confidence) ? run->confidence : 0);
     write_units(explore, model, translation, out);
     write_steps(explore, &trace, target, out);
     write_otherwise(explore, model, &trace, out);
     write_cross(&trace, out);
     write_self(&trace, out);
-    write_formula(model, &trace, run->layer, out);
+    write_formulas(model, &trace, run->formula, run->formulas, out);
     if (run->tree && run->tree->count > 0) write_beam(explore, run, &trace, target, out);
     strbuf_add_char(out, '}');
     trace_free(&trace);
@@ -454,7 +391,7 @@ void explore_write(const Explore *explore, int layer, int head, bool words, StrB
                   words ? "words" : "subwords");
     for (size_t i = 0; i < hashmap_count(explore->strings); i++) {
         if (i > 0) strbuf_add_char(out, ',');
-        write_text(out, hashmap_key(explore->strings, i));
+        explore_text(out, hashmap_key(explore->strings, i));
     }
     strbuf_add(out, SV("],\n\"models\":["));
     strbuf_add(out, strbuf_view(&explore->models));

@@ -9,20 +9,21 @@
  *     text, confidence
  *     source, target        tokens with </s>; sourceWords, targetWords: words with </s>;
  *     sourceWord, targetWord   the word of each token
- *     log, entropy          of each step, in thousandths: log p, natural; bits of the whole distribution
+ *     log, entropy          of each step, in thousandths: log p, natural; bits of all probabilities
  *     best                  of each step, the ten best tokens: token, p in ten-thousandths, token, p, ...
- *     otherwise             of each step, [token, text, log p]: the best other token, and the translation with
+ *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
  *                           it in its place, found greedily from there
  *     cross                 of each layer and head, packed weights [T, S]; self: of the encoder's, [S, S]
- *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of the heads of one layer: the map
- *                           they belong to (from 0, as in cross), components in all, the first of them of W q,
- *                           U k and so on as the score's formula has them, and all scores
- *     beam {nodes: [[parent, token, log p, fate], ...], weights}   fate 0: dropped, 1: kept, 2: ended, 3: the
- *                           translation; packed weights of each parent (-1 too), in order of appearance
+ *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong
+ *                           to (from 0, as in cross), components in all, the first of them of W q, U k and
+ *                           so on as the score's formula has them, and all scores
+ *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...], weights}   what the
+ *                           search kept, the last node of the translation; packed weights of each parent,
+ *                           the root too, in order of appearance
  *
  * Packed   digits of base 89: the characters ! to ~ without the five that HTML or JSON would escape. Weights
- *          are thousandths in one digit below 78, else two; other matrices are [columns, low, high, digits],
- *          two digits for each number.
+ *          are thousandths: a digit below 64 is one; 64 to 74 begins two digits; 75 to 88 are 2 to 15 zeros.
+ *          Other matrices are [columns, low, high, digits], two digits for each number.
  * Escapes  no "<", ">" or "&" is in the text: it can stand in a script element
  */
 #ifndef DECODE_EXPLORE_H
@@ -42,7 +43,7 @@ typedef struct {
     const Translation *translation; /* of at least one piece */
     double confidence;
     const Backpointers *tree; /* what the search kept, with attention; empty or NULL: no beam to show */
-    int layer;                /* whose formula is shown, from 0 */
+    int formula, formulas;    /* map whose formula is shown at first, and of how many there is one */
 } ExploreRun;
 
 Explore *explore_new(void);

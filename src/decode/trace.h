@@ -12,6 +12,7 @@
  *   decoder.attention.keys [S, A], .values [S, K]      k, mapped where the score has a map for it
  *   decoder.attention.scores, .weights [1, T, S]       before and after the softmax
  *   decoder.attention.context [T, K]
+ *   decoder.self_attention                             the same parts, of the decoder's own earlier outputs
  *   encoder.L.input, decoder.L.input [., H]            what goes into a Transformer block
  *   encoder.L.self, decoder.L.self, decoder.L.cross    .query .keys .values .scores .weights .context: head h
  *                                                      owns columns h H/N .. (h + 1) H/N - 1

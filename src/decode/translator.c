@@ -50,6 +50,14 @@ int translator_broken(const Translator *translator) {
     return broken;
 }
 
+Status translator_check(const Translator *translator, const StrList *paths) {
+    int broken = translator_broken(translator);
+    if (broken < 0) return STATUS_OK;
+    status_fail(STATUS_DATA, "the scores of '%s' are not finite: its weights are out of range",
+                paths->items[broken]);
+    return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
+}
+
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
 /* ---- groups of sentences ---- */

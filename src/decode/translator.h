@@ -63,6 +63,8 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 /* The first model some of whose scores were not finite so far, so that the translations mean nothing; -1:
  * there is none. */
 int translator_broken(const Translator *translator);
+/* STATUS_DATA, with its path among those of the models, if there is one. */
+Status translator_check(const Translator *translator, const StrList *paths);
 /* Target tokens made so far. */
 long translator_tokens(const Translator *translator);
 

@@ -2,6 +2,7 @@
 #include "layers/intra_attention.h"
 
 #include <string.h>
+#include "num/notes.h"
 
 Attention intra_attention_new(ParamSet *params, const char *name, int size) {
     AttentionSizes sizes = {.query = size, .value = size};
@@ -13,7 +14,9 @@ Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outp
     const Spans *spans = sequences_spans_before(tape, sequences);
     KeysValues kv = attention_project_keys(tape, attention, outputs);
     Tensor *weights = attention_weights(tape, attention, outputs, &kv, spans);
-    return attention_context(tape, weights, &kv, spans, dropout);
+    Tensor *contexts = attention_context(tape, weights, &kv, spans, dropout);
+    note(tape, attention->name, "context", contexts);
+    return contexts;
 }
 
 static const Spans *cache_spans(Tape *tape, int steps, int rows) {

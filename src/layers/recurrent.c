@@ -22,6 +22,11 @@ Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int
     return cell;
 }
 
+void cell_drop_state(Cell *cell, double dropout, uint32_t stream) {
+    cell->dropout = dropout;
+    cell->dropout_stream = stream;
+}
+
 Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x) { return linear_apply(tape, &cell->input, x); }
 
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection) {
@@ -29,8 +34,9 @@ Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection) {
 }
 
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before) {
-    CellState after = {0};
-    Tensor *state = norm_apply(tape, &cell->state_norm, linear_apply(tape, &cell->state, before.h));
+    CellState after = {.row_keys = before.row_keys};
+    Tensor *kept = op_dropout(tape, before.h, cell->dropout, cell->dropout_stream, before.row_keys);
+    Tensor *state = norm_apply(tape, &cell->state_norm, linear_apply(tape, &cell->state, kept));
     if (cell->kind == CELL_LSTM)
         after.h = op_lstm(tape, projection, state, before.c, &after.c);
     else
@@ -45,12 +51,13 @@ void cell_note(Tape *tape, const Cell *cell, CellState state) {
 
 CellState cell_rows(Tape *tape, CellState state, int first, int rows) {
     return (CellState){tape_rows(tape, state.h, first, rows),
-                       state.c ? tape_rows(tape, state.c, first, rows) : NULL};
+                       state.c ? tape_rows(tape, state.c, first, rows) : NULL,
+                       state.row_keys ? state.row_keys + first : NULL};
 }
 
 CellState cell_gather(Tape *tape, CellState state, const int *index, int rows) {
     return (CellState){op_gather(tape, state.h, index, rows),
-                       state.c ? op_gather(tape, state.c, index, rows) : NULL};
+                       state.c ? op_gather(tape, state.c, index, rows) : NULL, NULL};
 }
 
 /* ---- a layer ---- */
@@ -67,7 +74,7 @@ static Tensor *part_for(Tape *tape, Tensor *before, int hidden, int rows) {
 
 CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse) {
     Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, x));
-    CellState state = {0};
+    CellState state = {.row_keys = packed->row_keys};
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
         int t = reverse ? packed->steps - 1 - i : i, rows = packed_running(packed, t);
@@ -77,7 +84,7 @@ CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed,
         state = cell_step(tape, cell, tape_rows(tape, projection, packed->offset[t], rows), state);
         tape_step_end(tape);
     }
-    CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL};
+    CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL, NULL};
     tape_sequence_end(tape);
     cell_note(tape, cell, all);
     return all;

@@ -20,8 +20,9 @@ typedef enum { CELL_GRU, CELL_LSTM } CellKind;
 #define CELL_CHOICES "gru|lstm" /* in the order of CellKind */
 
 typedef struct {
-    Tensor *h; /* what the cell gives out */
-    Tensor *c; /* an LSTM's memory; NULL for a GRU */
+    Tensor *h;                /* what the cell gives out */
+    Tensor *c;                /* an LSTM's memory; NULL for a GRU */
+    const uint32_t *row_keys; /* [n] for the cell's dropout: the same at each step; NULL if there is none */
 } CellState;
 
 typedef struct {
@@ -30,11 +31,15 @@ typedef struct {
     int hidden;
     Linear input, state;
     Norm input_norm, state_norm;
+    double dropout; /* of the h in U h, with one mask for all steps: Gal and Ghahramani 2016 */
+    uint32_t dropout_stream;
 } Cell;
 
 const char *cell_name(CellKind kind); /* "gru" */
 int cell_gates(CellKind kind);
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
+/* From now on drop the state that the cell reads, on tapes that train. */
+void cell_drop_state(Cell *cell, double dropout, uint32_t stream);
 /* W x + b: does not depend on the state, so call it once for a whole sequence. */
 Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x);
 /* The same, normalized: what cell_step wants. Split so that further inputs can be added in between. */

@@ -88,7 +88,7 @@ Packed *packed_new(Tape *tape, const int *lengths, int B) {
 }
 
 SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
-    const Packed *packed = packed_new(tape, s->length, s->B);
+    Packed *packed = packed_new(tape, s->length, s->B);
     int *row = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *row), *place = row + s->rows;
     uint32_t *keys = tape_alloc(tape, (size_t)s->rows * sizeof *keys);
     for (int r = 0; r < s->rows; r++) {
@@ -96,5 +96,6 @@ SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
         row[place[r]] = r;
         keys[place[r]] = s->row_keys[r];
     }
+    packed->row_keys = keys; /* the first step has a row for each rank */
     return (SequenceSteps){packed, row, place, keys};
 }

@@ -34,10 +34,11 @@ const Spans *sequences_spans_before(Tape *tape, const Sequences *sequences);
 
 typedef struct {
     int B, rows, steps;
-    const int *rank;   /* [B] of sentence b */
-    const int *order;  /* [B] sentence of rank r */
-    const int *length; /* [B] of sentence b, at least 1 */
-    const int *offset; /* [steps + 1] */
+    const int *rank;          /* [B] of sentence b */
+    const int *order;         /* [B] sentence of rank r */
+    const int *length;        /* [B] of sentence b, at least 1 */
+    const int *offset;        /* [steps + 1] */
+    const uint32_t *row_keys; /* [B] of rank r: for dropout masks that stay the same at all steps; or NULL */
 } Packed;
 
 Packed *packed_new(Tape *tape, const int *lengths, int B);

@@ -47,7 +47,7 @@ const Option TEXT_OPTIONS[] = {
     {.key = "text.normalize", TEXT(CHOICE, normalize), .fallback = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
     {.key = "text.lowercase", TEXT(BOOL, lowercase), .fallback = "false",
-     .help = "lower the case of all text"},
+     .help = "lower the case of all text, character by character: not folded"},
     {.key = "text.bpe_merges", TEXT(INT, bpe_merges), .fallback = "8000", .max = 1e6, .arg = "N",
      .help = "byte-pair merges to learn"},
     {.key = "text.bpe_marker", TEXT(CHOICE, bpe_marker), .fallback = "prefix", .choices = BPE_MARKER_CHOICES,
@@ -135,6 +135,8 @@ const Option MODEL_OPTIONS[] = {
      .help = "dropout before the output layer"},
     {.key = "model.dropout_attention", MODEL(REAL, dropout_attention), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "dropout of attention weights"},
+    {.key = "model.dropout_state", MODEL(REAL, dropout_state), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "dropout of the state that a recurrent cell reads, the same at all steps of a sentence"},
     {.key = "model.word_dropout", MODEL(REAL, word_dropout), .fallback = "0", .max = 0.95, .arg = "P",
      .help = "probability that a token's embedding is zero"},
     {0}};
@@ -168,7 +170,8 @@ const Option TRAIN_OPTIONS[] = {
      .help = "Adam: added to the root"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
      .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
-     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, linearly to 0"},
+     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
+             "linearly to 0 at the end"},
     {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
      .help = "updates of linear warm-up"},
     {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",
@@ -181,6 +184,23 @@ const Option TRAIN_OPTIONS[] = {
      .help = "decoupled weight decay"},
     {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
      .help = "probability spread over all tokens"},
+    {.key = "train.rdrop", TRAIN(REAL, rdrop), .fallback = "0", .max = 100, .arg = "X",
+     .help = "R-Drop: each sentence goes through twice, with different dropout, and the distance between "
+             "both predictions costs so much; 0 = off"},
+    {.key = "train.bpe_dropout_source", TRAIN(REAL, bpe_dropout_source), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "BPE-dropout: probability to pass over a merge in source sentences, which are cut "
+                         "into other pieces each epoch; 0 = off"},
+    {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "the same in target sentences"},
+    {.key = "train.both_directions", TRAIN(REAL, both_directions), .fallback = "0", .max = 1, .arg = "X",
+     .help = "for the first X of the run every other update translates from the target to the source; needs "
+             "one vocabulary"},
+    {.key = "train.teacher", TRAIN(LIST, teacher), .arg = "FILES",
+     .help = "models of the same vocabulary whose predictions, their mean, are learned besides the text"},
+    {.key = "train.teacher_share", TRAIN(REAL, teacher_share), .fallback = "0.5", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of train.teacher have"},
+    {.key = "train.ema_teacher", TRAIN(REAL, ema_teacher), .fallback = "0", .max = 1, .arg = "X",
+     .help = "share of the loss that the predictions of the moving average have after the warm-up; 0 = off"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
@@ -341,6 +361,40 @@ static Status check_styles(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+static Status check_bpe_dropout(const Config *config) {
+    const TrainOptions *t = &config->train;
+    if (t->bpe_dropout_source <= 0 && t->bpe_dropout_target <= 0) return STATUS_OK;
+    if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but words have none",
+                           t->bpe_dropout_source > 0 ? "source" : "target");
+    return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
+static Status check_directions(const Config *config) {
+    Status s = STATUS_USAGE;
+    if (config->train.both_directions <= 0) return STATUS_OK;
+    if (!config->text.joint) {
+        s = status_fail(s, "train.both_directions reads and writes both languages, but the vocabularies are "
+                           "separate");
+        return status_hint(s, "set text.joint = true");
+    }
+    if (config->train.epochs || config->train.max_updates) return STATUS_OK;
+    s = status_fail(s, "train.both_directions is a share of a run that has no end");
+    return status_hint(s, "set train.epochs or train.max_updates");
+}
+
+static Status check_teachers(const TrainOptions *t) {
+    Status s = STATUS_USAGE;
+    int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
+    if (ways > 1) {
+        s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
+        return status_hint(s, "choose one of them");
+    }
+    if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
+    s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
+    return status_hint(s, "set train.average = 0.001");
+}
+
 Status config_check(const Config *config) {
     const ModelOptions *m = &config->model;
     if (m->tie == TIE_ALL && !config->text.joint) {
@@ -349,6 +403,9 @@ Status config_check(const Config *config) {
                         "model.tie = \"all\" shares the source embedding, but the vocabularies are separate");
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
+    TRY(check_bpe_dropout(config));
+    TRY(check_directions(config));
+    TRY(check_teachers(&config->train));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

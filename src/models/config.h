@@ -47,7 +47,7 @@ typedef struct {
     int max_positions;       /* of learned positions and of the location score */
     int max_relative_position;
     double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, dropout_attention,
-        word_dropout;
+        dropout_state, word_dropout;
 } ModelOptions;
 
 int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-forward network */
@@ -57,6 +57,11 @@ typedef struct {
     double max_minutes;      /* stop after so much training time; 0 = no limit */
     int batch_size, batch_unit, batch_window, accumulate, shards;
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
+    double rdrop; /* weight of the agreement of two passes */
+    double bpe_dropout_source, bpe_dropout_target;
+    double both_directions;            /* share of the run */
+    StrList teacher;                   /* files of models */
+    double teacher_share, ema_teacher; /* of the loss; ema_teacher 0: the moving average does not teach */
     int schedule, warmup;
     double decay_factor; /* plateau */
     int decay_patience;

@@ -19,6 +19,7 @@ RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) 
     for (int l = 0; l < o->decoder_layers; l++) {
         const char *cell = param_layer(param_name("decoder", cell_name(kind)), l);
         d.cell[l] = cell_new(params, cell, kind, l ? H : D, H, o->layer_norm);
+        cell_drop_state(&d.cell[l], o->dropout_state, DROPOUT_DECODER_STATE + (uint32_t)l);
         if (o->decoder_start != START_MEAN) continue;
         d.start_h[l] = linear_new(params, param_layer("decoder.start", l), K, H, true);
         if (kind == CELL_LSTM)
@@ -26,8 +27,10 @@ RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) 
     }
     if (o->decoder_style == DECODER_BAHDANAU)
         d.context = linear_new(params, "decoder.context", K, gates, false);
-    if (o->decoder_style == DECODER_CONDITIONAL)
+    if (o->decoder_style == DECODER_CONDITIONAL) {
         d.second = cell_new(params, "decoder.second", kind, K, H, o->layer_norm);
+        cell_drop_state(&d.second, o->dropout_state, DROPOUT_SECOND_STATE);
+    }
     if (o->decoder_style == DECODER_LUONG && o->input_feeding)
         d.feed = linear_new(params, "decoder.feed", E, gates, false);
     if (is_deep(o) || o->decoder_style == DECODER_LUONG) {
@@ -331,6 +334,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
+    for (int l = 0; l < d->options->decoder_layers; l++) state.layer[l].row_keys = packed->row_keys;
     StepResult last = {0};
     note_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);

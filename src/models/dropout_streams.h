@@ -14,7 +14,10 @@ enum {
     DROPOUT_ENCODER_LAYER = 100, /* + layer */
     DROPOUT_DECODER_LAYER = 200, /* + layer */
     DROPOUT_ENCODER_BLOCK = 300, /* + TRANSFORMER_STREAMS layer */
-    DROPOUT_DECODER_BLOCK = 400  /* + TRANSFORMER_STREAMS layer */
+    DROPOUT_DECODER_BLOCK = 400, /* + TRANSFORMER_STREAMS layer */
+    DROPOUT_ENCODER_STATE = 500, /* + 2 layer + direction */
+    DROPOUT_DECODER_STATE = 600, /* + layer */
+    DROPOUT_SECOND_STATE = 700
 };
 
 #endif

@@ -37,7 +37,7 @@ EncoderOutput encoder_run(Tape *tape, const Encoder *e, Tensor *x, const Sequenc
     return output;
 }
 
-/* Where there are two halves, the annotations are seen as twice as many rows, forward and backward in turn. */
+/* Two halves: the annotations are seen as twice as many rows, forward and backward in turn. */
 Tensor *encoder_last(Tape *tape, const ModelOptions *o, Tensor *annotations, const int *start, int B) {
     int halves = encoder_output_size(o) / o->hidden;
     int *index = tape_alloc(tape, (size_t)(halves * B) * sizeof *index);

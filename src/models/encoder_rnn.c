@@ -7,9 +7,11 @@ RnnEncoder encoder_rnn_new(ParamSet *params, const ModelOptions *o) {
     int inputs = o->embedding;
     for (int l = 0; l < o->encoder_layers; l++) {
         const char *layer = param_layer("encoder", l);
-        for (int d = 0; d < (o->bidirectional ? 2 : 1); d++)
+        for (int d = 0; d < (o->bidirectional ? 2 : 1); d++) {
             e.cell[l][d] = cell_new(params, param_name(layer, d ? "backward" : "forward"), (CellKind)o->cell,
                                     inputs, o->hidden, o->layer_norm);
+            cell_drop_state(&e.cell[l][d], o->dropout_state, DROPOUT_ENCODER_STATE + (uint32_t)(2 * l + d));
+        }
         inputs = encoder_output_size(o);
     }
     return e;

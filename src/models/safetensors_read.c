@@ -15,6 +15,7 @@
 #include "base/hashmap.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/mem_scope.h"
 #include "base/sha256.h"
 #include "base/strview.h"
 #include "base/utf8.h"
@@ -96,6 +97,7 @@ static Status read_header(SafeFile *file) {
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
     struct stat about;
+    mem_scope_file(file->fd);
     if (fstat(file->fd, &about) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
     if (S_ISDIR(about.st_mode)) return fail_folder(file);
@@ -288,6 +290,7 @@ Status safetensors_open_unchecked(SafeFile **opened, const char *path) {
     file->fd = -1;
     *opened = NULL;
     Status status = read_file(file);
+    mem_scope_file(-1);
     if (file->fd >= 0) close(file->fd);
     if (status == STATUS_OK)
         *opened = file;

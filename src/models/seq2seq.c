@@ -7,12 +7,14 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "num/kern.h"
 #include "num/notes.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
     Segmenter *source, *target;
     ParamSet *params;
+    bool is_view;                             /* the parameters are another one's */
     const Param *source_table, *target_table; /* embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
@@ -65,6 +67,7 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     m->config = *config;
     memset(&m->config.data, 0, sizeof m->config.data);
     m->config.text.bpe_codes = NULL;
+    m->config.train.teacher = (StrList){0};
     m->source = segmenter_retain(source);
     m->target = segmenter_retain(target);
     m->params = params_new();
@@ -74,9 +77,19 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     return m;
 }
 
+Seq2Seq *seq2seq_view(const Seq2Seq *model) {
+    Seq2Seq *view = mem_alloc(1, sizeof *view);
+    *view = *model;
+    view->source = segmenter_view(model->source);
+    view->target =
+        model->target == model->source ? segmenter_retain(view->source) : segmenter_view(model->target);
+    view->is_view = true;
+    return view;
+}
+
 void seq2seq_free(Seq2Seq *model) {
     if (!model) return;
-    params_free(model->params);
+    if (!model->is_view) params_free(model->params);
     segmenter_free(model->source);
     segmenter_free(model->target);
     mem_free(model);
@@ -194,15 +207,40 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* ---- teacher forcing ---- */
 
 enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
+static const uint32_t SECOND_PASS = UINT32_C(1) << 31; /* and so have the two passes of R-Drop */
+
+/* The same sentences a second time, with masks of their own: as sentences of numbers that no corpus has. */
+static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) {
+    size_t n = (size_t)batch->B;
+    Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
+           *target = tape_alloc(tape, 2 * n * sizeof *target);
+    uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
+    for (size_t i = 0; i < 2 * n; i++) {
+        source[i] = batch->source[i % n];
+        target[i] = batch->target[i % n];
+        sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
+    }
+    TrainingBatch *twice = tape_alloc(tape, sizeof *twice);
+    *twice = (TrainingBatch){.B = 2 * batch->B,
+                             .source = source,
+                             .target = target,
+                             .sentence = sentence,
+                             .seed_update = batch->seed_update};
+    return twice;
+}
+
+int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
+    return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
+}
 
 /* What the output layer reads for all rows of the reference target, and the labels of those rows. */
 typedef struct {
-    Tensor *readout;
-    const int *labels;
-    int rows;
+    Tensor *readout;   /* [rows, E] */
+    const int *labels; /* [rows] */
 } Forced;
 
-static Forced forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+/* Everything but the output layer, sentence after sentence. */
+static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     const ModelOptions *o = &m->config.model;
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
@@ -226,21 +264,46 @@ static Forced forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     tape_phase(tape, before);
     note(tape, "target", "embedded", embedded);
     note(tape, "decoder", "readout", readout);
-    return (Forced){readout, labels, target->rows};
+    return (Forced){readout, labels};
 }
 
+/* Of a batch that goes through twice, the labels of the first pass are those of both. */
 BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale) {
-    Forced all = forced(m, tape, batch);
+    int passes = seq2seq_passes(m, batch->seed_update);
+    Forced f = run_forced(m, tape, passes == 2 ? batch_twice(tape, batch) : batch);
     CrossEntropy result;
     Phase before = tape_phase(tape, PHASE_OUTPUT);
-    op_cross_entropy(tape, all.readout, m->output_table, m->output_bias, all.labels, label_smoothing, scale,
-                     &result);
+    if (passes == 2)
+        op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
+                              scale, m->config.train.rdrop, &result);
+    else
+        op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing, scale,
+                         &result);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, all.rows};
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows / passes};
+}
+
+BatchLoss seq2seq_taught_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
+                              double share, double label_smoothing, double scale) {
+    Forced f = run_forced(m, tape, batch);
+    CrossEntropy result;
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
+                            label_smoothing, scale, &result);
+    tape_phase(tape, before);
+    return (BatchLoss){result.loss, result.likelihood, f.readout->rows};
+}
+
+Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+    TrainingBatch plain = *batch;
+    plain.seed_update = 0;
+    Tensor *p = seq2seq_logits(m, tape, run_forced(m, tape, &plain).readout);
+    for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
+    return p;
 }
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    return seq2seq_logits(m, tape, forced(m, tape, &batch).readout);
+    return seq2seq_logits(m, tape, run_forced(m, tape, &batch).readout);
 }

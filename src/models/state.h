@@ -27,8 +27,8 @@ enum { CONTEXT_TO_STATE, CONTEXT_TO_READOUT, CONTEXT_MAPS };
 typedef struct {
     Tape *tape; /* where it lives; steps leave their keys and values there, for later ones */
     int B;
-    /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of what the decoder looks at: its annotations
-     * or, without attention, one row. */
+    /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of what the decoder looks at: its
+     * annotations or, without attention, one row. */
     const int *start;
     KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                /* row b = sentence b */

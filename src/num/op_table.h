@@ -32,7 +32,9 @@
     ROW(SCORE_POSITION, score_position)                                                                      \
     ROW(MASKED_SOFTMAX, masked_softmax)                                                                      \
     ROW(CONTEXT, context)                                                                                    \
-    ROW(CROSS_ENTROPY, cross_entropy)
+    ROW(CROSS_ENTROPY, cross_entropy)                                                                        \
+    ROW(TWIN_CROSS_ENTROPY, twin_cross_entropy)                                                              \
+    ROW(TAUGHT_CROSS_ENTROPY, taught_cross_entropy)
 
 #define OP_ID(NAME, name) OP_##NAME,
 typedef enum { OP_TABLE(OP_ID) OP_COUNT } OpId;

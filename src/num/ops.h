@@ -106,5 +106,23 @@ typedef struct {
  * classes. */
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
                          double smoothing, double scale, CrossEntropy *result);
+/* The same for two views of each token, rows r and n + r of x [2n, E], that shall agree: R-Drop, Liang et al.
+ * 2021, halved. With the distributions p and q of a token's views its loss is
+ *
+ *     (loss(p) + loss(q)) / 2 + rdrop (KL(p, q) + KL(q, p)) / 4
+ *
+ * targets [n]; the likelihood is the mean of both views. */
+Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
+                              const int *targets, double smoothing, double scale, double rdrop,
+                              CrossEntropy *result);
+
+/* op_cross_entropy with a teacher, whose distributions q [n, V] shall be learned too (Hinton et al. 2015; Kim
+ * and Rush 2016, section 3.1). The loss of a token is
+ *
+ *     (1 - share) loss(p) - share sum q log p
+ */
+Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
+                                const int *targets, const real *teacher, double share, double smoothing,
+                                double scale, CrossEntropy *result);
 
 #endif

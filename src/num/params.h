@@ -50,7 +50,7 @@ typedef struct {
     int count;
     size_t capacity;
     StrList names; /* of params_keep_name */
-    size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
+    size_t size;   /* numbers in a block; each parameter starts at a multiple of 16 */
     real *data;
     WeightFormat format; /* of packed copies; the same for all, and not changed once there are some */
     bool packs_backward; /* params_pack also makes the copies that backward passes use */

@@ -27,6 +27,7 @@ struct Bpe {
     int *made_by; /* [symbol] the first merge that makes it, or NONE */
     size_t made_capacity;
     BigramMap ranks;
+    bool is_view; /* all above is another one's */
 
     /* Scratch of bpe_apply: the word as a linked list of symbols, and the merges that could be done. */
     int *symbol, *next, *previous;
@@ -43,12 +44,28 @@ Bpe *bpe_new(BpeMarker marker) {
     return bpe;
 }
 
-void bpe_free(Bpe *bpe) {
-    if (!bpe) return;
+Bpe *bpe_view(const Bpe *bpe) {
+    Bpe *view = mem_alloc(1, sizeof *view);
+    *view = (Bpe){.marker = bpe->marker,
+                  .symbols = bpe->symbols,
+                  .merges = bpe->merges,
+                  .count = bpe->count,
+                  .made_by = bpe->made_by,
+                  .ranks = bpe->ranks,
+                  .is_view = true};
+    return view;
+}
+
+static void merges_free(Bpe *bpe) {
     hashmap_free(bpe->symbols);
     mem_free(bpe->merges);
     mem_free(bpe->made_by);
     bigram_free(&bpe->ranks);
+}
+
+void bpe_free(Bpe *bpe) {
+    if (!bpe) return;
+    if (!bpe->is_view) merges_free(bpe);
     mem_free(bpe->symbol);
     mem_free(bpe->next);
     mem_free(bpe->previous);
@@ -207,16 +224,37 @@ static void merge_round(Bpe *bpe) {
     }
 }
 
+static void give_pieces(const Bpe *bpe, StrView word, BpePiece piece, void *context) {
+    for (int at = 0; at != NONE; at = bpe->next[at]) {
+        size_t end = bpe->next[at] == NONE ? word.length : bpe->start[bpe->next[at]];
+        piece(context, (StrView){word.data + bpe->start[at], end - bpe->start[at]});
+    }
+}
+
 void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context) {
     if (word.length == 0) return;
     size_t count = split_units(bpe, word);
     bpe->heap_count = 0;
     for (size_t i = 0; i + 1 < count; i++) consider(bpe, (int)i);
     while (bpe->heap_count > 0) merge_round(bpe);
-    for (int at = 0; at != NONE; at = bpe->next[at]) {
-        size_t end = bpe->next[at] == NONE ? word.length : bpe->start[bpe->next[at]];
-        piece(context, (StrView){word.data + bpe->start[at], end - bpe->start[at]});
-    }
+    give_pieces(bpe, word, piece, context);
+}
+
+/* One round: all pairs that are not passed over; those of lowest rank are merged. False if there is none. */
+static bool merge_some(Bpe *bpe, double p, Rng *rng) {
+    bpe->heap_count = 0;
+    for (int at = 0; at != NONE; at = bpe->next[at])
+        if (rank_at(bpe, at) != NONE && rng_uniform(rng) >= p) consider(bpe, at);
+    if (bpe->heap_count == 0) return false;
+    merge_round(bpe);
+    return true;
+}
+
+void bpe_apply_dropout(Bpe *bpe, StrView word, double p, Rng *rng, BpePiece piece, void *context) {
+    if (word.length == 0) return;
+    split_units(bpe, word);
+    while (merge_some(bpe, p, rng)) continue;
+    give_pieces(bpe, word, piece, context);
 }
 
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right) {

@@ -15,6 +15,7 @@
 #ifndef TEXT_BPE_H
 #define TEXT_BPE_H
 
+#include "base/rng.h"
 #include "base/status.h"
 #include "base/strview.h"
 
@@ -28,6 +29,8 @@ typedef struct Bpe Bpe;
 
 Bpe *bpe_new(BpeMarker marker);
 void bpe_free(Bpe *bpe);
+/* The same merges for one more thread to apply; `bpe`, which must not change, outlives it. */
+Bpe *bpe_view(const Bpe *bpe);
 BpeMarker bpe_marker(const Bpe *bpe);
 size_t bpe_count(const Bpe *bpe); /* merges */
 void bpe_merge(const Bpe *bpe, size_t rank, StrView *left, StrView *right);
@@ -41,6 +44,10 @@ size_t bpe_unit(BpeMarker marker, StrView word, size_t position);
  * in subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
 typedef void (*BpePiece)(void *context, StrView piece);
 void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context);
+/* The same, but before each merge every pair that could be merged is passed over with probability `p`: so a
+ * word is cut another way each time. Provilkov, Emelianenko and Voita 2020, "BPE-dropout", section 4. Takes
+ * time with the square of the word's length. */
+void bpe_apply_dropout(Bpe *bpe, StrView word, double p, Rng *rng, BpePiece piece, void *context);
 /* Undo the merge that makes `piece`; false if no merge does. The parts point into `piece`. */
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right);
 /* Add a merge written as "left right"; `name` and `number` say where it stands, for messages. */

@@ -124,6 +124,40 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     return status;
 }
 
+Corpus corpus_swapped(const Corpus *c) {
+    Corpus other = *c;
+    other.source = c->target;
+    other.target = c->source;
+    other.source_start = c->target_start;
+    other.target_start = c->source_start;
+    other.source_text = c->target_text;
+    other.target_text = c->source_text;
+    return other;
+}
+
+/* ---- BPE-dropout ---- */
+
+enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
+
+static void resegment(IdList *ids, size_t *start, const StrList *texts, Segmenter *segmenter, double dropout,
+                      uint64_t key) {
+    if (dropout <= 0) return;
+    ids->count = 0;
+    for (size_t pair = 0; pair < texts->count; pair++) {
+        Rng rng = rng_new(rng_key(key, pair, 0, 0));
+        segmenter_encode_dropout(segmenter, sv(texts->items[pair]), dropout, &rng, ids);
+        start[pair + 1] = ids->count;
+    }
+}
+
+void corpus_resegment(Corpus *c, Segmenter *source, double source_dropout, Segmenter *target,
+                      double target_dropout, uint64_t seed, int epoch) {
+    resegment(&c->source, c->source_start, &c->source_text, source, source_dropout,
+              rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0));
+    resegment(&c->target, c->target_start, &c->target_text, target, target_dropout,
+              rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0));
+}
+
 void corpus_free(Corpus *corpus) {
     id_list_free(&corpus->source);
     id_list_free(&corpus->target);

@@ -21,10 +21,17 @@ typedef struct {
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text);
 void corpus_free(Corpus *corpus);
+/* Cut the texts anew with BPE-dropout of these probabilities (segmenter.h), for the sides where they are not
+ * 0: a function of seed, epoch and pair. Needs keep_text. */
+void corpus_resegment(Corpus *corpus, Segmenter *source, double source_dropout, Segmenter *target,
+                      double target_dropout, uint64_t seed, int epoch);
 
 /* Learn both sides from the training entries; with joint text options *target is *source retained. */
 Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
                                Segmenter **source, Segmenter **target);
+
+/* The same pairs from the other side: a view, valid until `corpus` changes. */
+Corpus corpus_swapped(const Corpus *corpus);
 
 static inline Tokens corpus_side(const IdList *ids, const size_t *start, int pair) {
     return (Tokens){ids->ids ? ids->ids + start[pair] : NULL, (int)(start[pair + 1] - start[pair])};

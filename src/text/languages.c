@@ -58,6 +58,12 @@ StrView language_code(StrView name) {
     return (StrView){0};
 }
 
+StrView language_name(StrView code) {
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (sv_equal(code, sv(NAMES[i][1]))) return sv(NAMES[i][0]);
+    return code;
+}
+
 bool language_same(StrView a, StrView b) {
     StrView code = language_code(a);
     return equal_ignoring_case(sv_trim(a), sv_trim(b)) ||

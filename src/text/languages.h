@@ -14,6 +14,8 @@
 /* "en" for "en", "EN", "English": one spelling of all names of a language; empty if it is none. The result
  * lives for ever. */
 StrView language_code(StrView name);
+/* "english" for "en"; a code without a name is its own. */
+StrView language_name(StrView code);
 /* Do both name one language? Equal names do, known or not. */
 bool language_same(StrView a, StrView b);
 /* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ. */

@@ -12,13 +12,14 @@
  *         apart again, so nothing but single characters can be <unk>. Text that spells "<unk>", "</s>" ...
  *         never gets the id of that token
  * Owner   with a joint vocabulary both sides are the same object: use segmenter_retain / segmenter_free
- * Threads encoding uses a cache: one thread at a time per segmenter; decoding is read-only
+ * Threads encoding uses a cache: one thread at a time per segmenter, others take views; decoding is read-only
  */
 #ifndef TEXT_SEGMENTER_H
 #define TEXT_SEGMENTER_H
 
 #include "base/json.h"
 #include "base/options.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "text/vocab.h"
 
@@ -35,6 +36,7 @@ typedef struct {
     int min_count;   /* words seen less often become <unk>; pieces seen less often are split further */
     int max_vocab;   /* with the four special tokens; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
+    bool keep_parts; /* pieces that are always merged further are in the vocabulary too: for BPE-dropout */
 } TextOptions;
 
 typedef struct {
@@ -53,9 +55,13 @@ typedef Status (*LineSource)(void *context, StrView *line, bool *more);
 Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
+/* The same segmenter with a cache of its own; `segmenter` outlives it. */
+Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
+/* The same with BPE-dropout of probability `p` (bpe.h). */
+void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng *rng, IdList *ids);
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
@@ -66,9 +72,9 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
-/* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
+/* The token as the vocabulary has it, markers and no-break spaces too; controls become U+FFFD. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label);
+void segmenter_label_unknown(const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);

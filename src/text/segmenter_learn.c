@@ -4,6 +4,7 @@
  * The vocabulary of a bpe segmenter has all characters seen min_count times, and the pieces that the training
  * text is really cut into. A piece seen less often is dissolved into the two it was merged from.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -108,8 +109,9 @@ static void count_piece(void *context, StrView piece) {
     add_count(counter->pieces, piece, counter->count);
 }
 
-/* Last merge first, so that what a dissolved piece leaves behind is judged after it. */
-static void dissolve_rare(const Bpe *bpe, HashMap *pieces, int min_count) {
+/* The count of each piece that is seen less than `below` times passes down to the two that it was merged
+ * from, and is its own no more unless `kept`. Last merge first, so that those are judged after it. */
+static void pass_down(const Bpe *bpe, HashMap *pieces, int below, bool kept) {
     StrBuf made = {0};
     for (size_t rank = bpe_count(bpe); rank-- > 0;) {
         StrView left, right;
@@ -119,9 +121,8 @@ static void dissolve_rare(const Bpe *bpe, HashMap *pieces, int min_count) {
         strbuf_add(&made, right);
         int64_t count = hashmap_get(pieces, strbuf_view(&made), 0);
         StrView first, second;
-        if (count == 0 || count >= min_count || !bpe_split(bpe, strbuf_view(&made), &first, &second))
-            continue;
-        hashmap_set(pieces, strbuf_view(&made), 0);
+        if (count == 0 || count >= below || !bpe_split(bpe, strbuf_view(&made), &first, &second)) continue;
+        if (!kept) hashmap_set(pieces, strbuf_view(&made), 0);
         add_count(pieces, first, count);
         add_count(pieces, second, count);
     }
@@ -136,7 +137,8 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
         counter.count = hashmap_value(words, i);
         bpe_apply(bpe, hashmap_key(words, i), count_piece, &counter);
     }
-    dissolve_rare(bpe, counter.pieces, options->min_count);
+    pass_down(bpe, counter.pieces, options->min_count, false);
+    if (options->keep_parts) pass_down(bpe, counter.pieces, INT_MAX, true);
 
     /* Every frequent character gets a place, at the end of a word too: only unseen characters are unknown. */
     HashMap *basic = hashmap_new();

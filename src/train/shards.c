@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/mem.h"
+#include "num/kern.h"
 
 enum { PIECE_ROWS = 1000 }; /* source and target tokens that a thread has in memory at once, about */
 
@@ -15,6 +16,11 @@ struct Shards {
     real **grads;    /* per shard */
     BatchLoss *loss; /* per shard */
     Tape **tape;     /* per thread */
+    const Seq2Seq *const *teachers;
+    int teacher_count;
+    double teacher_share;
+    Tape ***teacher_tape; /* per thread and teacher; NULL: nobody taught so far */
+    int teacher_tapes;    /* per thread */
     /* of the batch being run */
     const int *pairs; /* longest first */
     int pair_count;
@@ -36,7 +42,12 @@ Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Worker
 void shards_free(Shards *s) {
     if (!s) return;
     for (int i = 0; i < s->count; i++) mem_free(s->grads[i]);
-    for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
+    for (int i = 0; i < workers_count(s->workers); i++) {
+        tape_free(s->tape[i]);
+        for (int t = 0; t < s->teacher_tapes; t++) tape_free(s->teacher_tape[i][t]);
+        if (s->teacher_tape) mem_free(s->teacher_tape[i]);
+    }
+    mem_free(s->teacher_tape);
     mem_free(s->tape);
     mem_free(s->loss);
     mem_free(s->grads);
@@ -44,6 +55,20 @@ void shards_free(Shards *s) {
 }
 
 void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
+
+void shards_teach(Shards *s, const Seq2Seq *const *models, int count, double share) {
+    s->teachers = models;
+    s->teacher_count = count;
+    s->teacher_share = share;
+    if (count == 0 || s->teacher_tape) return;
+    int threads = workers_count(s->workers);
+    s->teacher_tapes = count;
+    s->teacher_tape = mem_alloc((size_t)threads, sizeof *s->teacher_tape);
+    for (int i = 0; i < threads; i++) {
+        s->teacher_tape[i] = mem_alloc((size_t)count, sizeof **s->teacher_tape);
+        for (int t = 0; t < count; t++) s->teacher_tape[i][t] = tape_new(seq2seq_params(models[t]), false);
+    }
+}
 
 real *const *shards_gradients(const Shards *s) { return s->grads; }
 
@@ -83,6 +108,28 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source(corpus, pair).length + corpus_target(corpus, pair).length + 2;
 }
 
+/* The mean of what all teachers predict, on the first one's tape. */
+static const real *predict(const Shards *s, const TrainingBatch *batch, int thread) {
+    real *mean = NULL;
+    for (int t = 0; t < s->teacher_count; t++) {
+        Tape *tape = s->teacher_tape[thread][t];
+        tape_reset(tape);
+        const Tensor *p = seq2seq_predict(s->teachers[t], tape, batch);
+        size_t size = (size_t)p->rows * (size_t)p->columns;
+        if (mean) kern->add(size, p->data, mean);
+        if (!mean) mean = p->data;
+        if (t > 0 && t + 1 == s->teacher_count) kern->scale(size, 1 / (real)s->teacher_count, mean, mean);
+    }
+    return mean;
+}
+
+static BatchLoss run_piece(const Shards *s, Tape *tape, const int *pairs, int count, int thread) {
+    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, s->seed_update);
+    if (s->teacher_count == 0) return seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale);
+    return seq2seq_taught_loss(s->model, tape, &batch, predict(s, &batch, thread), s->teacher_share,
+                               s->label_smoothing, s->scale);
+}
+
 /* Piece after piece: what they are depends on the sentences alone. */
 static void run_shard(void *context, int task, int thread) {
     Shards *s = context;
@@ -93,14 +140,14 @@ static void run_shard(void *context, int task, int thread) {
     int *pairs = mem_alloc((size_t)(s->pair_count / s->count + 1), sizeof *pairs);
     int count = deal(s, task, pairs), rows = 0, done = 0;
     for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
-    int pieces = (rows + PIECE_ROWS - 1) / PIECE_ROWS;
+    int passes = seq2seq_passes(s->model, s->seed_update);
+    int pieces = (passes * rows + PIECE_ROWS - 1) / PIECE_ROWS;
     for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
         while (next < count && (double)done * pieces < (double)rows * piece)
             done += rows_of(s->corpus, pairs[next++]);
         if (next == first) continue;
         tape_reset(tape);
-        TrainingBatch batch = shard_batch(tape, s->corpus, pairs + first, next - first, s->seed_update);
-        batch_loss_add(&s->loss[task], seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale));
+        batch_loss_add(&s->loss[task], run_piece(s, tape, pairs + first, next - first, thread));
         tape_backward(tape);
     }
     mem_free(pairs);

@@ -20,6 +20,9 @@ Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Worker
 void shards_free(Shards *shards);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 real *const *shards_gradients(const Shards *shards);     /* [count] blocks, added to by shards_run */
+/* From now on these models teach (teachers.h), with that share of the loss; `models` must live as long. They
+ * are at most as many as at the first call that has any. */
+void shards_teach(Shards *shards, const Seq2Seq *const *models, int count, double share);
 /* Add scale * gradient of the loss of these pairs; seed_update as in TrainingBatch. */
 BatchLoss shards_run(Shards *shards, const int *pairs, int count, uint64_t seed_update,
                      double label_smoothing, double scale);

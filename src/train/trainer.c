@@ -14,6 +14,7 @@
 #include "train/checkpoint.h"
 #include "train/schedule.h"
 #include "train/shards.h"
+#include "train/teachers.h"
 #include "train/validate.h"
 
 typedef struct {
@@ -22,9 +23,11 @@ typedef struct {
     Workers *workers;
     Segmenter *source, *target;
     Corpus train, valid;
+    Corpus now; /* `train` in the direction of the update: a view */
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
+    Teachers teachers;
     Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
@@ -148,13 +151,15 @@ static Status read_data(Trainer *t) {
                                     "out: --set data.held_out=0.1"
                                   : "attn-mt train FILE, or data.train in the configuration");
     }
+    TextOptions text = c->text;
+    text.keep_parts = c->train.bpe_dropout_source > 0 || c->train.bpe_dropout_target > 0;
     if (t->options->resume)
         TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
     else if (t->options->init)
         keep_segmenters(t, t->options->init);
     else
-        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &t->source, &t->target));
-    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, false));
+        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &text, &t->source, &t->target));
+    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, text.keep_parts));
     return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
 }
 
@@ -176,6 +181,16 @@ static void warn_of_warmup(const Trainer *t) {
              updates, warmup, updates / 10);
 }
 
+static void warn_of_rdrop(const Trainer *t) {
+    const ModelOptions *m = &t->config->model;
+    double dropout = m->dropout_embedding + m->dropout_layers + m->dropout_encoder + m->dropout_output +
+                     m->dropout_attention + m->dropout_state + m->word_dropout;
+    if (t->config->train.rdrop <= 0 || dropout > 0) return;
+    log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
+             "the same",
+             t->config->train.rdrop);
+}
+
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
@@ -195,6 +210,7 @@ static void announce(const Trainer *t) {
                  "train.shards changes it",
                  t->config->train.shards, t->config->train.shards == 1 ? "" : "s");
     warn_of_warmup(t);
+    warn_of_rdrop(t);
     if (gemm_better_kernel())
         log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
                  gemm_kernel(), gemm_better_kernel());
@@ -216,7 +232,8 @@ static Status set_up(Trainer *t) {
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
-    t->shards = shards_new(t->model, &t->train, t->config->train.shards, t->workers);
+    TRY(teachers_load(&t->teachers, t->config, t->model));
+    t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
     t->checkpoint = (Checkpoint){.dir = o->dir,
@@ -245,6 +262,7 @@ static Status set_up(Trainer *t) {
 static void tear_down(Trainer *t) {
     batch_plan_free(t->plan);
     shards_free(t->shards);
+    teachers_free(&t->teachers);
     optimizer_free(t->optimizer);
     seq2seq_free(t->model);
     corpus_free(&t->train);
@@ -417,6 +435,8 @@ static Status validate(Trainer *t) {
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
+    corpus_resegment(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
+                     (uint64_t)o->seed, (int)t->progress.epoch);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, (int)t->progress.epoch);
     profiler_phase(t->profiler, before);
@@ -430,11 +450,16 @@ static void end_epoch(Trainer *t) {
 }
 
 /* With </s>. */
-static long long target_tokens(const Trainer *t, const int *start, int batches) {
+static long long target_tokens(const Corpus *corpus, const int *pairs, int count) {
     long long tokens = 0;
-    for (int i = start[0]; i < start[batches]; i++)
-        tokens += corpus_target(&t->train, t->plan->pairs[i]).length + 1;
+    for (int i = 0; i < count; i++) tokens += corpus_target(corpus, pairs[i]).length + 1;
     return tokens;
+}
+
+/* Both directions first: Ding, Wu and Tao 2021, "Improving neural machine translation by bidirectional
+ * training". */
+static bool goes_back(const Trainer *t) {
+    return t->progress.update % 2 == 1 && share_done(t) < t->config->train.both_directions;
 }
 
 /* The gradients of train.accumulate batches, or of as many as the epoch still has, and one step with their
@@ -446,7 +471,9 @@ static Status update(Trainer *t) {
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
     const int *start = t->plan->start + p->batch;
-    long long tokens = target_tokens(t, start, batches);
+    t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
+    long long tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[batches] - start[0]);
+    teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
     for (int i = 0; i < batches; i++) {
         uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;
         loss += shards_run(t->shards, t->plan->pairs + start[i], start[i + 1] - start[i], key,

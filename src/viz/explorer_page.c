@@ -17,41 +17,34 @@ static double widest(const char *const *labels, int count) {
     return ceil(fmin(width, LABEL_COLUMNS * LABEL_SIZE * 0.63)) + 8;
 }
 
-static void write_label(StrBuf *out, const char *place, const char *label) {
+static void write_labels(const char *const *labels, int count, StrBuf *out) {
     StrBuf cut = {0};
-    label_add(&cut, label, LABEL_COLUMNS);
-    strbuf_format(out, "<text %s>", place);
-    svg_escape(out, strbuf_text(&cut));
-    strbuf_add(out, SV("</text>"));
+    for (int i = 0; i < count; i++, strbuf_clear(&cut)) {
+        label_add(&cut, labels[i], LABEL_COLUMNS);
+        strbuf_format(out, "<text y=\"%d\">", i * CELL + CELL * 7 / 10);
+        svg_escape(out, strbuf_text(&cut));
+        strbuf_add(out, SV("</text>"));
+    }
     strbuf_free(&cut);
-}
-
-static void write_labels(const Heatmap *map, double left, double top, StrBuf *out) {
-    StrBuf place = {0};
-    for (int c = 0; c < map->columns; c++, strbuf_clear(&place)) {
-        strbuf_format(&place, "transform=\"translate(%g %g)rotate(-90)\"", left + (c + 0.7) * CELL, top - 6);
-        write_label(out, strbuf_text(&place), map->column_labels[c]);
-    }
-    for (int r = 0; r < map->rows; r++, strbuf_clear(&place)) {
-        strbuf_format(&place, "x=\"%g\" y=\"%g\" text-anchor=\"end\"", left - 6, top + (r + 0.7) * CELL);
-        write_label(out, strbuf_text(&place), map->row_labels[r]);
-    }
-    strbuf_free(&place);
 }
 
 static int shade_of(float weight) {
     return isfinite(weight) ? (int)lround(fmax(0, fmin(1, (double)weight)) * SHADES) : 0;
 }
 
-/* One path for all cells of a shade, in units of cells. */
+static int shade_at(const Heatmap *map, int r, int c) {
+    return shade_of(map->weights[(size_t)r * (size_t)map->columns + (size_t)c]);
+}
+
+/* One path of lines as wide as a cell for all cells of a shade, in units of cells. */
 static void write_shade(const Heatmap *map, int shade, StrBuf *out) {
     StrBuf path = {0};
     for (int r = 0; r < map->rows; r++)
-        for (int c = 0; c < map->columns; c++)
-            if (shade_of(map->weights[(size_t)r * (size_t)map->columns + (size_t)c]) == shade)
-                strbuf_format(&path, "M%d %dh1v1h-1z", c, r);
-    if (path.length > 0)
-        strbuf_format(out, "<path class=\"s%d\" d=\"%s\"/>", shade, strbuf_text(&path));
+        for (int c = 0, next; c < map->columns; c = next) {
+            for (next = c + 1; next < map->columns && shade_at(map, r, next) == shade_at(map, r, c);) next++;
+            if (shade_at(map, r, c) == shade) strbuf_format(&path, "M%d %dh%d", c, r, next - c);
+        }
+    if (path.length > 0) strbuf_format(out, "<path class=\"s%d\" d=\"%s\"/>", shade, strbuf_text(&path));
     strbuf_free(&path);
 }
 
@@ -64,11 +57,12 @@ void explorer_page_picture(const Heatmap *map, StrBuf *out) {
                   "</figcaption><svg width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" role=\"img\" "
                   "aria-label=\"Attention weights\">",
                   width, height, width, height);
-    write_labels(map, left, top, out);
-    strbuf_format(out,
-                  "<g transform=\"translate(%g %g)scale(%d)\"><path class=\"s0\" d=\"M0 0h%dv%dh-%dz\"/>",
-                  left, top, CELL, map->columns, map->rows, map->columns);
-    for (int shade = 1; shade <= SHADES; shade++) write_shade(map, shade, out);
+    strbuf_format(out, "<g transform=\"translate(%g %g)rotate(-90)\">", left, top - 6);
+    write_labels(map->column_labels, map->columns, out);
+    strbuf_format(out, "</g><g transform=\"translate(%g %g)\" text-anchor=\"end\">", left - 6, top);
+    write_labels(map->row_labels, map->rows, out);
+    strbuf_format(out, "</g><g transform=\"translate(%g %g)scale(%d)\">", left, top + CELL / 2.0, CELL);
+    for (int shade = 0; shade <= SHADES; shade++) write_shade(map, shade, out);
     strbuf_add(out, SV("</g></svg></figure>\n"));
 }
 
@@ -110,8 +104,9 @@ static void write_lines(const char *const *lines, StrBuf *out) {
 }
 
 static void write_head(const char *title, StrBuf *out) {
-    strbuf_add(out, SV("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "));
+    strbuf_add(out,
+               SV("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "));
     explorer_page_hash(EXPLORER_STYLE, out);
     strbuf_add(out, SV("; script-src "));
     explorer_page_hash(EXPLORER_SCRIPT, out);
@@ -124,22 +119,21 @@ static void write_head(const char *title, StrBuf *out) {
 }
 
 /* What the script fills: elements by their id. */
-static const char BODY[] =
-    "<div id=\"explorer\" hidden>\n"
-    "<div class=\"columns\">\n"
-    "<nav id=\"list\" class=\"card list\" aria-label=\"Sentences\"></nav>\n"
-    "<main class=\"card\">\n"
-    "<div id=\"title\" class=\"title\"></div>\n"
-    "<div id=\"tools\" class=\"tools\"></div>\n"
-    "<div id=\"stage\"></div>\n"
-    "</main>\n"
-    "<aside class=\"panel\" aria-label=\"The chosen step\">\n"
-    "<section id=\"step\" class=\"card\"></section>\n"
-    "<section id=\"formula\" class=\"card\"></section>\n"
-    "</aside>\n"
-    "</div>\n"
-    "<p id=\"say\" class=\"unseen\" aria-live=\"polite\"></p>\n"
-    "</div>\n";
+static const char BODY[] = "<div id=\"explorer\" hidden>\n"
+                           "<div class=\"columns\">\n"
+                           "<nav id=\"list\" class=\"card list\" aria-label=\"Sentences\"></nav>\n"
+                           "<main class=\"card\">\n"
+                           "<div id=\"title\" class=\"title\"></div>\n"
+                           "<div id=\"tools\" class=\"tools\"></div>\n"
+                           "<div id=\"stage\"></div>\n"
+                           "</main>\n"
+                           "<aside class=\"panel\" aria-label=\"The chosen step\">\n"
+                           "<section id=\"step\" class=\"card\"></section>\n"
+                           "<section id=\"formula\" class=\"card\"></section>\n"
+                           "</aside>\n"
+                           "</div>\n"
+                           "<p id=\"say\" class=\"unseen\" aria-live=\"polite\"></p>\n"
+                           "</div>\n";
 
 void explorer_page_write(const char *title, StrView data, StrView pictures, StrBuf *out) {
     write_head(title, out);

@@ -37,6 +37,13 @@ head -n 4 "$TMP/out" >"$TMP/first"
 same "special tokens" "$TMP/specials" "$TMP/first"
 awk -F '\t' 'NF != 3 || $1 != NR - 1 { exit 1 } END { if (NR < 50) exit 1 }' "$TMP/out" || fail "--vocab"
 
+expect 0 "$attn" inspect --tensor decoder.attention.query.weight "$model"
+awk -F '\t' 'NF != 24 { exit 1 } END { exit NR != 24 }' "$TMP/out" || fail "--tensor: $(head -n 2 "$TMP/out")"
+expect 2 "$attn" inspect --tensor decoder.attention.query.wieght "$model"
+says "did you mean 'decoder.attention.query.weight'?"
+expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
+says "--tensor asks for a model"
+
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
 awk 'NR > 1 && NF != 2 { exit 1 } END { if (NR < 20) exit 1 }' "$TMP/codes" || fail "codes"

@@ -41,7 +41,8 @@ grep -qF '"source_tokens": ["▁h", "i", "▁", "字", "字", "▁!"]' "$TMP/out
 grep -qF '"source_tokens": ["▁h", "i", "ж", "▁."]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 echo 'ж go . 字 go .' >"$TMP/two"
 expect 0 "$attn" translate -q --json --split -m "$TMP/one/best.safetensors" "$TMP/two"
-grep -qF '"source_tokens": ["▁", "ж", "▁go", "▁.", "▁", "字", "▁go", "▁."]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+grep -qF '"source_tokens": ["▁", "ж", "▁go", "▁.", "▁", "字", "▁go", "▁."]' "$TMP/out" ||
+    fail "JSON: $(cat "$TMP/out")"
 expect 0 "$attn" translate -q --json -m "$TMP/words/best.safetensors" "$TMP/in"
 grep -qF '"source_tokens": ["hi", "字字", "!"]' "$TMP/out" || fail "JSON of words: $(cat "$TMP/out")"
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 #include "base/mem.h"
 #include "gradient_check.h"
@@ -16,7 +17,10 @@
 
 #define DROPOUTS                                                                                             \
     "model.dropout_embedding=0.3 model.dropout_layers=0.3 model.dropout_encoder=0.2 "                        \
-    "model.dropout_output=0.3 model.dropout_attention=0.25 model.word_dropout=0.15"
+    "model.dropout_output=0.3 model.dropout_attention=0.25 model.word_dropout=0.15 model.dropout_state=0.2"
+
+#define NO_DROPOUTS                                                                                          \
+    "model.dropout_embedding=0 model.dropout_layers=0 model.dropout_encoder=0 model.dropout_output=0"
 
 typedef struct {
     Seq2Seq *model;
@@ -73,19 +77,30 @@ static void leave_kinks(ParamSet *params) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         if (!strstr(p->name, ".inner.bias")) continue;
-        for (int c = 0; c < p->columns; c++) param_data(params, p)[c] = c % 2 ? (real)-2.5 : (real)2.5;
+        for (int c = 0; c < p->columns; c++) param_data(params, p)[c] = c % 2 ? (real)-4 : (real)4;
     }
 }
 
-static void check_variant(const ModelVariant *variant, bool dropout) {
-    Run run = {.model = variant_new(variant, dropout ? DROPOUTS : NULL, 3),
-               .batch = variant_batch(dropout ? 77 : 0),
-               .smoothing = dropout ? 0.1 : 0,
+/* Small queries are taken out again by the softmax where tanh is all but a straight line: let it bend. */
+static void bend_scores(ParamSet *params) {
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        if (!strstr(p->name, "decoder.attention.") || p->rows == 1) continue;
+        for (int j = 0; j < p->rows * p->columns; j++) param_data(params, p)[j] *= 8;
+    }
+}
+
+/* `training`: dropouts and what else training has, or NULL. */
+static void check_variant(const ModelVariant *variant, const char *training) {
+    Run run = {.model = variant_new(variant, training, 3),
+               .batch = variant_batch(training ? 77 : 0),
+               .smoothing = training ? 0.1 : 0,
                .scale = 0.2,
-               .packed = dropout};
+               .packed = training != NULL};
     ParamSet *params = seq2seq_params(run.model);
     params->packs_backward = true;
     leave_kinks(params);
+    bend_scores(params);
     run.tape = tape_new(params, false);
     Tape *tape = tape_new(params, true);
     tape->grads = params_block(params);
@@ -99,8 +114,34 @@ static void check_variant(const ModelVariant *variant, bool dropout) {
     seq2seq_free(run.model);
 }
 
-static void test_plain(void **state) { check_variant(*state, false); }
-static void test_dropout(void **state) { check_variant(*state, true); }
+static void test_plain(void **state) { check_variant(*state, NULL); }
+static void test_dropout(void **state) { check_variant(*state, DROPOUTS); }
+static void test_rdrop(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) check_variant(&MODEL_VARIANTS[i], DROPOUTS " train.rdrop=3");
+}
+
+/* The second pass has masks of its own, the first those that it has without R-Drop; without dropout both are
+ * one. */
+static void test_rdrop_passes(void **state) {
+    (void)state;
+    static const char *const MORE[] = {
+        DROPOUTS,        DROPOUTS " train.rdrop=1e-9", DROPOUTS " train.rdrop=3",
+        "train.rdrop=3", NO_DROPOUTS " train.rdrop=3", NO_DROPOUTS};
+    double loss[6];
+    for (int i = 0; i < 6; i++) {
+        Run run = {.model = variant_new(&MODEL_VARIANTS[0], MORE[i], 3),
+                   .batch = variant_batch(i == 3 ? 0 : 77),
+                   .smoothing = 0.1,
+                   .scale = 1};
+        run.tape = tape_new(seq2seq_params(run.model), false);
+        loss[i] = evaluate(&run);
+        tape_free(run.tape);
+        seq2seq_free(run.model);
+    }
+    assert_true(loss[0] != loss[1] && loss[2] > loss[1]);
+    assert_true(fabs(loss[4] - loss[5]) < 1e-9 && fabs(loss[3] - loss[5]) < 1e-9);
+}
 
 /* Dropout does change the loss, and another key changes it again. */
 static void test_dropout_is_active(void **state) {
@@ -124,8 +165,10 @@ int main(void) {
     int variants = 0;
     while (all[variants].name) variants++;
     kern_select();
-    struct CMUnitTest tests[2 * variants + 1], *test = tests;
+    struct CMUnitTest tests[2 * variants + 3], *test = tests;
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_dropout_is_active);
+    *test++ = (struct CMUnitTest)cmocka_unit_test(test_rdrop);
+    *test++ = (struct CMUnitTest)cmocka_unit_test(test_rdrop_passes);
     for (const ModelVariant *v = all; v->name; v++) {
         *test++ = (struct CMUnitTest){v->name, test_plain, NULL, NULL, (void *)(uintptr_t)v};
         *test++ =

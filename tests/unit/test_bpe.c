@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/fileio.h"
@@ -301,6 +302,67 @@ static void test_random_merges(void **state) {
     }
 }
 
+/* ---- BPE-dropout ---- */
+
+static void add_text(void *context, StrView piece) {
+    StrBuf *out = context;
+    if (out->length > 0) strbuf_add_char(out, ' ');
+    strbuf_add(out, piece);
+}
+
+static void dropout_joined(Bpe *bpe, const char *word, double p, uint64_t key, StrBuf *out) {
+    Rng rng = rng_new(key);
+    strbuf_clear(out);
+    bpe_apply_dropout(bpe, sv(word), p, &rng, add_text, out);
+}
+
+/* Of a b c with the merges "b c", "a bc", "a b": by which pieces a word is cut, and how often. Before the
+ * first merge two pairs may be passed over, and whichever remain decide. */
+static void test_dropout_shares(void **state) {
+    (void)state;
+    Bpe *bpe = bpe_new(BPE_PREFIX);
+    bpe_add(bpe, SV("b"), SV("c"));
+    bpe_add(bpe, SV("a"), SV("bc"));
+    bpe_add(bpe, SV("a"), SV("b"));
+    const double p = 0.3;
+    static const char *const CUT[] = {"abc", "a bc", "ab c", "a b c"};
+    const double share[] = {(1 - p) * (1 - p), (1 - p) * p, p * (1 - p), p * p};
+    int seen[4] = {0}, rounds = 20000;
+    StrBuf out = {0};
+    for (int i = 0; i < rounds; i++) {
+        dropout_joined(bpe, "abc", p, rng_key(5, (uint64_t)i, 0, 0), &out);
+        int cut = 0;
+        while (cut < 4 && strcmp(CUT[cut], strbuf_text(&out))) cut++;
+        assert_true(cut < 4);
+        seen[cut]++;
+    }
+    for (int cut = 0; cut < 4; cut++)
+        assert_true(fabs((double)seen[cut] / rounds - share[cut]) < 4 * sqrt(share[cut] / rounds));
+    strbuf_free(&out);
+    bpe_free(bpe);
+}
+
+/* With probability 0 it is bpe_apply, with nearly 1 nothing is merged. */
+static void test_dropout_extremes(void **state) {
+    (void)state;
+    HashMap *words = hashmap_new();
+    hashmap_set(words, SV("banana</w>"), 5);
+    hashmap_set(words, SV("bandana</w>"), 4);
+    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 6, 2);
+    StrBuf whole = {0}, out = {0};
+    bpe_apply(bpe, SV("bananananbandana</w>"), add_text, &whole);
+    dropout_joined(bpe, "bananananbandana</w>", 0, 1, &out);
+    assert_string_equal(strbuf_text(&out), strbuf_text(&whole));
+    dropout_joined(bpe, "banana</w>", 1 - 1e-12, 1, &out);
+    assert_string_equal(strbuf_text(&out), "b a n a n a</w>");
+    dropout_joined(bpe, "", 0.5, 1, &out);
+    assert_int_equal(out.length, 0);
+    strbuf_free(&whole);
+    strbuf_free(&out);
+    bpe_free(bpe);
+    hashmap_free(words);
+}
+
 /* ---- corners ---- */
 
 static void apply_joined(Bpe *bpe, const char *word, const char *expected) {
@@ -525,6 +587,8 @@ int main(void) {
         cmocka_unit_test(test_applies_like_subword_nmt),
         cmocka_unit_test(test_random_texts),
         cmocka_unit_test(test_random_merges),
+        cmocka_unit_test(test_dropout_shares),
+        cmocka_unit_test(test_dropout_extremes),
         cmocka_unit_test(test_no_merges),
         cmocka_unit_test(test_first_rank_counts),
         cmocka_unit_test(test_spelled_marker),

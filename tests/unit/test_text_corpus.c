@@ -252,6 +252,64 @@ static void test_joint_merges(void **state) {
     strbuf_free(&codes);
 }
 
+/* Which pieces a pair has, as a text. */
+static void show_pair(const Corpus *corpus, int pair, const Segmenter *source, const Segmenter *target,
+                      StrBuf *out) {
+    Tokens sides[] = {corpus_source(corpus, pair), corpus_target(corpus, pair)};
+    const Segmenter *segmenters[] = {source, target};
+    strbuf_clear(out);
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < sides[side].length; i++) {
+            segmenter_label(segmenters[side], sides[side].ids[i], out);
+            strbuf_add_char(out, '|');
+        }
+        strbuf_add_char(out, '\t');
+    }
+}
+
+static void test_resegment(void **state) {
+    (void)state;
+    write_lines("abcdefgh abcdefgh\tmnopqrst\nabcdefgh\tmnopqrst mnopqrst\nabcdefgh\tmnopqrst\n");
+    DataOptions options = english_french();
+    TextOptions text = {.tokenizer = TOKENIZER_BPE,
+                        .normalize = NORMALIZE_NFC,
+                        .bpe_merges = 40,
+                        .keep_parts = true,
+                        .min_count = 1};
+    Segmenter *source, *target;
+    learn(&text, &options, &source, &target);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true), STATUS_OK);
+    StrBuf now = {0}, again = {0}, line = {0};
+    int other_epochs = 0, other_pairs = 0;
+    for (int epoch = 0; epoch < 20; epoch++) {
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch);
+        show_pair(&corpus, 2, source, target, &again);
+        for (int i = 0; i < 3; i++) { /* the text stays */
+            Tokens tokens = corpus_target(&corpus, i);
+            strbuf_clear(&line);
+            segmenter_decode(target, tokens.ids, (size_t)tokens.length, &line);
+            assert_string_equal(strbuf_text(&line), corpus.target_text.items[i]);
+        }
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch + 1);
+        show_pair(&corpus, 2, source, target, &now);
+        other_epochs += strcmp(strbuf_text(&now), strbuf_text(&again)) != 0;
+        Tokens a = corpus_source(&corpus, 1), b = corpus_source(&corpus, 2);
+        other_pairs += a.length != b.length || memcmp(a.ids, b.ids, (size_t)a.length * sizeof *a.ids) != 0;
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch); /* from whatever was before */
+        show_pair(&corpus, 2, source, target, &now);
+        assert_string_equal(strbuf_text(&now), strbuf_text(&again));
+    }
+    assert_true(other_epochs > 10 && other_pairs > 10);
+    assert_int_equal(corpus.count, 3);
+    strbuf_free(&now);
+    strbuf_free(&again);
+    strbuf_free(&line);
+    corpus_free(&corpus);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
 static void test_learning_fails(void **state) {
     (void)state;
     DataOptions options = english_french();
@@ -274,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_kept_text),    cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_separate),     cmocka_unit_test(test_joint),
         cmocka_unit_test(test_joint_merges), cmocka_unit_test(test_learning_fails),
+        cmocka_unit_test(test_resegment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

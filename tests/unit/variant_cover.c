@@ -205,7 +205,7 @@ const Choice *cover_choices(int *count) {
     static int made;
     if (!made) {
         Pairs pairs = {{{false}}};
-        Rng rng = rng_new(20);
+        Rng rng = rng_new(21);
         prepare();
         assert(value_count <= MOST_VALUES);
         for (int i = 0; i < DRAWS; i++)

@@ -30,8 +30,11 @@ function fill(element, classes, attributes, children) {
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 }
-// A piece of somebody's text, whichever way it runs.
-const bdi = (text, what) => make(what || "bdi", {dir: "auto"}, text);
+// A piece of somebody's text, whichever way it runs; the markers of word starts stand back.
+const MARKER = "\u2581";
+const bdi = (text, what) => make(what || "bdi", {dir: "auto"}, ...pieces(text, (marker) => make("span.mark", {}, marker)));
+const pieces = (text, mark) => text.split(/(\u2581)/).map((piece) => (piece === MARKER ? mark(piece) : piece));
+const tspans = (text) => pieces(text, (marker) => draw("tspan.mark", {}, marker));
 const rightToLeft = (text) => /^[^A-Za-z\u00c0-\u024f]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text);
 const wide = (text) => /^[\u3000-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]+$/.test(text);
 const shown = (x, digits) => (Math.abs(x) < 0.5 * Math.pow(10, -digits) ? 0 : x).toFixed(digits).replace("-", "\u2212");
@@ -43,15 +46,16 @@ const digit = {};
 for (let code = 33, n = 0; code < 127; code++)
   if (!"\"\\<>&".includes(String.fromCharCode(code))) digit[String.fromCharCode(code)] = n++;
 
-// Thousandths, one or two characters each.
+// Thousandths, and runs of zeros.
 function weightsOf(text, columns) {
-  const rows = [];
-  let row = [];
+  const all = [], rows = [];
   for (let i = 0; i < text.length; i++) {
     const first = digit[text[i]];
-    row.push((first < 78 ? first : 78 + (first - 78) * 89 + digit[text[++i]]) / 1000);
-    if (row.length === columns) rows.push(row), row = [];
+    if (first < 64) all.push(first / 1000);
+    else if (first < 75) all.push((64 + (first - 64) * 89 + digit[text[++i]]) / 1000);
+    else for (let zeros = first - 73; zeros > 0; zeros--) all.push(0);
   }
+  for (let i = 0; i < all.length; i += columns) rows.push(all.slice(i, i + columns));
   return rows;
 }
 // Numbers between two bounds, two characters each.
@@ -114,7 +118,7 @@ const entropyOf = (of) => { const map = mapOf(of, 0, 0); return sum(map.map(bits
 
 // ---- the state and the fragment ----
 
-const FIRST = {s: 1, r: 1, t: 0, c: 0, l: 0, h: 0, n: -1, a: 0, b: 0, view: "matrix", level: "words", sort: "given", min: 0,
+const FIRST = {s: 1, r: 1, t: 0, c: 0, l: 0, h: 0, n: -1, e: 0, a: 0, b: 0, view: "matrix", level: "words", sort: "given", min: 0,
   numbers: 0, sofar: 0};
 const WORDS = {view: ["matrix", "ribbons", "heads", "beam", "compare"], level: ["words", "subwords"],
   sort: ["given", "confidence", "coverage", "entropy"]};
@@ -161,9 +165,14 @@ function go(changes, say) {
 // ---- parts of the page ----
 
 const find = (id) => document.getElementById(id);
+// New children; what was scrolled or had the focus keeps it.
 function replace(id, ...children) {
   const at = document.activeElement, key = at && at.closest("#" + id) && at.dataset.key;
+  const scrolled = Array.from(find(id).querySelectorAll(".scroll, ol"), (box) => [box.scrollLeft, box.scrollTop]);
   find(id).replaceChildren(...children.filter((child) => child));
+  find(id).querySelectorAll(".scroll, ol").forEach((box, i) => {
+    if (scrolled[i]) [box.scrollLeft, box.scrollTop] = scrolled[i];
+  });
   const again = key && Array.from(find(id).querySelectorAll("[data-key]")).find((element) => element.dataset.key === key);
   if (again) again.focus({preventScroll: true});
 }
@@ -196,6 +205,7 @@ function showList() {
       make("option", {value, selected: state.sort === value}, shownAs)));
   replace("list", make("div.row", {}, make("h2", {}, data.sentences.length + (list.length === 1 ? " sentence" : " sentences")),
     list.length > 1 ? sorts : null),
+  make("p.soft.small", {}, "confidence \u00b7 coverage \u00b7 entropy"),
   make("ol", {}, ...order.map((i) => make("li", {}, make("button", {type: "button", "data-key": "s" + i,
     "aria-current": String(state.s === i + 1), click: () => go({s: i + 1})},
   bdi(data.sentences[i].text, "span.text"),
@@ -203,7 +213,8 @@ function showList() {
     shown(list[i].confidence, 2) + " \u00b7 " + shown(list[i].coverage, 2) + " \u00b7 " + shown(list[i].entropy, 1) +
     " bit"))))));
   const current = find("list").querySelector("[aria-current=true]"), box = find("list").querySelector("ol");
-  if (current) box.scrollTop = current.parentNode.offsetTop - box.offsetTop - box.clientHeight / 2;
+  const top = current ? current.parentNode.offsetTop - box.offsetTop : 0;
+  if (top < box.scrollTop || top + 40 > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
 }
 
 const nameOf = (of) => [data.models.length > 1 ? model(of).name : null,
@@ -216,7 +227,12 @@ function showTools() {
   replace("views", ...viewsOf().map((name) => make("button", {type: "button", "aria-pressed": String(state.view === name),
     "data-key": name, click: () => go({view: name})}, VIEW_NAMES[name])));
   const slider = make("input", {type: "range", min: 0, max: 0.9, step: 0.01, "data-key": "min",
-    "aria-label": "hide weights below", input: (event) => go({min: Number(event.target.value)})});
+    "aria-label": "hide weights below", change: (event) => go({min: Number(event.target.value)}),
+    input: (event) => { /* not the tools: the slider is being dragged */
+      state.min = Number(event.target.value);
+      event.target.nextSibling.textContent = shown(state.min, 2);
+      showStage();
+    }});
   slider.value = state.min;
   replace("tools", choice("level", "rows and columns", [["words", "words"], ["subwords", "subwords"]], "level"),
     runs.length > 1 ? selector("show", "r", runs.map((one, i) => [i + 1, nameOf(one)])) : null,
@@ -328,7 +344,7 @@ function drawRibbons() {
   const most = Math.max(view.rows.length, view.columns.length), line = most > 30 ? 19 : 24;
   const gap = width * 0.3, left = gap, right = width - gap, r0 = rowNow(view);
   const height = most * line + 8;
-  const y = (i, n) => 4 + (i + 0.5) * line + (most - n) * line / 2;
+  const y = (i, n) => 4 + (i + 0.5) * line * most / n; /* the shorter side is spread */
   const svg = draw("svg.ribbons", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": "Ribbons from each target word to the source words it looked at; the same weights as the table"});
   const lit = (side, n) => {
@@ -341,7 +357,7 @@ function drawRibbons() {
     const a = y(c, view.columns.length), b = y(r, view.rows.length), half = (left + right) / 2;
     svg.append(draw(state.sofar && r0 >= 0 && r > r0 ? "path.later" : "path",
       {d: `M${left} ${a}C${half} ${a} ${half} ${b} ${right} ${b}`, "stroke-width": (weight * line * 0.6).toFixed(1),
-        "stroke-opacity": (0.12 + 0.75 * weight).toFixed(2), "data-row": r, "data-column": c},
+        "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2), "data-row": r, "data-column": c},
       draw("title", {}, cellText(view, r, c))));
   }));
   const token = (name, n, count, side) => {
@@ -351,7 +367,7 @@ function drawRibbons() {
       click: () => go(source ? {c: view.columnWord.indexOf(n) + 1} : {t: view.rowWord.indexOf(n) + 1})},
     draw("rect", {x: source ? 0 : right + 4, y: at - line / 2, width: gap - 4, height: line, rx: 4}),
     draw("text", {x: source ? left - 8 : right + 8, y: at + 4.5, "text-anchor": source ? "end" : "start",
-      direction: "ltr"}, short(name, Math.floor(gap / 9))));
+      direction: "ltr"}, ...tspans(short(name, Math.floor(gap / 9)))));
     group.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") event.preventDefault(), group.dispatchEvent(new Event("click"));
     });
@@ -382,9 +398,9 @@ function mini(map) {
 function multiples(maps, heads, what, pick) {
   return make("div.multiples", {}, ...maps.map((map, i) => {
     const layer = Math.floor(i / heads) + 1, head = i % heads + 1;
-    return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(pick && state.l === layer && state.h === head),
+    return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(pick ? state.l === layer && state.h === head : state.e === i + 1),
       "aria-label": `${what}, layer ${layer}, head ${head}`,
-      click: () => go(pick ? {l: layer, h: head, view: "matrix"} : {a: state.a === i + 1 ? 0 : i + 1})},
+      click: () => go(pick ? {l: layer, h: head, view: "matrix"} : {e: state.e === i + 1 ? 0 : i + 1})},
     mini(map), `layer ${layer}, head ${head} \u00b7 ${shown(sum(map.map(bits)) / map.length, 1)} bit`);
   }));
 }
@@ -397,7 +413,7 @@ function drawHeads() {
   if (!of.selfMaps) of.selfMaps = of.self.map((packed) => weightsOf(packed, of.source.length));
   parts.push(make("h2", {}, "The source looks at itself"), make("p.soft.small", {},
     "Self-attention of the encoder: rows and columns are source tokens."), multiples(of.selfMaps, heads, "in itself", false));
-  const chosen = of.selfMaps[state.a - 1];
+  const chosen = of.selfMaps[state.e - 1];
   if (!chosen) return parts;
   const names = of.source.map(text);
   parts.push(make("div.scroll", {}, matrix({rows: names, columns: names, weights: chosen, rowWord: names.map((_, i) => i),
@@ -407,10 +423,15 @@ function drawHeads() {
 
 // ---- beam ----
 
-// Nodes [parent, token, log p * 1000, fate]; fate 0: pruned, 1: survived, 2: ended, 3: the translation.
+// Nodes: step back to the parent, token, log p in hundredths. Fate 0: dropped, 1: kept, 2: ended, 3: the translation.
 function treeOf(of) {
   if (of.tree) return of.tree;
-  const tree = of.beam.nodes.map(([parent, token, log, fate], i) => ({i, parent, name: text(token), log: log / 1000, fate}));
+  const tree = [], {nodes, chosen} = of.beam;
+  for (let at = 0; at < nodes.length; at += 3) {
+    const i = at / 3, parent = i - nodes[at], name = text(nodes[at + 1]);
+    tree.push({i, parent, name, log: nodes[at + 2] / 100, fate: i === chosen ? 3 : name === "</s>" ? 2 : 0});
+    if (tree[parent]) tree[parent].fate = 1;
+  }
   const expanded = new Map(), rows = weightsOf(of.beam.weights, of.source.length);
   for (const node of tree) {
     const before = tree[node.parent];
@@ -429,7 +450,7 @@ function chainOf(tree, i) {
 function drawBeam() {
   const tree = treeOf(run()), best = tree.find((node) => node.fate === 3) || tree[0];
   const picked = tree[state.n] || best, chain = chainOf(tree, picked.i), on = new Set(chain.map((node) => node.i));
-  const width = 112, high = 34, levels = [];
+  const width = 126, high = 34, levels = [];
   const taken = [];
   tree.forEach((node) => {
     node.y = (levels[node.depth] = (levels[node.depth] || 0) + 1) - 1;
@@ -452,7 +473,7 @@ function drawBeam() {
   return [make("div.scroll", {}, svg),
     make("p.small.soft", {}, "Each column is a step, best first, with the score so far (sum of log p). Solid: kept. Dashed: pruned. " +
       "Thick: ended. The attention below is that of the marked hypothesis."),
-    make("p.sofar", {id: "hypothesis"}, bdi(words.join(" "), "b"), "  " + shown(picked.score, 3)),
+    make("p.sofar", {id: "hypothesis"}, bdi(words.join(" "), "b"), "  " + shown(picked.score, 2)),
     make("div.scroll", {}, matrix(shownAs, "Attention of the chosen hypothesis", roomOf("stage"), false)), scale()];
 }
 function beamNode(node, on, x, y, width) {
@@ -460,9 +481,9 @@ function beamNode(node, on, x, y, width) {
   const pick = () => go({n: node.i}, node.name + ", " + kind + ", score " + shown(node.score, 2));
   const group = draw("g.node." + kind + (on.has(node.i) ? ".chosen" : ""), {tabindex: 0, role: "button", "data-key": "n" + node.i,
     "aria-label": `${node.name}, ${kind}, score ${shown(node.score, 2)}`, click: pick},
-  draw("title", {}, `${node.name}: log p ${shown(node.log, 3)}, score ${shown(node.score, 3)}, ${kind}`),
+  draw("title", {}, `${node.name}: log p ${shown(node.log, 2)}, score ${shown(node.score, 2)}, ${kind}`),
   draw("rect", {x, y, width, height: 28, rx: 6}),
-  draw("text", {x: x + 7, y: y + 18}, short(node.name, wide(node.name) ? 3 : 6)),
+  draw("text", {x: x + 7, y: y + 18}, ...tspans(short(node.name, wide(node.name) ? 3 : 7))),
   draw("text.score", {x: x + width - 6, y: y + 18, "text-anchor": "end"}, shown(node.score, 1)));
   group.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") event.preventDefault(), pick();
@@ -481,21 +502,24 @@ function drawCompare() {
   const figures = runs.map((of, i) => make("figure", {}, make("figcaption", {}, make("b", {}, nameOf(of)), make("br"),
     bdi(of.text), make("span.soft.number", {}, "  " + shown(of.confidence, 2))),
   make("div.scroll", {}, matrix(views[i], nameOf(of), room, false))));
-  const fits = (i, j) => i !== j && views[i] && views[j] && sameLabels(views[i].rows, views[j].rows) &&
+  const fits = (i, j) => i !== j && views[i] && views[j] && views[i].rows.length === views[j].rows.length &&
     sameLabels(views[i].columns, views[j].columns);
   let a = state.a - 1, b = state.b - 1;
+  const alike = (i, j) => fits(i, j) && sameLabels(views[i].rows, views[j].rows);
   if (!views[a] || !views[b])
-    for (let i = 0; i < views.length && !fits(a, b); i++)
-      for (let j = i + 1; j < views.length && !fits(a, b); j++) if (fits(i, j)) a = i, b = j;
+    for (const wanted of [alike, fits])
+      for (let i = 0; i < views.length && !fits(a, b); i++)
+        for (let j = i + 1; j < views.length && !fits(a, b); j++) if (wanted(i, j)) a = i, b = j;
   const options = [[0, "\u2013"]].concat(runs.map((of, i) => [i + 1, nameOf(of)]));
   Object.assign(state, {a: a + 1, b: b + 1});
   return [make("div.side", {}, ...figures), scale(),
     make("div.tools", {}, make("h2", {}, "Difference"), selector("of", "a", options), selector("from", "b", options)),
     fits(a, b) ? make("div.scroll", {}, difference(views[a], views[b])) : make("p.soft.small", {},
-      "A difference is drawn of two with the same words in rows and columns: of different translations there is none.")];
+      "A difference is drawn of two of the same size: choose words, or two that show the same translation.")];
 }
 function difference(a, b) {
-  const view = Object.assign({}, a, {weights: a.weights.map((row, r) => row.map((weight, c) => weight - b.weights[r][c]))});
+  const rows = a.rows.map((name, r) => (name === b.rows[r] ? name : name + " / " + b.rows[r]));
+  const view = Object.assign({}, a, {rows, weights: a.weights.map((row, r) => row.map((weight, c) => weight - b.weights[r][c]))});
   const keep = state.min;
   state.min = 0;
   const table = matrix(Object.assign({}, view), "Difference of the weights", roomOf("stage"), false);
@@ -545,7 +569,7 @@ function showStep() {
       button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play),
       button("on", "one step on", "\u2192", () => (halt(), step(1))),
       button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0}))), make("output", {}, `${t} / ${n}`)),
-    make("p.sofar", {dir: "auto"}, spelled(of, i) + " ", make("b", {}, text(of.target[i]))),
+    make("p.sofar", {dir: "auto"}, bdi(spelled(of, i)), " ", bdi(text(of.target[i]), "b")),
     make("dl.facts", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd.number", {}, value)])),
     best.length ? make("h3", {}, "The ten best next tokens") : null,
     best.length ? make("table.best", {}, make("caption.unseen", {}, "Best next tokens"), make("tbody", {}, ...rows)) : null,
@@ -579,7 +603,7 @@ function showFormula() {
   const of = run(), heads = model(of).heads, i = stepNow() - 1, map = mapOf(of, state.l, state.h)[i];
   const s = state.c > 0 ? state.c - 1 : map.indexOf(Math.max(...map));
   const all = of.formula || [], layer = state.l || layersOf(of), head = state.h || 1;
-  const index = (layer - 1) * heads + head - 1, one = all.find((entry) => entry.map === index) || all[all.length - 1];
+  const index = (layer - 1) * heads + head - 1, one = all.find((entry) => entry.map === index) || all[0];
   if (!one) return replace("formula", make("h2", {}, "The formula in numbers"), make("p.soft.small", {}, "There are none here."));
   if (!one.open) one.open = {};
   const get = (name) => one.open[name] || (one.open[name] = one[name] ? matrixOf(one[name]) : null);
@@ -587,8 +611,8 @@ function showFormula() {
     `layer ${Math.floor(one.map / heads) + 1}, head ${one.map % heads + 1}` : null;
   const top = Math.max(...scores[i]), powers = scores[i].map((x) => Math.exp(x - top)), total = sum(powers);
   const weights = powers.map((x) => x / total);
-  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, bdi(text(of.target[i])), " looks at ",
-    bdi(text(of.source[s])), where ? ", " + where : null),
+  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, "Token ", bdi(text(of.target[i]), "b"),
+    " looks at token ", bdi(text(of.source[s]), "b"), where ? ", " + where + (one.map === index ? "" : " (the page has no numbers of the chosen one; heatmap --layer and --head choose)") : null),
   make("div.formula", {}, scorePart(of, one, get, i, s, scores[i][s]), softmaxPart(of, s, scores[i], top, powers, total, weights),
     contextPart(of, get, i, weights, map)));
 }
@@ -614,7 +638,10 @@ const SCORES = {
     terms: (x) => product(x).map((y) => y * x.b), term: "b q k / (|q| |k|)"},
   distance: {law: "a(q, k) = \u2212|q \u2212 k|\u00b2 / 2", terms: (x) => pairs(x.q, x.k, (q, k) => -(q - k) * (q - k) / 2),
     term: "\u2212(q \u2212 k)\u00b2 / 2"},
-  location: {law: "a(q, k) = (W q)[position of k]"},
+  bare_cosine: {law: "a(q, k) = q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
+    terms: product, term: "q k / (|q| |k|)"},
+  sum: {law: "a(q, k) = sum of q + k", terms: (x) => pairs(x.q, x.k, (q, k) => q + k), term: "q + k"},
+  location: {law: "a(q, k) = (W q)[position of k]", lines: [["W q", "q"]]},
 };
 function scorePart(of, one, get, i, s, score) {
   const kind = one.score || model(of).score, form = SCORES[kind] || {law: one.law || kind};
@@ -627,7 +654,7 @@ function scorePart(of, one, get, i, s, score) {
     rows.push(make("tr.sum", {}, make("th", {scope: "row"}, "a(q, k)"), make("td.number", {colspan: terms.length},
       `${shown(sum(terms), 3)} + ${shown(rest, 3)} of ${one.size - terms.length} more = ${shown(score, 3)}`)));
   } else {
-    if (x.q) rows.push(line("q", x.q, 3));
+    if (x.q) rows.push(line(form.lines ? form.lines[0][0] : "q", x.q, 3));
     rows.push(make("tr.sum", {}, make("th", {scope: "row"}, "a(q, k)"), make("td.number", {colspan: 8}, shown(score, 3))));
   }
   const head = x.q && [""].concat(x.q.map((_, n) => String(n + 1)));
@@ -664,14 +691,16 @@ function contextPart(of, get, i, weights, map) {
 
 const DRAW = {matrix: drawMatrix, ribbons: drawRibbons, heads: drawHeads, beam: drawBeam, compare: drawCompare};
 
+const showStage = () => replace("stage", ...DRAW[state.view]());
+
 function show() {
-  document.body.dataset.view = state.view;
+  find("explorer").classList.toggle("long", run().source.length > 36);
   showList();
   showTools();
   replace("title", bdi(sentence().text, "p.source"), bdi(run().text || "\u2013", "p.target"),
     make("p.soft.small.number", {}, "confidence " + shown(run().confidence, 2) + ", coverage " + shown(coverageOf(run()), 2) +
       ", attention entropy " + shown(entropyOf(run()), 2) + " bit"));
-  replace("stage", ...DRAW[state.view]());
+  showStage();
   showStep();
   showFormula();
 }

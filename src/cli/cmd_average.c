@@ -1,0 +1,147 @@
+/* cmd_average.c - attn-mt average: one model whose weights are the mean of several models' weights.
+ *
+ * Of checkpoints of one training: Sennrich et al. 2016, "Edinburgh neural machine translation systems"; of
+ * several trainings from one model: Wortsman et al. 2022, "Model soups".
+ */
+#include <string.h>
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/version.h"
+#include "cli/command_io.h"
+#include "cli/commands.h"
+#include "models/modelfile.h"
+
+typedef struct {
+    char *output;
+} AverageOptions;
+
+#define FIELD(member) OPT_FIELD(AverageOptions, member)
+
+/* clang-format off */
+static const Option AVERAGE_OPTIONS[] = {
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
+     .help = "where the model goes; the file is replaced only when all is done", .group = "Output"},
+    {0}};
+/* clang-format on */
+
+static const char USAGE[] =
+    "Usage: attn-mt average MODEL MODEL... -o FILE\n"
+    "\n"
+    "Makes one model of several: each weight is the mean of theirs. They must be of one training, or have\n"
+    "been trained from one model (train --init): others have the same weights in different places.\n";
+
+static const char EXAMPLES[] =
+    "Examples:\n"
+    "  attn-mt average runs/a/best.safetensors runs/a/last.safetensors -o mean.safetensors\n";
+
+/* What two models must have in common: all of the configuration but search and what is for training alone,
+ * which in the section `model` is the rule of sizes and the numbers that are not whole; and vocabularies. */
+static void write_kind(const Seq2Seq *model, StrBuf *out) {
+    Config kind = *seq2seq_config(model);
+    for (const Option *row = MODEL_OPTIONS; row->key; row++)
+        if (row->type == OPT_REAL) *(double *)(void *)((char *)&kind.model + row->offset) = 0;
+    kind.model.size = SIZE_MANUAL;
+    kind.decode = (DecodeOptions){0};
+    config_write_json(&kind, out);
+    segmenter_write_json(seq2seq_source(model), out);
+    segmenter_write_json(seq2seq_target(model), out);
+}
+
+static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrList *files, size_t i) {
+    StrBuf wanted = {0}, got = {0};
+    write_kind(first, &wanted);
+    write_kind(model, &got);
+    bool same = sv_equal(strbuf_view(&wanted), strbuf_view(&got));
+    strbuf_free(&wanted);
+    strbuf_free(&got);
+    if (same) return STATUS_OK;
+    status_fail(STATUS_DATA, "'%s' and '%s' are models of different configuration or vocabulary",
+                files->items[0], files->items[i]);
+    return status_hint(STATUS_DATA, "average models of one training, or trained from one model with --init");
+}
+
+/* Languages are the first model's; scores and counters belong to none. */
+static void write_provenance(const StrList *files, const char *first, StrBuf *out) {
+    static const char *const KEPT[] = {"source_language", "target_language"};
+    Json *root = NULL;
+    bool known = json_parse(&root, sv(first), false) == STATUS_OK;
+    strbuf_format(out, "{\"program\": \"attn-mt " ATTN_MT_VERSION "\", \"average_of\": [");
+    for (size_t i = 0; i < files->count; i++) {
+        if (i) strbuf_add(out, SV(", "));
+        json_write_string(out, sv(files->items[i]));
+    }
+    strbuf_add_char(out, ']');
+    for (int i = 0; i < 2 && known; i++) {
+        const Json *member = json_get(root, KEPT[i]);
+        if (!member || json_type(member) != JSON_STRING) continue;
+        strbuf_format(out, ", \"%s\": ", KEPT[i]);
+        json_write_string(out, sv(json_string(member)));
+    }
+    strbuf_add_char(out, '}');
+    json_free(root);
+}
+
+/* Add the weights of all files to `sum`, which has those of the first one. */
+static Status add_others(const StrList *files, const Seq2Seq *first, double *sum) {
+    size_t size = seq2seq_params(first)->size;
+    for (size_t i = 1; i < files->count; i++) {
+        Seq2Seq *model;
+        TRY(modelfile_load(&model, files->items[i], FORMAT_FLOAT32, NULL));
+        Status status = check_kind(first, model, files, i);
+        const real *weights = seq2seq_params(model)->data;
+        for (size_t j = 0; j < size && status == STATUS_OK; j++) sum[j] += (double)weights[j];
+        seq2seq_free(model);
+        TRY(status);
+    }
+    return STATUS_OK;
+}
+
+static Status average(const StrList *files, const char *output) {
+    Seq2Seq *model;
+    StrBuf first = {0}, provenance = {0};
+    Status status = modelfile_load(&model, files->items[0], FORMAT_FLOAT32, &first);
+    if (status != STATUS_OK) return strbuf_free(&first), status;
+    ParamSet *params = seq2seq_params(model);
+    double *sum = mem_alloc(params->size, sizeof *sum);
+    for (size_t j = 0; j < params->size; j++) sum[j] = (double)params->data[j];
+    status = add_others(files, model, sum);
+    if (status == STATUS_OK) {
+        for (size_t j = 0; j < params->size; j++) params->data[j] = (real)(sum[j] / (double)files->count);
+        write_provenance(files, strbuf_text(&first), &provenance);
+        status = modelfile_save(model, params->data, strbuf_text(&provenance), output);
+    }
+    if (status == STATUS_OK) log_info("wrote '%s', the mean of %zu models", output, files->count);
+    mem_free(sum);
+    strbuf_free(&first);
+    strbuf_free(&provenance);
+    seq2seq_free(model);
+    return status;
+}
+
+static Status check_arguments(const StrList *files, const AverageOptions *options) {
+    if (files->count >= 2 && options->output) return STATUS_OK;
+    status_fail(STATUS_USAGE,
+                files->count < 2 ? "an average needs at least two models, %zu given"
+                                 : "no --output for the mean of %zu models",
+                files->count);
+    return status_hint(STATUS_USAGE, "attn-mt average A.safetensors B.safetensors -o MEAN.safetensors");
+}
+
+Status cmd_average(int argc, char **argv) {
+    AverageOptions options;
+    OptionTable tables[] = {{AVERAGE_OPTIONS, &options}, {0}};
+    StrList files;
+    bool help;
+    options_defaults(tables);
+    Status status = options_parse(tables, argc, argv, false, &files, &help);
+    if (status == STATUS_OK && help) {
+        status = command_print_help(USAGE, tables, EXAMPLES);
+    } else if (status == STATUS_OK) {
+        status = check_arguments(&files, &options);
+        if (status == STATUS_OK) status = average(&files, options.output);
+    }
+    mem_free(files.items);
+    options_free(tables);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* teachers.c - see teachers.h. */
+#include "train/teachers.h"
+
+#include "base/mem.h"
+#include "models/modelfile.h"
+
+static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
+    const Vocab *x = segmenter_vocab(a), *y = segmenter_vocab(b);
+    if (vocab_size(x) != vocab_size(y)) return false;
+    for (int id = 0; id < vocab_size(x); id++)
+        if (!sv_equal(vocab_token(x, id), vocab_token(y, id))) return false;
+    return true;
+}
+
+static Status check_vocabularies(const Seq2Seq *teacher, const Seq2Seq *pupil, const char *path) {
+    if (same_vocabulary(seq2seq_source(teacher), seq2seq_source(pupil)) &&
+        same_vocabulary(seq2seq_target(teacher), seq2seq_target(pupil)))
+        return STATUS_OK;
+    status_fail(STATUS_USAGE, "train.teacher '%s' has another vocabulary than this training", path);
+    return status_hint(STATUS_USAGE, "train both with the same data and the same section \"text\"");
+}
+
+Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
+    const TrainOptions *o = &config->train;
+    t->is_average = o->ema_teacher > 0;
+    t->share = t->is_average ? o->ema_teacher : o->teacher_share;
+    t->models = mem_alloc(o->teacher.count + 1, sizeof *t->models);
+    if (t->is_average)
+        t->models[t->count++] = seq2seq_new(config, seq2seq_source(pupil), seq2seq_target(pupil));
+    for (size_t i = 0; i < o->teacher.count; i++) {
+        TRY(modelfile_load(&t->models[t->count], o->teacher.items[i], FORMAT_FLOAT32, NULL));
+        TRY(check_vocabularies(t->models[t->count++], pupil, o->teacher.items[i]));
+    }
+    return STATUS_OK;
+}
+
+static void pack_task(void *params, int task, int thread) {
+    (void)thread;
+    params_pack(params, task);
+}
+
+void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *optimizer, Shards *shards,
+                   long long update) {
+    bool teach = t->count > 0 && !(t->is_average && update <= options->warmup);
+    if (teach && t->is_average) {
+        ParamSet *params = seq2seq_params(t->models[0]);
+        params->format = optimizer->params->format;
+        params->data = optimizer->average;
+        workers_run(optimizer->workers, params->count, pack_task, params);
+    }
+    shards_teach(shards, (const Seq2Seq *const *)t->models, teach ? t->count : 0, t->share);
+}
+
+void teachers_free(Teachers *t) {
+    for (int i = 0; i < t->count; i++) {
+        if (t->is_average) seq2seq_params(t->models[i])->data = NULL;
+        seq2seq_free(t->models[i]);
+    }
+    mem_free(t->models);
+}

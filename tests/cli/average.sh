@@ -1,0 +1,54 @@
+#!/bin/sh
+# average.sh - attn-mt average: the mean of weights, of models that go together.
+set -eu
+. tests/cli/tiny_model.inc
+model() { # NAME ARGUMENT...: a second of training
+    tiny_model "$@" --after-epochs 2
+}
+scores() { # MODEL: log p of the sentences
+    "$attn" score --model "$1" "$TMP/tiny.tsv" --threads 1
+}
+
+model a
+model b --init "$TMP/a/best.safetensors" --seed 2
+average=$TMP/mean.safetensors
+expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/b/best.safetensors" -o "$average"
+says "the mean of 2 models"
+expect 0 "$attn" translate --model "$average" "$TMP/tiny.tsv"
+expect 0 "$attn" inspect "$average"
+grep -q 'average_of  *(2 values)' "$TMP/out" || fail "no provenance: $(cat "$TMP/out")"
+grep -q 'source_language  *en' "$TMP/out" || fail "no language: $(cat "$TMP/out")"
+
+# The mean of a model and itself is that model; of two, neither; the order does not matter.
+expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/a/best.safetensors" --output "$TMP/self"
+scores "$TMP/a/best.safetensors" >"$TMP/score.a"
+scores "$TMP/self" >"$TMP/score.self"
+same "a model's mean with itself" "$TMP/score.a" "$TMP/score.self"
+scores "$average" >"$TMP/score.mean"
+if cmp -s "$TMP/score.a" "$TMP/score.mean"; then fail "the mean is the first model"; fi
+expect 0 "$attn" average "$TMP/b/best.safetensors" "$TMP/a/best.safetensors" -o "$TMP/swapped"
+scores "$TMP/swapped" >"$TMP/score.other"
+same "the order of the models" "$TMP/score.mean" "$TMP/score.other"
+# A number of it, by hand: bytes of the first weight in each file.
+first() { # MODEL
+    header=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
+    od -An -t f4 -j $((8 + header)) -N 4 "$1"
+}
+echo "$(first "$TMP/a/best.safetensors") $(first "$TMP/b/best.safetensors") $(first "$average")" |
+    awk '{ d = ($1 + $2) / 2 - $3; exit !(d < 1e-6 && d > -1e-6 && $1 != $2) }' || fail "not the mean"
+
+model other --set model.hidden=32
+expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/other/best.safetensors" -o "$TMP/none"
+says "are models of different configuration or vocabulary"
+[ ! -e "$TMP/none" ] || fail "it was written all the same"
+model words --set text.bpe_merges=100
+expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/words/best.safetensors" -o "$TMP/none"
+says "different configuration or vocabulary"
+model dropped --init "$TMP/a/best.safetensors" --set model.dropout_output=0.1
+expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/dropped/best.safetensors" -o "$TMP/soup"
+expect 2 "$attn" average "$TMP/a/best.safetensors" -o "$TMP/none"
+says "needs at least two models, 1 given"
+expect 2 "$attn" average "$TMP/a/best.safetensors" "$TMP/b/best.safetensors"
+says "no --output"
+expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/tiny.tsv" -o "$TMP/none"
+says "not a model file"

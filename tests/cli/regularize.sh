@@ -1,0 +1,100 @@
+#!/bin/sh
+# regularize.sh - what makes training harder on purpose, so that the weights become better: each does
+# something, and gives the same bytes with any number of threads, and after an interruption.
+set -eu
+. tests/cli/tiny_model.inc
+head -n 120 data/train.tsv >"$TMP/train.tsv"
+head -n 8 data/valid.tsv >"$TMP/valid.tsv"
+cat >"$TMP/base.json" <<END
+{
+  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
+  "text": {"bpe_merges": 200, "min_count": 1},
+  "model": {"embedding": 12, "hidden": 12},
+  "train": {"epochs": 0, "max_updates": 18, "batch_size": 16, "shards": 3, "accumulate": 2, "warmup": 5,
+            "valid_every": 9, "samples": 0, "schedule": "constant"}
+}
+END
+train() { # RUN ARGUMENT...
+    run=$1
+    shift
+    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/$run" --quiet "$@"
+}
+# check NAME ARGUMENT...
+check() {
+    name=$1
+    shift
+    train "$name" --threads 1 "$@"
+    train "$name-again" --threads 2 "$@" --after-updates 7
+    train "$name-again" --threads 3 "$@" --after-updates 18 --resume
+    same "$name: other threads, interrupted" "$TMP/$name/last.safetensors" \
+        "$TMP/$name-again/last.safetensors"
+    if cmp -s "$TMP/plain/last.safetensors" "$TMP/$name/last.safetensors"; then
+        fail "$name changes nothing"
+    fi
+}
+# refuses MESSAGE ARGUMENT...
+refuses() {
+    message=$1
+    shift
+    expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/refused" "$@"
+    says "$message"
+}
+
+train plain --threads 1
+
+# ---- recurrent dropout -----------------------------------------------------------------------------------
+
+check state --set model.dropout_state=0.3
+check lstm_state --set model.dropout_state=0.3 --set model.cell=lstm --set model.decoder.style=luong
+refuses "model.dropout_state" --set model.dropout_state=1
+
+# ---- BPE-dropout -----------------------------------------------------------------------------------------
+
+check source_merges --set train.bpe_dropout_source=0.2
+check target_merges --set train.bpe_dropout_target=0.2
+if cmp -s "$TMP/source_merges/last.safetensors" "$TMP/target_merges/last.safetensors"; then
+    fail "sides are one"
+fi
+refuses "train.bpe_dropout_target passes over merges, but words have none" \
+    --set train.bpe_dropout_target=0.1 --set text.tokenizer=word
+
+# ---- R-Drop ----------------------------------------------------------------------------------------------
+
+check rdrop --set train.rdrop=5
+refuses "train.rdrop" --set train.rdrop=-1
+expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/dry" --set train.rdrop=5 --after-updates 1 \
+    --set model.dropout_embedding=0 --set model.dropout_layers=0 --set model.dropout_encoder=0 \
+    --set model.dropout_output=0
+says "there is no dropout"
+
+# ---- teachers --------------------------------------------------------------------------------------------
+
+check average_teaches --set train.ema_teacher=0.5
+check teacher --set train.teacher="$TMP/rdrop/best.safetensors"
+check two_teachers --set train.teacher="$TMP/rdrop/best.safetensors,$TMP/plain/best.safetensors"
+if cmp -s "$TMP/teacher/last.safetensors" "$TMP/two_teachers/last.safetensors"; then fail "one of two"; fi
+train early --set train.ema_teacher=0.5 --set train.warmup=100
+train early_alone --set train.warmup=100
+same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors" \
+    "$TMP/early_alone/last.safetensors"
+refuses "do not go together" --set train.ema_teacher=0.5 --set train.rdrop=1
+refuses "train.average is 0" --set train.ema_teacher=0.5 --set train.average=0
+refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensors" --set text.bpe_merges=100
+
+# ---- both directions first -------------------------------------------------------------------------------
+
+check directions --set train.both_directions=1
+refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
+    --set model.tie=target
+refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
+# One model, both ways, by heart.
+tiny_model both --set train.both_directions=1 --after-epochs 160
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/one"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/two"
+right() { # FROM TO: lines that are translated just so
+    "$attn" translate -m "$TMP/both/best.safetensors" "$1" | paste -d '\t' - "$2" |
+        awk -F '\t' '$1 == $2' | wc -l
+}
+there=$(right "$TMP/one" "$TMP/two")
+back=$(right "$TMP/two" "$TMP/one")
+if [ "$there" -lt 32 ] || [ "$back" -lt 32 ]; then fail "of 64 sentences $there right there, $back back"; fi
