@@ -5,6 +5,8 @@
 #             SANITIZE=list        -fsanitize=list in compiling and linking
 #             WERROR=1             warnings are errors
 #             V=1                  show the commands
+#             FUZZ_SECONDS=n       time of each program of make fuzz
+#             TORTURE_MINUTES=n    time of make torture, instead of 200 kills and 100 races
 #             JOBS=n               compile jobs of the targets that install and build in one go
 #             PREFIX, DESTDIR      for install and uninstall
 #             BASH_FOLDER, ZSH_FOLDER, FISH_FOLDER   where these shells look for completions
@@ -16,6 +18,7 @@ ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
 FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
+OBJCOPY ?= objcopy
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 VERSION := $(shell sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -37,20 +40,35 @@ NO_PKG_CONFIG := $(shell command -v $(firstword $(PKG_CONFIG)) >/dev/null 2>&1 |
 
 # Contraction of a*b+c into one rounding is left to the kernels that ask for it: elsewhere the same source
 # gives the same bits with every compiler.
-BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 BASE_CFLAGS += -ffp-contract=off -fopenmp-simd -pthread
+# Objects fit into the program and into the shared library, which shows only what its header declares.
+BASE_CFLAGS += -fPIC -fvisibility=hidden
 ifdef WERROR
 BASE_CFLAGS += -Werror
 endif
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
+# What only `attn-mt serve` needs: without it the rest is built. SERVE=no leaves it out.
+SERVE ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd 2>/dev/null && echo yes || echo missing)
+ifeq ($(SERVE),yes)
+BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
+SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
+endif
+# Hardened as distributions do it. Sanitizers have checks of their own, and those of the C library want -O1.
+ifeq ($(SANITIZE)$(filter -O0,$(CFLAGS)),)
+BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+ifeq ($(shell uname -s),Linux)
+HARDENED_LINK := -pie -Wl,-z,relro,-z,now
+endif
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
 COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
-LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(LDFLAGS)
+LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm $(LDLIBS)
 
 # src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
@@ -83,6 +101,8 @@ LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISA
 F64_SRC := $(filter src/base/% src/num/% src/layers/% src/models/% src/text/%,$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
 F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/num/kern_impl_base.o)
+ASSETS := $(BUILD)/obj/explorer_assets
+LIB_OBJ += $(ASSETS).o
 LIB := $(BUILD)/libattn-mt.a
 F64_LIB := $(BUILD)/f64/libattn-mt-f64.a
 BIN := $(BUILD)/attn-mt
@@ -95,6 +115,8 @@ TEST_MAINS := $(call mains,$(TEST_SRC))
 TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+FAULT_BIN := $(BUILD)/faults/fault_target $(BUILD)/faults/reseal
+FAULT_OBJ := $(FAULT_BIN:$(BUILD)/faults/%=$(BUILD)/obj/tests/faults/%.o)
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
 FUZZ_SRC := $(filter-out %/fuzz_main.c,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -105,7 +127,8 @@ all: $(BIN) $(LIB) ## build the program and its library (the default)
 
 $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(say) LINK $@
-	$(q)$(LINK) -o $@ $^ $(LIBS)
+	$(q)$(LINK) -o $@ $^ $(LIBS) $(SERVE_LIBS)
+	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)
@@ -113,11 +136,29 @@ $(LIB) $(F64_LIB):
 	$(say) "AR  " $@
 	$(q)rm -f $@ && $(AR) rcs $@ $^
 
+# The explorer's style sheet and script as lines of C, without their comments and indents.
+EXPLORER := src/viz/explorer/explorer
+to_c = sed -e 's/^ *//; /^\/\//d; /^\/\*.*\*\/$$/d; /^$$/d' -e 's/[\\"?]/\\&/g; s/.*/    "&\\n",/'
+$(ASSETS).c: $(EXPLORER).css $(EXPLORER).js Makefile
+	$(q)mkdir -p $(@D) && { echo '#include "viz/explorer_page.h"'; \
+	echo 'const char *const EXPLORER_STYLE[] = {'; $(to_c) $(EXPLORER).css; echo '    0};'; \
+	echo 'const char *const EXPLORER_SCRIPT[] = {'; $(to_c) $(EXPLORER).js; echo '    0};'; } \
+	>$@.new && mv $@.new $@
+$(ASSETS).o: $(ASSETS).c $(BUILD)/flags
+	$(compile) -c -o $@ $<
+
 # The numeric folders run hot loops: they are optimized further than the rest.
 $(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 
 $(OBJ)/%.o: src/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
+
+# The page of `attn-mt serve`: each file becomes lines of C.
+PAGE := $(patsubst src/serve/page/%,$(BUILD)/page/%.inc,$(wildcard src/serve/page/*))
+$(OBJ)/serve/page.o: BASE_CFLAGS += -I$(BUILD)/page
+$(OBJ)/serve/page.o: $(PAGE)
+$(BUILD)/page/%.inc: src/serve/page/%
+	$(q)mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n",/' $< >$@
 
 $(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
@@ -137,7 +178,7 @@ $(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
 
 $(TEST_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o
 	$(say) LINK $@
-	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS) $(SERVE_LIBS)
 
 define test_folder
 $(BUILD)/obj/$(1)/helpers.a: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter $(1)/%,$(TEST_HELPERS)))
@@ -145,6 +186,39 @@ $(filter $(BUILD)/$(1)/%,$(TEST_BIN)): \
 	$(BUILD)/obj/$(1)/helpers.a $(if $(filter %/gradcheck,$(1)),$(F64_LIB),$(LIB))
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+
+# ---- the library for other programs --------------------------------------------------------------------
+
+# One object whose hidden symbols are local: nothing of ours can clash with a program's own names.
+SHARED := $(BUILD)/libattn_mt.so.1
+LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a $(BUILD)/attn-mt.pc
+LIBRARY_MAP := src/library/attn_mt.map
+WHOLE := $(OBJ)/library/whole.o
+.PHONY: lib
+ifeq ($(shell uname -s),Darwin)
+LIBRARY :=
+lib: ; @echo "make: libattn_mt needs the linker of ELF systems (Linux, BSD)" >&2; exit 1
+else
+lib: $(LIBRARY) ## build libattn_mt for other programs: shared, static, pkg-config
+endif
+
+$(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
+	$(say) LINK $@
+	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+$(BUILD)/libattn_mt.so: $(SHARED)
+	$(q)ln -sf $(<F) $@
+$(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
+	$(say) "AR  " $@
+	$(q)$(LD) -r -o $(WHOLE) $^
+	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)
+	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
+$(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
+	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+
+# Programs that scripts of the tests run.
+$(FAULT_BIN): $(BUILD)/faults/%: $(BUILD)/obj/tests/faults/%.o $(LIB)
+	$(say) LINK $@
+	$(q)mkdir -p $(@D) && $(LINK) -o $@ $^ $(LIBS)
 
 # Objects depend on the flags they were compiled with, so that a build folder never mixes two sets.
 FLAGS_TEXT := $(filter-out -Werror,$(COMPILE) $(HOT_CFLAGS) $(LDFLAGS))
@@ -157,7 +231,7 @@ force:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 %.d: ;
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(F64_OBJ) $(TEST_OBJ) $(FAULT_OBJ) $(FUZZ_OBJ) $(OBJ)/cli/main.o)
 
 q := $(if $(V),,@)
 say = @echo "  "
@@ -186,10 +260,16 @@ $(OBJ)/scripts/%.o: scripts/%.c $(BUILD)/flags
 	$(compile) -Iscripts -c -o $@ $<
 -include $(BENCH_OBJ:%.o=%.d)
 
+# Clients that test and measure the server.
+$(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
+	$(say) LINK $@
+	$(q)$(LINK) -o $@ $^
+
 # ---- demo and tests ------------------------------------------------------------------------------------
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
-.PHONY: deps demo test check tests asan ubsan sanitize coverage fuzz fuzz-programs bench
+.PHONY: deps demo test check tests asan ubsan tsan tsan-programs sanitize coverage bench fuzz fuzz-programs
+.PHONY: faults torture
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -206,7 +286,8 @@ check: deps ## the tests that take seconds
 	$(again) all tests
 	@BUILD=$(BUILD) tests/run --fast
 
-tests: all $(TEST_BIN) $(REPLAY_BIN) $(BUILD)/bench ## build the test programs without running them
+MEASURES := $(BUILD)/bench $(BUILD)/serve-client
+tests: all $(LIBRARY) $(TEST_BIN) $(FAULT_BIN) $(REPLAY_BIN) $(MEASURES) ## build the test programs
 
 asan: deps ## unit and command tests under the address sanitizer
 	$(again) BUILD=build-asan SANITIZE=address CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -215,6 +296,11 @@ asan: deps ## unit and command tests under the address sanitizer
 ubsan: deps ## unit and command tests under the undefined-behaviour sanitizer
 	$(again) BUILD=build-ubsan SANITIZE=undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
 	@BUILD=build-ubsan tests/run --sanitized unit golden cli
+
+tsan: deps ## the library and the server under the thread sanitizer
+	$(again) BUILD=build-tsan SANITIZE=thread CFLAGS='-O1 -g' HOT_CFLAGS=-O1 tsan-programs
+	@BUILD=build-tsan tests/run unit/test_library cli/serve.sh
+tsan-programs: $(BIN) $(BUILD)/tests/unit/test_library $(BUILD)/serve-client
 
 sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -238,11 +324,21 @@ $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/fuzz_main
 fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	$(again) BUILD=build-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' \
 	HOT_CFLAGS=-O1 fuzz-programs
-	@for program in build-fuzz/fuzz/*; do mkdir -p build-fuzz/corpus/$${program##*/} && echo "$$program" && \
-	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
-	-artifact_prefix=build-fuzz/ build-fuzz/corpus/$${program##*/} || exit 1; done
+	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
+	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
+	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
+	-print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || \
+	exit 1; done
 fuzz-programs: $(FUZZ_BIN)
-.SECONDARY: $(FUZZ_OBJ)
+
+# Every command under every fault of the table in tests/faults/faults.c; "make test" takes a sample.
+FAULTS_RUN = ATTN_MT=$(abspath $(BIN)) tests/faults/commands.sh
+faults: all ## every call and allocation of every command fails once; memory, files and disks give out
+	@$(FAULTS_RUN) --all
+TORTURE_MINUTES ?= 0
+torture: all ## kill trainings at random times and go on, start two at once in one folder
+	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
+.SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.
 BENCH ?= --config configs/bench-bidirectional.json
@@ -256,7 +352,7 @@ FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 # The layout is that of one version, others differ in places. Where CI is set, a check that is skipped fails.
 CLANG_FORMAT ?= clang-format
 has_clang_format = $(CLANG_FORMAT) --version 2>/dev/null | grep -q 'version 14\.'
-.PHONY: lint format man install uninstall deb dist clean help
+.PHONY: lint tidy format man install uninstall deb dist clean help
 lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
@@ -266,6 +362,13 @@ lint: ## layout, include rule, file headers, static checks
 	@if command -v cppcheck >/dev/null; then cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -Isrc \
 	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro src; \
 	else echo "skipped: cppcheck is not installed"; fi
+
+# What each tool is not asked stands in .clang-tidy with its reason.
+tidy: ## clang-tidy and gcc's analyzer over the source: minutes
+	@command -v clang-tidy >/dev/null || { echo "make: clang-tidy is not installed" >&2; exit 1; }
+	@for file in $(filter-out $(KERN),$(SRC)); do echo "$$file"; \
+	clang-tidy --quiet "$$file" -- $(BASE_CFLAGS) $(PKG_CFLAGS) 2>/dev/null || exit 1; \
+	gcc -fanalyzer -Werror -O1 $(BASE_CFLAGS) $(PKG_CFLAGS) -c -o /dev/null "$$file" || exit 1; done
 
 format: ## rewrite the C files in the project's layout
 	@$(has_clang_format) || { echo "make: '$(CLANG_FORMAT)' is not clang-format 14" >&2; exit 1; }
@@ -280,12 +383,16 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg)
+DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
+LIBDIR ?= $(PREFIX)/lib
+LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/libattn_mt.a \
+	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
+INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all ## copy program, man page, completions, configurations, corpus and documents below PREFIX
+install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completions, corpus and documents below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -293,20 +400,25 @@ install: all ## copy program, man page, completions, configurations, corpus and 
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
 	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
+	[ ! -e $(SHARED) ] || { set -e; \
+	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
+	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
+	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h; }
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
-	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC); do \
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
-deb: all ## a package for Debian and Ubuntu in BUILD
+deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD
 	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz
+	rm -rf $(BUILD) build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz build-tsan
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"

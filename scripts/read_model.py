@@ -3,25 +3,42 @@
 
     scripts/read_model.py best.safetensors <test.en >test.fr     as attn-mt translate --beam-size 1
 
-docs/model-format.md in code: encoders recurrent and of self-attention, every decoder, every attention score.
+docs/model-format.md in code, for models as configs/ has them: READ says which.
 """
-import json, math, struct, sys, unicodedata
+import json, math, re, struct, sys, unicodedata
 import numpy as np
 
+READ = {"encoder.style": ["rnn", "self_attention"],  # keys of the section "model"
+        "decoder.style": ["conditional", "bahdanau", "transformer"], "norm": ["pre"],
+        "attention": ["additive", "concat", "dot", "scaled_dot", "general"],
+        "decoder.self_attention": [False], "positions": ["sinusoidal"], "layer_norm": [False],
+        "residual": [False]}
 PAD, UNK, BOS, EOS = range(4)
 SPACES = " \t\n\v\f\r\x85\u2028\u2029"
+RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an elision, digits, others
+
+
+def kind(c):  # of a character
+    category = unicodedata.category(c)
+    if c in SPACES:
+        return " "
+    if c in "'\u2019":
+        return "'"
+    if c in "\u200c\u200d":
+        return "M"
+    return "N" if category == "Nd" else category[0] if category[0] in "LM" else "O"
 
 
 class Segmenter:
     def __init__(self, options):
-        self.o, self.suffix = options, options.get("marker") == "suffix"
+        if options.get("marker") == "suffix":
+            sys.exit("read_model.py reads no models with text.bpe_marker = suffix")
+        self.o, self.words = options, options["tokenizer"] == "word"
         self.tokens = ["<pad>", "<unk>", "<s>", "</s>"] + options["vocab"]
         self.ids = {token: i for i, token in enumerate(self.tokens) if i > EOS}
-        self.rank, self.parts = {}, {}  # pair -> its place in the list; piece -> the pair that makes it
-        for rank, (a, b) in enumerate(tuple(merge.split(" ")) for merge in options.get("merges", [])):
-            if not a.endswith("</w>") and (b.endswith("</w>") or not (a + b).endswith("</w>")):
-                self.rank.setdefault((a, b), rank)
-                self.parts.setdefault(a + b, (a, b))
+        self.merges = [tuple(merge.split(" ")) for merge in options.get("merges", [])]
+        self.rank = {pair: rank for rank, pair in reversed(list(enumerate(self.merges)))}
+        self.parts = {a + b: (a, b) for a, b in reversed(self.merges)}  # piece -> the pair that makes it
 
     def normalize(self, text):
         form = self.o["normalize"].upper()
@@ -30,38 +47,12 @@ class Segmenter:
             text = "".join("i" if c == "\u0130" else c.lower() for c in normal(text))
         return normal(text)
 
-    def runs(self, text):
-        tokens, run, space = [""], None, True
-        for i, c in enumerate(text):
-            if c in SPACES:
-                tokens.append("")
-                space = True
-                continue
-            kind, inside = unicodedata.category(c), tokens[-1] != ""
-            kind = kind[0] if kind[0] in "LM" else "digit" if kind == "Nd" else "other"
-            if kind == "M" or c in "\u200c\u200d":
-                kind = run if inside else "other"
-            ends = inside and kind != run
-            elision = ends and run == "L" and c in "'\u2019" and text[i + 1:i + 2].isalpha()  # l'ami
-            if ends and not elision:
-                tokens.append("")
-            if tokens[-1] == "":
-                tokens[-1], space, run = "\u2581" if space else "", False, kind
-            tokens[-1] += "_" if c == "\u2581" else c
-            if elision:
-                tokens.append("")
-        return [list(token) for token in tokens if token]
-
     def merge(self, units):
-        while len(units) > 1:
-            best = min(zip(units, units[1:]), key=lambda pair: self.rank.get(pair, math.inf))
-            if best not in self.rank:
-                break
-            joined = []
-            while units:
-                size = 2 if tuple(units[:2]) == best else 1
-                joined, units = joined + ["".join(units[:size])], units[size:]
-            units = joined
+        while pairs := [pair for pair in zip(units, units[1:]) if pair in self.rank]:
+            best = min(pairs, key=self.rank.get)
+            for i in range(len(units)):
+                if tuple(units[i:i + 2]) == best:
+                    units[i:i + 2] = ["".join(best)]
         return units
 
     def known(self, piece):  # a piece that is no token is taken apart again
@@ -71,22 +62,20 @@ class Segmenter:
 
     def encode(self, line):
         text = self.normalize(line)
-        if self.o["tokenizer"] == "word":
-            words = "".join(" " + c if c in ",.!?" else c for c in text).split()
-            return [self.ids.get(word, UNK) for word in words]
-        if self.suffix:
-            words = "".join(" " if c in SPACES else c for c in text).split(" ")
-            runs = [list(word[:-1]) + [word[-1] + "</w>"] for word in words if word]
-        else:
-            runs = self.runs(text)
-        return [i for run in runs for piece in self.merge(run) for i in self.known(piece)]
+        if self.words:
+            text = "".join(" " + c if c in ",.!?" else c for c in text)
+            return [self.ids.get(word, UNK) for word in text.split()]
+        kinds, ids = "".join(map(kind, text)), []
+        for run in RUN.finditer(kinds):
+            space = "\u2581" if kinds[:run.start()][-1:] in ("", " ") else ""
+            for piece in self.merge(list(space + text[slice(*run.span())].replace("\u2581", "_"))):
+                ids += self.known(piece)
+        return ids
 
     def decode(self, ids):
         tokens = [self.tokens[i] for i in ids]
-        if self.o["tokenizer"] == "word":
-            return " ".join(tokens)
-        line = "".join(tokens).replace("</w>" if self.suffix else "\u2581", " ")
-        return " ".join(word for word in line.split(" ") if word)
+        line = " ".join(tokens) if self.words else "".join(tokens).replace("\u2581", " ")
+        return line if self.words else " ".join(word for word in line.split(" ") if word)
 
 
 def sigmoid(x):
@@ -96,10 +85,6 @@ def sigmoid(x):
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
-
-
-def unit(x):
-    return x / np.sqrt((x * x).sum(-1, keepdims=True))
 
 
 class Model:
@@ -114,28 +99,56 @@ class Model:
         config = json.loads(meta["config"])
         self.o, self.limits = config["model"], config["decode"]
         self.encoder, self.decoder = self.o["encoder"], self.o["decoder"]
-        self.parts = 2 if self.o["cell"] == "lstm" else 1  # of a state
+        for key, values in READ.items():
+            value = self.o[key] if "." not in key else self.o[key.split(".")[0]][key.split(".")[1]]
+            if value not in values:
+                sys.exit(f"read_model.py reads no models with model.{key} = {value}")
         self.source = Segmenter(json.loads(meta["source"]))
         self.target = Segmenter(json.loads(meta.get("target", meta["source"])))
-        tables = {"all": ["embedding"] * 3,
-                  "target": ["source.embedding", "target.embedding", "target.embedding"],
-                  "none": ["source.embedding", "target.embedding", "output.weight"]}[self.o["tie"]]
-        self.source_table, self.target_table, self.output_table = (self.t[name] for name in tables)
+        side = (lambda name: "embedding") if self.o["tie"] == "all" else (lambda name: name + ".embedding")
+        self.source_table, self.target_table = self.t[side("source")], self.t[side("target")]
+        self.output_table = self.t.get("output.weight", self.target_table)
 
     def linear(self, name, x):
         return x @ self.t[name + ".weight"] + self.t.get(name + ".bias", 0)
 
+    # ---- Transformer ----
+
     def norm(self, name, x):
-        if name + ".gain" not in self.t:
-            return x
         d = x - x.mean(-1, keepdims=True)
         y = d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5)
         return y * self.t[name + ".gain"] + self.t[name + ".bias"]
 
+    def attend(self, name, x, keys, values):
+        split = lambda y: y.reshape(len(y), self.o["heads"], -1).transpose(1, 0, 2)  # a matrix for each head
+        q, k = split(self.linear(name + ".query", x)), split(keys)
+        context = softmax(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])) @ split(values)
+        return self.linear(name + ".output", context.transpose(1, 0, 2).reshape(len(x), -1))
+
+    def stack(self, name, layers, x, first=0, cache=None, source=None):  # rows stand at first, first + 1, ...
+        if name + ".input.weight" in self.t:
+            x = self.linear(name + ".input", x)
+        column, position = np.arange(x.shape[1]), np.arange(first, first + len(x))[:, None]
+        angle = position * 10000.0 ** (-(column - column % 2) / x.shape[1])
+        x = x * math.sqrt(x.shape[1]) + np.where(column % 2, np.cos(angle), np.sin(angle)).astype(np.float32)
+        for l in range(layers):
+            part = f"{name}.{l}."
+            for what in ["self"] if source is None else ["self", "cross"]:
+                y = self.norm(part + what + "_norm", x)
+                rows = y if what == "self" else source
+                kv = [self.linear(part + what + to, rows) for to in (".key", ".value")]
+                if what == "self" and cache is not None:  # behind those of earlier steps
+                    kv = cache[l] = [np.concatenate(pair) for pair in zip(cache[l], kv)]
+                x = x + self.attend(part + what, y, *kv)
+            y = self.linear(part + "inner", self.norm(part + "feed_norm", x))
+            x = x + self.linear(part + "outer", np.maximum(y, 0))
+        return self.norm(name + ".norm", x)
+
+    # ---- recurrent encoder and decoders ----
+
     def cell(self, name, x, state, more=0):  # one step of a GRU, state (h,), or LSTM, state (h, c)
-        a = self.norm(name + ".input_norm", self.linear(name + ".input", x) + more)
-        b = self.norm(name + ".state_norm", self.linear(name + ".state", state[0]))
-        if self.parts == 1:
+        a, b = self.linear(name + ".input", x) + more, self.linear(name + ".state", state[0])
+        if self.o["cell"] == "gru":
             (ar, az, ac), (br, bz, bc) = np.split(a, 3, -1), np.split(b, 3, -1)
             z, c = sigmoid(az + bz), np.tanh(ac + sigmoid(ar + br) * bc)
             return ((1 - z) * c + z * state[0],)
@@ -143,140 +156,68 @@ class Model:
         c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
         return (sigmoid(o) * np.tanh(c), c)
 
-    # ---- Transformer blocks ----
-
-    def heads(self, name, x, keys, values, first):  # rows x stand at positions first, first + 1, ...
-        n, size = self.o["heads"], self.o["hidden"]
-        split = lambda y: y.reshape(len(y), n, -1).transpose(1, 0, 2)
-        query = split(self.linear(name + ".query", x) / math.sqrt(size / n))
-        scores = query @ split(keys).transpose(0, 2, 1)
-        if name + ".relative" in self.t:
-            table = self.t[name + ".relative"]
-            far = len(table) // 2
-            distance = np.arange(len(keys))[None, :] - np.arange(first, first + len(x))[:, None]
-            place = np.broadcast_to(np.clip(distance, -far, far) + far, scores.shape)
-            scores = scores + np.take_along_axis(query @ table.T, place, 2)
-        context = softmax(scores) @ split(values)
-        return self.linear(name + ".output", context.transpose(1, 0, 2).reshape(len(x), size))
-
-    def positions(self, name, first, count):
-        size, position = self.o["hidden"], np.arange(first, first + count)
-        if self.o["positions"] == "learned":
-            table = self.t[name + ".positions"]
-            return table[np.minimum(position, len(table) - 1)] * math.sqrt(size)
-        if self.o["positions"] == "sinusoidal":
-            column = np.arange(size)
-            angle = position[:, None] * 10000.0 ** (-(column - column % 2) / size)
-            return np.where(column % 2, np.cos(angle), np.sin(angle)).astype(np.float32)
-        return 0
-
-    def stack(self, name, layers, x, first=0, cache=None, source=None):
-        def part(what, x, f):
-            norm = f"{name}.{l}.{what}_norm"
-            return x + f(self.norm(norm, x)) if self.o["norm"] == "pre" else self.norm(norm, x + f(x))
-
-        def attend(what, rows, y):
-            block = f"{name}.{l}.{what}"
-            kv = [self.linear(block + ".key", rows), self.linear(block + ".value", rows)]
-            if what == "self" and cache is not None:  # behind those of earlier steps
-                kv = cache[l] = [np.concatenate(pair) for pair in zip(cache[l], kv)]
-            return self.heads(block, y, *kv, first)
-
-        if name + ".input.weight" in self.t:
-            x = self.linear(name + ".input", x)
-        x = x * math.sqrt(self.o["hidden"]) + self.positions(name, first, len(x))
-        for l in range(layers):
-            x = part("self", x, lambda y: attend("self", y, y))
-            if source is not None:
-                x = part("cross", x, lambda y: attend("cross", source, y))
-            inner, outer = f"{name}.{l}.inner", f"{name}.{l}.outer"
-            x = part("feed", x, lambda y: self.linear(outer, np.maximum(self.linear(inner, y), 0)))
-        return self.norm(name + ".norm", x)
-
-    # ---- recurrent encoder and decoders ----
-
-    def encode(self, ids):  # annotations [S, K], and the last states of the layers
-        x, final = self.source_table[ids], []
+    def encode(self, x):  # annotations [S, K], and the last states of recurrent layers
+        final = []
         if self.encoder["style"] == "self_attention":
             return self.stack("encoder", self.encoder["layers"], x), final
-        assert self.encoder["style"] == "rnn", "this script reads no convolutional encoder"
         for l in range(self.encoder["layers"]):
             ways = []
-            for way in ["forward", "backward"][:2 if self.encoder["bidirectional"] else 1]:
-                order = slice(None, None, 1 if way == "forward" else -1)
-                states = [(np.zeros((1, self.o["hidden"]), np.float32),) * self.parts]
-                for row in x[order]:
+            for way, turn in [("forward", 1), ("backward", -1)][:1 + self.encoder["bidirectional"]]:
+                states = [(np.zeros((1, self.o["hidden"]), np.float32),) * (1 + (self.o["cell"] == "lstm"))]
+                for row in x[::turn]:
                     states.append(self.cell(f"encoder.{l}.{way}", row[None], states[-1]))
-                ways.append(np.concatenate([state[0] for state in states[1:]])[order])
+                ways.append(np.concatenate([state[0] for state in states[1:]])[::turn])
                 final.append(states[-1])
-            y = np.concatenate(ways, -1)
-            x = x + y if self.o["residual"] and l else y
+            x = np.concatenate(ways, -1)
         return x, final
 
-    def scores(self, q, values):  # of one query for all annotations
+    def start(self, values, final):  # the decoder's first states
+        if self.decoder["start"] == "final":
+            return final
+        mean, names = values.mean(0, keepdims=True), ["decoder.start", "decoder.start_memory"][:len(final[0])]
+        return [tuple(np.tanh(self.linear(f"{name}.{l}", mean)) for name in names)
+                for l in range(self.decoder["layers"])]
+
+    def context(self, q, values):
         name, score = "decoder.attention", self.o["attention"]
         keys = self.linear(name + ".key", values) if name + ".key.weight" in self.t else values
         if score in ("additive", "concat"):
-            return (np.tanh(self.linear(name + ".query", q) + keys) * self.t[name + ".v"]).sum(-1)
-        if score == "location":
-            table = self.linear(name + ".query", q)[0]
-            return table[np.minimum(np.arange(len(values)), len(table) - 1)]
-        if score == "cosine":
-            return unit(keys) @ unit(q)[0] * self.t[name + ".sharpness"][0, 0]
-        if score == "distance":
-            return -((q - keys) ** 2).sum(-1) / 2
-        return keys @ q[0] / (math.sqrt(q.shape[1]) if score == "scaled_dot" else 1)
+            scores = (np.tanh(self.linear(name + ".query", q) + keys) * self.t[name + ".v"]).sum(-1)
+        else:
+            scores = keys @ q[0] / (math.sqrt(q.shape[1]) if score == "scaled_dot" else 1)
+        return softmax(scores)[None] @ values
 
-    def start(self, values, final):  # states of the layers, and the vector of input feeding
-        mean, names = values.mean(0, keepdims=True), ["decoder.start", "decoder.start_memory"][:self.parts]
-        if self.decoder["start"] == "mean":
-            final = [tuple(np.tanh(self.linear(f"{name}.{l}", mean)) for name in names)
-                     for l in range(self.decoder["layers"])]
-        feed = self.t.get("decoder.feed.weight")
-        return list(final), None if feed is None else np.zeros((1, len(feed)), np.float32)
-
-    def step(self, x, values, states, vector):
-        style, layer = self.decoder["style"], f"decoder.{self.o['cell']}."
-        attend = lambda q: softmax(self.scores(q, values))[None] @ values
-        more = 0 if vector is None else self.linear("decoder.feed", vector)
-        if style == "bahdanau":
-            context = attend(states[-1][0])
-            more = self.linear("decoder.context", context)
-        states[0] = self.cell(layer + "0", x, states[0], more)
-        if style == "conditional":
-            context = attend(states[0][0])
+    def step(self, x, values, states):
+        name = f"decoder.{self.o['cell']}."
+        if self.decoder["style"] == "bahdanau":
+            context = self.context(states[-1][0], values)
+            states[0] = self.cell(name + "0", x, states[0], self.linear("decoder.context", context))
+        else:
+            states[0] = self.cell(name + "0", x, states[0])
+            context = self.context(states[0][0], values)
             states[0] = self.cell("decoder.second", context, states[0])
-        output = states[0][0]
         for l in range(1, len(states)):
-            states[l] = self.cell(layer + str(l), output, states[l])
-            output = output + states[l][0] if self.o["residual"] else states[l][0]
-        if style == "luong":
-            context = attend(output)
-        elif self.decoder["readout"] == "linear":
-            return output
-        read = self.linear("decoder.readout.state", output) + self.linear("decoder.readout.context", context)
-        if style != "luong":
-            read = read + self.linear("decoder.readout.embedding", x)
-        return np.tanh(self.norm("decoder.readout.norm", read))
+            states[l] = self.cell(name + str(l), states[l - 1][0], states[l])
+        if self.decoder["readout"] == "linear":
+            return states[-1][0]
+        parts = {"state": states[-1][0], "context": context, "embedding": x}
+        return np.tanh(sum(self.linear("decoder.readout." + part, y) for part, y in parts.items()))
 
     def translate(self, line):
-        ids, found, token = self.source.encode(line), [], BOS
+        ids, found, token, layers = self.source.encode(line), [], BOS, self.decoder["layers"]
         if not ids:
             return ""
-        values, final = self.encode(ids + [EOS])
-        transformer, layers = self.decoder["style"] == "transformer", self.decoder["layers"]
-        if transformer:
-            cache = [[np.zeros((0, self.o["hidden"]), np.float32)] * 2 for _ in range(layers)]
+        values, final = self.encode(self.source_table[ids + [EOS]])
+        transformer = self.decoder["style"] == "transformer"
+        if transformer:  # keys and values of each layer, none yet
+            states = [[np.zeros((0, self.o["hidden"]), np.float32)] * 2 for _ in range(layers)]
         else:
-            states, vector = self.start(values, final)
-        most = self.limits["max_length_factor"] * len(ids) + self.limits["max_length_extra"]
-        while len(found) < max(math.floor(most), 1):
+            states = self.start(values, final)
+        most = math.floor(self.limits["max_length_factor"] * len(ids) + self.limits["max_length_extra"])
+        while len(found) < max(most, 1):
             x = self.target_table[[token]]
-            if transformer:
-                read = self.stack("decoder", layers, x, len(found), cache, values)
-            else:
-                read = self.step(x, values, states, vector)
-                vector = None if vector is None else read
+            read = (self.stack("decoder", layers, x, len(found), states, values)
+                    if transformer else self.step(x, values, states))
             logits = (read @ self.output_table.T + self.t["output.bias"])[0]
             logits[[PAD, BOS] + ([] if self.limits["allow_unk"] else [UNK])] = -np.inf
             token = int(logits.argmax())

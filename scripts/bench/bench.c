@@ -67,6 +67,13 @@ static const Option ENCODERS[] = {
      .help = "how often all layers are measured, in turn, in this time"},
     {0}};
 
+static const Option PLOT[] = {
+    {.flag = "input", .letter = 'i', .type = OPT_STRING, FIELD(input), .arg = "FILE",
+     .help = "tables of numbers: scripts/bench/plot.c says how they look", .group = "The picture"},
+    {.flag = "svg", .type = OPT_STRING, FIELD(svg), .arg = "FILE",
+     .help = "the picture"},
+    {0}};
+
 typedef struct {
     const char *name, *help;
     const Option *options; /* beside the common ones; MODEL: and a configuration */
@@ -85,6 +92,7 @@ static const Subcommand SUBCOMMANDS[] = {
     {"all", "all of these: the default, about two minutes", MODEL, run_all},
     {"scaling", "training against threads and sizes: some minutes", SCALING, bench_scaling},
     {"encoders", "encoder layers against length and width: about a minute", ENCODERS, bench_encoders},
+    {"plot", "no measurement: draws tables of numbers", PLOT, bench_plot},
 };
 /* clang-format on */
 enum { SUBCOMMAND_COUNT = sizeof SUBCOMMANDS / sizeof *SUBCOMMANDS };

@@ -54,6 +54,7 @@ Status bench_start(Bench *bench);
 Status bench_memory(Bench *bench);
 Status bench_scaling(Bench *bench);
 Status bench_encoders(Bench *bench);
+Status bench_plot(Bench *bench);
 
 /* Configuration, corpora or model, lines and threads. Every call after the first does nothing. */
 Status bench_subject(Bench *bench);

@@ -66,7 +66,7 @@ def run(files):
     out = []
     parts = [files['train.tsv'], files['valid.tsv'], files['test.tsv']]
     every = [p for part in parts for p in part]
-    for en, fr in every:
+    for en, fr in every + files['test-forms.tsv'] + files['test-words.tsv']:
         for what, rule in FAULTS:
             for m in rule.finditer(fr):
                 if what == 'missing elision' and not \
@@ -96,6 +96,11 @@ def run(files):
                 out.append('rare in train: %s' % rare)
             if norm(p[1]) in targets:
                 out.append('held-out target in train: ' + p[1])
+    for name in ('test-forms.tsv', 'test-words.tsv'):
+        for en, fr in files[name]:
+            new = [w for w in words((en, fr)) if train[w] == 0]
+            if not new or norm(en) in sources:
+                out.append('%s: nothing new: %s' % (name, en))
     first = [textbook(en) for en, _ in parts[0][:512]]
     for en, fr in files['chapter.tsv']:
         if en not in first:

@@ -190,6 +190,18 @@ def verb(inf):
     return _cache[inf]
 
 
+def forms_of(infinitive):
+    """Every simple form of a verb, without its pronouns."""
+    v = verb(infinitive)
+    return {v.form(t, p) for t in ('pres', 'impf', 'fut', 'cond')
+            for p in range(6)} | {v.pp, infinitive}
+
+
+def known_verbs():
+    """The infinitives of all verbs that were asked for so far."""
+    return sorted(_cache)
+
+
 def agree(participle, gender, plural):
     if gender == 'f':
         participle = 'due' if participle == 'dû' else participle + 'e'

@@ -27,7 +27,8 @@ Status file_make_dirs(const char *path); /* mkdir -p */
 typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
-/* The next line without its end, valid until the next call. *more is false at the end of the file. */
+/* The next line without its end, valid until the next call. *more is false at the end of the file.
+ * STATUS_DATA for text in UTF-16. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);
 /* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
  * ahead, so it too ends the life of the last line. */

@@ -231,7 +231,7 @@ struct LineReader {
 };
 
 Status line_reader_open(LineReader **opened, const char *path) {
-    Source *source;
+    Source *source = NULL;
     TRY(source_open(&source, path));
     LineReader *reader = mem_alloc(1, sizeof *reader);
     reader->source = source;
@@ -273,6 +273,17 @@ static const char *lines_find(LineReader *reader) {
     return end;
 }
 
+/* What editors on Windows call "Unicode". The mark is never in UTF-8; without a NUL it may be anything. */
+static bool is_utf16(StrView line) {
+    return (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF"))) &&
+           memchr(line.data, 0, line.length);
+}
+
+static Status fail_utf16(const LineReader *reader) {
+    status_fail(STATUS_DATA, "'%.700s' is UTF-16, not UTF-8", reader->source->path);
+    return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as UTF-8");
+}
+
 Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     *more = false;
     *line = (StrView){"", 0};
@@ -285,6 +296,7 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     *line = (StrView){reader->held.data + reader->start, length};
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
+    if (reader->number == 0 && is_utf16(*line)) return fail_utf16(reader);
     if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
         reader->marked = true;
         line->data += 3;

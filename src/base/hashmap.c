@@ -2,7 +2,6 @@
 #include "base/hashmap.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -10,7 +9,7 @@ typedef struct {
     const char *key;
     size_t length;
     uint32_t hash;
-    int value;
+    int64_t value;
 } Entry;
 
 /* Keys live in pages that never move, so views of them stay valid as long as the map. */
@@ -107,12 +106,12 @@ void hashmap_free(HashMap *map) {
 
 size_t hashmap_count(const HashMap *map) { return map->count; }
 
-int hashmap_get(const HashMap *map, StrView key, int missing) {
+int64_t hashmap_get(const HashMap *map, StrView key, int64_t missing) {
     size_t slot = find_slot(map, key, hash_bytes(key.data, key.length));
     return map->slots[slot] ? map->entries[map->slots[slot] - 1].value : missing;
 }
 
-int *hashmap_slot(HashMap *map, StrView key, int initial) {
+int64_t *hashmap_slot(HashMap *map, StrView key, int64_t initial) {
     uint32_t hash = hash_bytes(key.data, key.length);
     size_t slot = find_slot(map, key, hash);
     if (map->slots[slot] == 0) {
@@ -128,14 +127,14 @@ int *hashmap_slot(HashMap *map, StrView key, int initial) {
     return &map->entries[map->slots[slot] - 1].value;
 }
 
-void hashmap_set(HashMap *map, StrView key, int value) { *hashmap_slot(map, key, value) = value; }
+void hashmap_set(HashMap *map, StrView key, int64_t value) { *hashmap_slot(map, key, value) = value; }
 
 StrView hashmap_key(const HashMap *map, size_t index) {
     assert(index < map->count);
     return (StrView){map->entries[index].key, map->entries[index].length};
 }
 
-int hashmap_value(const HashMap *map, size_t index) {
+int64_t hashmap_value(const HashMap *map, size_t index) {
     assert(index < map->count);
     return map->entries[index].value;
 }

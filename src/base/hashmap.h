@@ -1,10 +1,11 @@
-/* hashmap.h - from byte strings to non-negative ints.
+/* hashmap.h - from byte strings to whole numbers, which are counts or ids.
  *
  * Owner   the map copies its keys. Open addressing, no deletion; iteration is in order of insertion.
  */
 #ifndef BASE_HASHMAP_H
 #define BASE_HASHMAP_H
 
+#include <stdint.h>
 #include "base/strview.h"
 
 typedef struct HashMap HashMap;
@@ -12,12 +13,12 @@ typedef struct HashMap HashMap;
 HashMap *hashmap_new(void);
 void hashmap_free(HashMap *map);
 size_t hashmap_count(const HashMap *map);
-int hashmap_get(const HashMap *map, StrView key, int missing);
-void hashmap_set(HashMap *map, StrView key, int value);
+int64_t hashmap_get(const HashMap *map, StrView key, int64_t missing);
+void hashmap_set(HashMap *map, StrView key, int64_t value);
 /* Pointer to the value of `key`, inserted as `initial` when new. Valid until the next insertion. */
-int *hashmap_slot(HashMap *map, StrView key, int initial);
+int64_t *hashmap_slot(HashMap *map, StrView key, int64_t initial);
 /* Entry `index` in order of insertion, 0 <= index < count. */
 StrView hashmap_key(const HashMap *map, size_t index);
-int hashmap_value(const HashMap *map, size_t index);
+int64_t hashmap_value(const HashMap *map, size_t index);
 
 #endif

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -211,18 +210,10 @@ static Status read_word(Parser *parser, const char *word) {
 
 /* ---- the tree ---- */
 
-static void *hook_malloc(size_t bytes) { return mem_alloc(bytes, 1); }
-
-static void use_checked_memory(void) {
-    cJSON_Hooks hooks = {.malloc_fn = hook_malloc, .free_fn = mem_free};
-    cJSON_InitHooks(&hooks);
-}
-
-static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
-
 /* A node without a value. It keeps its line in `valueint`, which nothing else here uses. */
 static Json *new_node(const Parser *parser) {
-    Json *node = cJSON_CreateNull();
+    Json *node = mem_alloc(1, sizeof *node);
+    node->type = cJSON_NULL;
     node->valueint = parser->line;
     return node;
 }
@@ -321,14 +312,13 @@ static Status parse(Json **root, StrView text, JsonRules rules) {
     if (text.length == 0) return status_fail(STATUS_DATA, "the text is empty");
     Parser parser = {text.data, text.data, text.data + text.length, 1, rules, {0}};
     if (sv_starts(text, SV("\xEF\xBB\xBF"))) return fail_here(&parser, "a byte-order mark");
-    pthread_once(&memory_once, use_checked_memory);
     Json *tree = new_node(&parser);
     Status status = read_text(&parser, tree);
     strbuf_free(&parser.string);
     if (status == STATUS_OK)
         *root = tree;
     else
-        cJSON_Delete(tree);
+        json_free(tree);
     return status;
 }
 
@@ -342,7 +332,16 @@ Status json_parse_header(Json **root, StrView text) {
 
 /* ---- looking around ---- */
 
-void json_free(Json *root) { cJSON_Delete(root); }
+void json_free(Json *root) {
+    while (root) {
+        Json *next = root->next;
+        json_free(root->child);
+        mem_free(root->string);
+        mem_free(root->valuestring);
+        mem_free(root);
+        root = next;
+    }
+}
 
 JsonType json_type(const Json *value) {
     if (cJSON_IsBool(value)) return JSON_BOOL;

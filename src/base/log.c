@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static LogLevel log_level = LOG_INFO;
@@ -51,6 +53,27 @@ static size_t set_in(char *line, size_t start, size_t size) {
     return end;
 }
 
+/* Break what is wider than the terminal between words; what follows stands behind the column of labels. */
+static size_t wrap(char *line, size_t start, size_t size) {
+    enum { LABEL = 9 };
+    int width = log_terminal_width(STDERR_FILENO), column = 0;
+    size_t end = strlen(line), space = 0;
+    for (size_t i = start; i < end;) {
+        if (line[i] == ' ' && column > LABEL) space = i;
+        if (line[i] == '\n') space = 0, column = -1;
+        column += unicode_width(utf8_next((StrView){line, end}, &i));
+        if (column <= width || space == 0 || end + LABEL >= size) continue;
+        line[space] = '\n';
+        memmove(line + space + 1 + LABEL, line + space + 1, end - space);
+        memset(line + space + 1, ' ', LABEL);
+        end += LABEL;
+        i = space + 1 + LABEL;
+        column = LABEL;
+        space = 0;
+    }
+    return end;
+}
+
 static void put_line(const char *prefix, const char *format, va_list arguments) {
     char line[4096];
     int length = snprintf(line, sizeof line, "%s%s", progress_shown ? "\r\033[K" : "", prefix);
@@ -58,6 +81,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
     if (added < 0) return;
     log_disarm(line + length, strlen(line + length));
     size_t end = set_in(line, (size_t)length, sizeof line - 1);
+    if (!prefix[0] && log_is_terminal()) end = wrap(line, (size_t)length, sizeof line - 1);
     line[end++] = '\n';
     progress_shown = false;
     put(line, end);
@@ -92,7 +116,10 @@ void log_failure(void) {
     pthread_mutex_unlock(&log_lock);
 }
 
-bool log_is_terminal(void) { return isatty(STDERR_FILENO) == 1; }
+bool log_is_terminal(void) {
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && !(terminal && strcmp(terminal, "dumb") == 0);
+}
 
 void log_progress(const char *format, ...) {
     if (log_level < LOG_INFO || !log_is_terminal()) return;
@@ -137,7 +164,7 @@ bool log_may_colour(int fd) {
 
 int log_colours(int fd) {
     const char *direct = getenv("COLORTERM"), *terminal = getenv("TERM");
-    if (!log_may_colour(fd)) return 0;
+    if (!log_may_colour(fd) || !terminal) return 0;
     if (direct && (strcmp(direct, "truecolor") == 0 || strcmp(direct, "24bit") == 0)) return 1 << 24;
     if (strstr(terminal, "direct") || strstr(terminal, "truecolor")) return 1 << 24;
     return strstr(terminal, "256") ? 256 : 16;

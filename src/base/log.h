@@ -1,7 +1,8 @@
 /* log.h - what the program says to people: standard error only.
  *
  * Lines are "attn-mt: message" for warnings and errors, plain text for information. The progress line is
- * rewritten in place on a terminal and not shown elsewhere; any other line first wipes it.
+ * rewritten in place on a terminal and not shown elsewhere; any other line first wipes it. Information that
+ * is wider than the terminal is broken between words.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -21,7 +22,7 @@ void log_failure(void);
 /* Text of others must not command a terminal: control characters but line feed and TAB become '?'. */
 void log_disarm(char *text, size_t length);
 
-bool log_is_terminal(void);                                                       /* is stderr one */
+bool log_is_terminal(void); /* is stderr one on which a line can be rewritten */
 void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */
 /* Seconds between two signs of life: a quarter on a terminal, where the line is rewritten; elsewhere, where
  * each is a line of a log, a minute, or what ATTN_MT_PROGRESS says. */

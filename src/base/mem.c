@@ -11,6 +11,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include "base/mem_scope.h"
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
@@ -23,6 +24,7 @@ static void (*exhausted)(size_t bytes) = exhausted_default;
 void mem_on_exhausted(void (*handler)(size_t bytes)) { exhausted = handler ? handler : exhausted_default; }
 
 _Noreturn void mem_exhausted(size_t bytes) {
+    mem_scope_exhausted();
     exhausted(bytes);
     exit(1);
 }
@@ -34,27 +36,36 @@ static size_t product(size_t count, size_t size) {
     return bytes ? bytes : 1;
 }
 
+/* A new block, or NULL if it could not be had. */
+static void *keep(void *block, size_t bytes) {
+    if (!block) mem_exhausted(bytes);
+    mem_scope_add(block, bytes);
+    return block;
+}
+
 void *mem_alloc(size_t count, size_t size) {
     size_t bytes = product(count, size);
-    void *block = calloc(1, bytes);
-    if (!block) mem_exhausted(bytes);
-    return block;
+    mem_scope_admit(bytes);
+    return keep(calloc(1, bytes), bytes);
 }
 
 void *mem_realloc(void *old, size_t count, size_t size) {
     size_t bytes = product(count, size);
+    mem_scope_admit(bytes);
+    uintptr_t address = (uintptr_t)old;
     void *block = realloc(old, bytes);
-    if (!block) mem_exhausted(bytes);
-    return block;
+    if (block) mem_scope_remove(address);
+    return keep(block, bytes);
 }
 
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
  * far fewer address translations. */
 static void *huge_block(size_t bytes) {
 #ifdef M_MMAP_THRESHOLD
-    /* Left alone, glibc keeps more and more of what is freed; large blocks go back to the system. */
+    /* Left alone, glibc keeps more and more of what is freed; large blocks go back to the system. In a scope
+     * the process is somebody else's, and its settings are not ours to change. */
     static atomic_bool told;
-    if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
+    if (!mem_scope_active() && !atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 #endif
 #ifdef MADV_HUGEPAGE
     void *block = aligned_alloc(HUGE_PAGE, bytes);
@@ -71,9 +82,8 @@ void *mem_aligned_unset(size_t count, size_t size) {
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
-    void *block = huge ? huge_block(bytes) : aligned_alloc(ALIGNMENT, bytes);
-    if (!block) mem_exhausted(bytes);
-    return block;
+    mem_scope_admit(bytes);
+    return keep(huge ? huge_block(bytes) : aligned_alloc(ALIGNMENT, bytes), bytes);
 }
 
 void *mem_aligned(size_t count, size_t size) {
@@ -91,7 +101,10 @@ char *mem_strndup(const char *text, size_t length) {
     return copy;
 }
 
-void mem_free(void *block) { free(block); }
+void mem_free(void *block) {
+    mem_scope_remove((uintptr_t)block);
+    free(block);
+}
 
 void *mem_grow(void *old, size_t *capacity, size_t need, size_t size) {
     if (need <= *capacity && old) return old;

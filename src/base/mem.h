@@ -2,6 +2,7 @@
  *
  * Running out of memory is the one failure that is not returned as a Status: each call either succeeds or
  * runs the handler that the program installed (print, remove temporary files, exit 1), which never returns.
+ * Work that must not end the program runs in a scope (mem_scope.h).
  * Sizes are products checked for overflow.
  */
 #ifndef BASE_MEM_H

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <utf8proc.h>
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #define CAPITAL_SIGMA    0x3A3
@@ -276,11 +277,14 @@ static void add_normal_form(StrView text, NormalForm form, StrBuf *out) {
     }
     utf8proc_option_t flags = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
     if (form == NORMALIZE_NFKC) flags |= UTF8PROC_COMPAT;
-    utf8proc_uint8_t *result = NULL;
-    utf8proc_ssize_t length =
-        utf8proc_map((const utf8proc_uint8_t *)text.data, (utf8proc_ssize_t)text.length, &result, flags);
+    const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)text.data;
+    utf8proc_ssize_t size = (utf8proc_ssize_t)text.length;
+    utf8proc_ssize_t length = utf8proc_decompose(bytes, size, NULL, 0, flags); /* characters, then bytes */
+    utf8proc_int32_t *result = mem_alloc(length < 0 ? 1 : (size_t)length + 1, sizeof *result);
+    if (length >= 0) length = utf8proc_decompose(bytes, size, result, length, flags);
+    if (length >= 0) length = utf8proc_reencode(result, length, flags);
     strbuf_add(out, length < 0 ? text : (StrView){(const char *)result, (size_t)length});
-    free(result); /* allocated by utf8proc */
+    mem_free(result);
 }
 
 void unicode_normalize(StrView text, NormalForm form, bool lowercase, StrBuf *out) {

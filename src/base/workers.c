@@ -17,6 +17,7 @@
 #include <sched.h>
 #endif
 #include "base/mem.h"
+#include "base/mem_scope.h"
 
 /* Waking a sleeping thread takes some 50 us; phases of one step follow each other faster than that. */
 static const long SPIN_NANOSECONDS = 30000;
@@ -143,7 +144,7 @@ Workers *workers_new(int threads) {
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->work, NULL);
     pthread_cond_init(&team->done, NULL);
-    if (threads > 1) {
+    if (threads > 1 && !mem_scope_active()) {
         team->extra = mem_alloc((size_t)threads - 1, sizeof *team->extra);
         start_threads(team, threads);
     }
@@ -222,7 +223,7 @@ static int first_sibling(int cpu, const cpu_set_t *usable) {
             separator = fgetc(file);
         }
         for (int i = low; i <= high && i < first; i++)
-            if (i >= 0 && CPU_ISSET(i, usable)) first = i;
+            if (i >= 0 && CPU_ISSET((size_t)i, usable)) first = i;
         if (separator != ',') break;
     }
     fclose(file);
@@ -247,7 +248,7 @@ int workers_default_count(void) {
     int cores = 0;
     if (sched_getaffinity(0, sizeof usable, &usable) == 0) {
         for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, &usable)) cores += first_sibling(cpu, &usable) == cpu;
+            if (CPU_ISSET((size_t)cpu, &usable)) cores += first_sibling(cpu, &usable) == cpu;
     } else {
         cores = (int)sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than the mask can hold */
     }

@@ -13,7 +13,7 @@ typedef struct Workers Workers;
 typedef void (*WorkerTask)(void *context, int task,
                            int thread); /* thread: 0..threads-1, for scratch memory */
 
-Workers *workers_new(int threads); /* 1 = no extra thread */
+Workers *workers_new(int threads); /* 1 = no extra thread; nor in a scope (mem_scope.h) */
 void workers_free(Workers *workers);
 int workers_count(const Workers *workers);
 /* Run task 0..count-1, return when all are done. */

@@ -115,7 +115,7 @@ static void count(const void *options_, Scratch *scratch, StrView hypothesis, co
                   size_t reference_count, double *row) {
     const ChrfOptions *options = options_;
     size_t columns_count = (size_t)width(options), texts = 1;
-    double best = -1, columns[METRIC_MAX_WIDTH];
+    double best = -1, columns[METRIC_MAX_WIDTH] = {0};
     texts_clear(scratch->words);
     texts_clear(scratch->characters);
     add_text(options, scratch, hypothesis);

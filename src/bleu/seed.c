@@ -43,8 +43,8 @@ Status seed_read(Seed *seed, const char *text) {
     size_t count = 0;
     for (size_t i = 0; i < length; i++) count = append_digit(words, count, (unsigned)(text[i] - '0'));
     seed->generator = pcg64_seed(words, count ? count : 1);
-    strcpy(seed->given, text);
+    snprintf(seed->given, sizeof seed->given, "%s", text);
     size_t zeros = strspn(text, "0");
-    strcpy(seed->number, zeros == length ? "0" : text + zeros);
+    snprintf(seed->number, sizeof seed->number, "%s", zeros == length ? "0" : text + zeros);
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
 /* cmd_bleu.c - attn-mt bleu: score translations. The scores themselves are the work of src/bleu. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -286,9 +287,11 @@ static int by_name(const void *a, const void *b) {
 /* The metrics asked for, each once: in order of name, but for paired tests in the order given. */
 static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
     bool chosen[METRIC_COUNT] = {false};
+    const BleuOptions *bleu = bleu_options(run);
     *count = 0;
-    if (bleu_options(run)->d2l) {
-        metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu_options(run)};
+    assert(bleu);
+    if (bleu->d2l) {
+        metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu};
         return STATUS_OK;
     }
     for (size_t i = 0; i < run->metrics.count; i++) {
@@ -357,6 +360,7 @@ static Status score(Run *run, StrBuf *out) {
     TRY(choose_metrics(run, metrics, &scoring.metric_count));
     TRY(seed_read(&seed, getenv("SACREBLEU_SEED")));
     TRY(read_input(run));
+    assert(scoring.metric_count > 0);
     ReportStyle style = {.format = format_of(run), .width = run->width, .score_only = run->score_only};
     if (style.width < 0) style.width = metrics[0].metric->digits;
     style.abbreviated = run->short_signature;

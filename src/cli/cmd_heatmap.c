@@ -1,15 +1,20 @@
 /* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and
  * pictures. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/heatmap_page.h"
 #include "decode/alignment.h"
+#include "decode/self_attention.h"
+#include "decode/trace.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
@@ -17,33 +22,41 @@ typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head;
-    bool quiet;
+    bool quiet, self, subwords; /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
-typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMATS } Format;
-#define FORMAT_CHOICES "text|csv|pgm|svg"
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg"};
+typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
+#define FORMAT_CHOICES "text|csv|pgm|svg|json|html"
+static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
 #define FIELD(member) OPT_FIELD(HeatmapOptions, member)
 
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown",
+     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
+             "by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
-     .arg = "NAMES", .help = "what to write; default: text, or with --output csv, pgm and svg"},
+     .arg = "NAMES",
+     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
+             "html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ..."},
+     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
+             "x.svg means x in this format"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one", .group = "Heatmap"},
+     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on"},
+     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
+    {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
+     .help = "columns are the translation's own earlier words, which a decoder with "
+             "model.decoder.self_attention looks at"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
@@ -57,13 +70,16 @@ static const char USAGE[] =
     "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
     "\n"
     "Translates and shows the attention weights: one row for each target token, one column for each source\n"
-    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n";
+    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n"
+    "A model without attention (model.attention = none) has nothing to show.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt heatmap -m best.safetensors \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -o calm \"he's calm .\"        calm.csv, calm.pgm, calm.svg\n"
-    "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n";
+    "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
+    "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
+    "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
 
 /* The lines of a text, without their ends. */
 typedef struct {
@@ -106,8 +122,42 @@ static void lines_add(Lines *lines, const char *text) {
 
 /* ---- output ---- */
 
-static void draw(const Heatmap *map, Format format, const HeatmapOptions *options, StrBuf *out) {
+/* One sentence. */
+typedef struct {
+    StrView line;
+    const Translation *translation;
+    const Seq2Seq *model;
+    const Backpointers *tree; /* what the search kept; empty if nothing was searched for, or no JSON wanted */
+    Heatmap map;
+} Shown;
+
+/* The picture's own rows and columns, then all that the model computed. */
+static void write_json(const Shown *shown, StrBuf *out) {
+    enum { BEST = 10 };
+    const Translation *translation = shown->translation;
+    const TranslationItem *item = &translation->items[0];
+    int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
+    Trace trace;
+    trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
+              (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
+    strbuf_add(out, SV("{\"sentence\": "));
+    json_write_string(out, shown->line);
+    strbuf_add(out, SV(",\n\"translation\": "));
+    json_write_string(out, strbuf_view(&item->text));
+    strbuf_add(out, SV(",\n\"heatmap\": "));
+    heatmap_write_json(&shown->map, out);
+    strbuf_add(out, SV(",\n"));
+    trace_write_json(&trace, shown->model, shown->tree, out);
+    strbuf_add(out, SV("}\n"));
+    trace_free(&trace);
+}
+
+static void draw(const Shown *shown, Format format, const HeatmapOptions *options, StrBuf *out) {
+    const Heatmap *map = &shown->map;
     switch (format) {
+    case FORMAT_JSON:
+        write_json(shown, out);
+        break;
     case FORMAT_CSV:
         heatmap_write_csv(map, out);
         break;
@@ -129,18 +179,32 @@ static Status write_file(const char *path, StrView content, bool quiet) {
     return STATUS_OK;
 }
 
+/* The format whose ending PREFIX has, which is not written twice; FORMATS: none. */
+static Format named_format(StrView prefix) {
+    int f = 0;
+    for (; f < FORMATS; f++) {
+        StrView suffix = sv(SUFFIXES[f]);
+        if (sv_ends(prefix, suffix) && prefix.length > suffix.length + 1 &&
+            prefix.data[prefix.length - suffix.length - 1] == '.')
+            break;
+    }
+    return (Format)f;
+}
+
 /* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
-static Status show(const Heatmap *map, const HeatmapOptions *options, const bool *wanted, int number) {
+static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!wanted[f]) continue;
+        if (!wanted[f] || f == FORMAT_HTML) continue;
         StrBuf content = {0}, path = {0};
-        if (!options->output && number > 1) strbuf_add_char(&content, '\n');
-        draw(map, (Format)f, options, &content);
+        if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
+        draw(shown, (Format)f, options, &content);
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
+            Format named = named_format(sv(options->output));
             strbuf_add(&path, sv(options->output));
+            if (named < FORMATS) strbuf_cut(&path, path.length - strlen(SUFFIXES[named]) - 1);
             if (number > 0) strbuf_format(&path, "-%d", number);
             strbuf_format(&path, ".%s", SUFFIXES[f]);
             status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
@@ -151,21 +215,34 @@ static Status show(const Heatmap *map, const HeatmapOptions *options, const bool
     return status;
 }
 
+static void align(const Translation *translation, const Seq2Seq *model, const HeatmapOptions *options,
+                  Alignment *alignment) {
+    AlignmentLevel level = (AlignmentLevel)options->level;
+    if (!options->self) {
+        alignment_make(alignment, translation, 0, level, seq2seq_source(model), seq2seq_target(model));
+        return;
+    }
+    float *weights = self_attention_weights(model, translation);
+    alignment_make_self(alignment, translation, weights, level, seq2seq_target(model));
+    mem_free(weights);
+}
+
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
-                               const HeatmapOptions *options, const bool *wanted, int number) {
+                               const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
+                               int number) {
     Alignment alignment;
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
-    alignment_make(&alignment, translation, 0, (AlignmentLevel)options->level,
-                   seq2seq_source(models->items[0]), seq2seq_target(models->items[0]));
+    align(translation, models->items[0], options, &alignment);
     strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
-    Heatmap map = {.rows = alignment.rows,
-                   .columns = alignment.columns,
-                   .row_labels = (const char *const *)alignment.row_labels,
-                   .column_labels = (const char *const *)alignment.column_labels,
-                   .weights = alignment.weights,
-                   .title = strbuf_text(&title)};
-    Status status = show(&map, options, wanted, number);
+    Shown shown = {line, translation, models->items[0], tree, {0}};
+    shown.map = (Heatmap){.rows = alignment.rows,
+                          .columns = alignment.columns,
+                          .row_labels = (const char *const *)alignment.row_labels,
+                          .column_labels = (const char *const *)alignment.column_labels,
+                          .weights = alignment.weights,
+                          .title = strbuf_text(&title)};
+    Status status = show(&shown, options, wanted, number);
     alignment_free(&alignment);
     strbuf_free(&title);
     return status;
@@ -173,16 +250,21 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* ---- the command ---- */
 
-static Status run(const HeatmapOptions *options, const TranslatorOptions *translating, const ModelSet *models,
+/* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
+static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
                   const bool *wanted, const Lines *lines, const Lines *targets) {
     enum { TOGETHER = 256 };
+    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
     Translation results[TOGETHER];
     Translator *translator = NULL;
+    Backpointers tree = {0};
+    if (wanted[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    if (wanted[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
     UnseenText unseen = {0};
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
-    for (int first = 0; first < lines->count && status == STATUS_OK; first += TOGETHER) {
-        int n = lines->count - first < TOGETHER ? lines->count - first : TOGETHER;
+    for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
+        int n = lines->count - first < together ? lines->count - first : together;
         if (targets->count > 0)
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
@@ -192,10 +274,11 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
             int number = lines->count > 1 ? first + i + 1 : 0;
             unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
-                status =
-                    show_translation(&results[i], lines->items[first + i], models, options, wanted, number);
+                status = show_translation(&results[i], lines->items[first + i], models, &tree, options,
+                                          wanted, number);
             translation_free(&results[i]);
         }
+        backpointers_free(&tree);
     }
     if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
     unseen_text_free(&unseen);
@@ -204,18 +287,48 @@ static Status run(const HeatmapOptions *options, const TranslatorOptions *transl
     return status;
 }
 
+/* All sentences in one file. */
+static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
+                         const ModelSet *models, const Lines *lines, const Lines *targets) {
+    StrBuf content = {0}, path = {0};
+    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
+                                                      .paths = &options->models,
+                                                      .translating = translating,
+                                                      .lines = lines->items,
+                                                      .targets = targets->count > 0 ? targets->items : NULL,
+                                                      .count = lines->count,
+                                                      .layer = options->layer,
+                                                      .head = options->head,
+                                                      .subwords = options->subwords},
+                                       &content);
+    if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
+    if (status == STATUS_OK)
+        status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
+                                 : command_print(strbuf_view(&content));
+    strbuf_free(&content);
+    strbuf_free(&path);
+    return status;
+}
+
 /* Which formats, and do they go where they are to go? */
 static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
     int count = 0;
     for (size_t i = 0; i < options->formats.count; i++)
         for (int f = 0; f < FORMATS; f++) {
-            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg"};
+            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg", "json", "html"};
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    if (options->formats.count == 0 && options->output)
+    Format named = options->output ? named_format(sv(options->output)) : FORMATS;
+    if (options->formats.count == 0 && named < FORMATS)
+        wanted[named] = true;
+    else if (options->formats.count == 0 && options->output)
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
+    if (options->self && wanted[FORMAT_HTML]) {
+        status_fail(STATUS_USAGE, "the page of --format html does not show --self-attention");
+        return status_hint(STATUS_USAGE, "choose text, csv, pgm, svg or json");
+    }
     if (options->output) return STATUS_OK;
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
@@ -253,6 +366,8 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
     int layers, heads;
+    if (options->self) return self_attention_check(model);
+    TRY(seq2seq_check_attention(model));
     seq2seq_attentions(model, &layers, &heads);
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
     bool layer = options->layer > layers;
@@ -267,13 +382,17 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     Lines lines = {0}, targets = {0};
     bool wanted[FORMATS] = {false};
     translating->search.n_best = 1;
-    translating->search.attention = true;
+    translating->search.attention = !options->self;
     translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
-    if (status == STATUS_OK) status = run(options, translating, models, wanted, &lines, &targets);
+    bool pictures = false;
+    for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
+    if (status == STATUS_OK && wanted[FORMAT_HTML])
+        status = write_page(options, translating, models, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -295,6 +414,9 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
+        for (size_t i = 0; i < given.count; i++)
+            options.subwords |=
+                strcmp(given.rows[i]->flag, "level") == 0 && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

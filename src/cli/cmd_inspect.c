@@ -12,7 +12,7 @@
 
 typedef struct {
     bool json, vocab;
-    char *codes, *valid, *languages;
+    char *codes, *tensor, *valid, *languages;
 } InspectOptions;
 
 #define FIELD(member) OPT_FIELD(InspectOptions, member)
@@ -23,6 +23,8 @@ static const Option INSPECT_OPTIONS[] = {
      .help = "print one JSON object", .group = "Models and data"},
     {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false", .group = "Models",
      .help = "list the tokens with their numbers instead: id, source token, target token"},
+    {.flag = "tensor", .type = OPT_STRING, FIELD(tensor), .arg = "NAME",
+     .help = "print the numbers of one tensor instead, a row a line, with tabs between them"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
      .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and "
              "FILE.target"},
@@ -44,6 +46,7 @@ static const char USAGE[] =
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
                                "  attn-mt inspect --vocab best.safetensors | head\n"
+                               "  attn-mt inspect --tensor decoder.attention.v best.safetensors\n"
                                "  attn-mt inspect --codes bpe.codes best.safetensors\n"
                                "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n";
 
@@ -77,6 +80,39 @@ static Status print_vocab(const Seq2Seq *model) {
     strbuf_free(&out);
     return status;
 }
+
+/* ---- tensors ---- */
+
+static Status fail_tensor(const ParamSet *params, const char *name) {
+    size_t count = (size_t)params->count;
+    const char **names = mem_alloc(count, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = params->items[i]->name;
+    const char *nearest = str_nearest(name, names, count);
+    Status status = status_fail(STATUS_USAGE, "the model has no tensor '%s'", name);
+    if (nearest)
+        status_hint(status, "did you mean '%s'?", nearest);
+    else
+        status_hint(status, "attn-mt inspect MODEL lists them");
+    mem_free(names);
+    return status;
+}
+
+/* Numbers that read back as the same floats. */
+static Status print_tensor(const Seq2Seq *model, const char *name) {
+    const ParamSet *params = seq2seq_params(model);
+    const Param *param = params_find(params, name);
+    if (!param) return fail_tensor(params, name);
+    const real *data = param_data(params, param);
+    StrBuf out = {0};
+    for (int r = 0; r < param->rows; r++)
+        for (int c = 0; c < param->columns; c++)
+            strbuf_format(&out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
+    Status status = command_print(strbuf_view(&out));
+    strbuf_free(&out);
+    return status;
+}
+
+/* ---- byte-pair merges ---- */
 
 static Status write_codes(const Segmenter *segmenter, const char *path) {
     StrBuf codes = {0};
@@ -210,7 +246,9 @@ static Status inspect(const InspectOptions *options, const char *path) {
     Status status = modelfile_load(&model, path, FORMAT_FLOAT32, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, options->codes);
-        if (status == STATUS_OK && options->vocab) {
+        if (status == STATUS_OK && options->tensor) {
+            status = print_tensor(model, options->tensor);
+        } else if (status == STATUS_OK && options->vocab) {
             status = print_vocab(model);
         } else if (status == STATUS_OK && (!options->codes || options->json)) {
             if (options->json)
@@ -227,10 +265,12 @@ static Status inspect(const InspectOptions *options, const char *path) {
 }
 
 static Status inspect_pairs(const InspectOptions *options, const char *path) {
-    if (!options->vocab && !options->codes)
+    if (!options->vocab && !options->codes && !options->tensor)
         return inspect_data(&(InspectData){options->valid, options->languages, options->json}, path);
     status_fail(STATUS_USAGE, "'%s' holds sentence pairs, and %s asks for a model", path,
-                options->vocab ? "--vocab" : "--codes");
+                options->vocab    ? "--vocab"
+                : options->tensor ? "--tensor"
+                                  : "--codes");
     return status_hint(STATUS_USAGE,
                        "models are the best.safetensors and last.safetensors of a run directory");
 }

@@ -388,7 +388,8 @@ static Status score_pairs(Session *session) {
         write_pair(session, &session->pairs[i], &results[i], &out);
         translation_free(&results[i]);
     }
-    Status status = file_write(session->output, out.data, out.length);
+    Status status = translator_check(session->translator, &session->options.models);
+    if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     mem_free(results);
     mem_free(sources);

@@ -13,14 +13,15 @@
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
 #include "cli/translate_output.h"
+#include "cli/translate_score.h"
 #include "decode/markup_restore.h"
 #include "decode/mbr.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
 typedef struct {
-    StrList models, inputs;
-    char *output;
+    StrList models, inputs, references;
+    char *output, *report;
     int threads, precision;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
@@ -50,6 +51,11 @@ static const Option TRANSLATE_OPTIONS[] = {
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
              "word here and there"},
+    {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
+     .arg = "FILE",
+     .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
+    {.flag = "report", .type = OPT_STRING, FIELD(report), .arg = "FILE",
+     .help = "write these scores as JSON, in sacreBLEU's form"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
@@ -83,14 +89,16 @@ static const Option TRANSLATE_OPTIONS[] = {
              "stays"},
     {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
      .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back where the attention says"},
+             "back where the attention says; markup in prefixes is only taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
-     .help = "every translation begins with this; a word at its end may be completed unless a space follows",
+     .help = "every translation begins with this, of a paragraph its first sentence; a word at its end may "
+             "be completed unless a space follows",
      .group = "Guided translation"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
     {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear, the translation must have TARGET"},
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
+             "have TARGET"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",
@@ -111,7 +119,8 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  echo \"i'm home .\" | attn-mt translate -m best.safetensors\n"
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
-    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n";
+    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
+    "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
 
 typedef struct {
     TranslateOptions options;
@@ -124,7 +133,9 @@ typedef struct {
     OutFile *output;
     LineWindow window;
     LineGuides *guides;
+    Glossary *glossary;
     UnseenText unseen;
+    TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
     double started, shown; /* the clock */
@@ -149,38 +160,15 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
-/* Say once if lines with constraints need a wider beam than was asked for. */
-static void tell_beam(Session *session, const LineGuide *guides) {
-    if (session->told_beam || session->options.quiet || !guides) return;
+/* Say once if lines with constraints needed a wider beam than was asked for. */
+static void tell_beam(Session *session, const Translation *results) {
+    if (session->told_beam || session->options.quiet) return;
     if (session->translating.search.decode.beam_size >= CONSTRAINTS_BEAM) return;
     for (int i = 0; i < session->window.count && !session->told_beam; i++)
-        session->told_beam = guides[i].constraint_count > 0;
+        session->told_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
     if (session->told_beam)
         log_info("lines with constraints are searched with --beam-size %d, the least they need",
                  CONSTRAINTS_BEAM);
-}
-
-/* The texts of the window without their markup. */
-static void take_markup(const LineWindow *window, Markup *markups, StrView *lines) {
-    for (int i = 0; i < window->count; i++) {
-        markup_find(window->lines[i], &markups[i]);
-        lines[i] = strbuf_view(&markups[i].plain);
-    }
-}
-
-/* Put it back into every translation; releases the markup. */
-static void put_markup(const Session *session, Markup *markups, Translation *results) {
-    const Seq2Seq *model = session->models.items[0];
-    for (int i = 0; i < session->window.count; i++) {
-        for (int rank = 0; markups[i].count > 0 && rank < results[i].count; rank++) {
-            StrBuf text = {0};
-            markup_restore(&markups[i], &results[i], rank, seq2seq_source(model), seq2seq_target(model),
-                           &text);
-            strbuf_free(&results[i].items[rank].text);
-            results[i].items[rank].text = text;
-        }
-        markup_free(&markups[i]);
-    }
 }
 
 typedef struct {
@@ -199,18 +187,18 @@ static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
     const LineGuide *guides;
     TRY(line_guides_next(session->guides, window, &guides));
-    tell_beam(session, guides);
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
     size_t marked = session->options.tags ? (size_t)window->count : 0;
     Markup *markups = mem_alloc(marked, sizeof *markups);
     StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) take_markup(window, markups, plain);
+    if (marked) markups_take(window->lines, window->count, markups, plain);
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
+    tell_beam(session, results);
     workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
-    if (marked) put_markup(session, markups, results);
+    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);
     session->seconds += clock_seconds() - start;
@@ -228,6 +216,7 @@ static Status translate_window(Session *session, long first_number) {
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
         unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
+        translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
     }
@@ -404,13 +393,17 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
     DecodeOptions *decode = &session->translating.search.decode;
     TRY(check_inputs(&options->inputs));
+    TRY(translate_score_open(&session->score, &options->references, options->report));
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, decode);
     TRY(choose_output(session));
-    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->glossary,
-                         &seq2seq_config(session->models.items[0])->text));
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
+    if (options->glossary)
+        TRY(glossary_read(&session->glossary, options->glossary,
+                          &seq2seq_config(session->models.items[0])->text));
+    session->translating.glossary = session->glossary;
     TRY(choose_confidence(session));
     session->translating.crop = options->crop;
     session->translating.split = options->split;
@@ -422,6 +415,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &session->translating, session->workers));
     session->window.json = options->json_input;
+    session->window.split = options->split;
     session->window.most_lines =
         decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
     if (session->interactive) session->window.most_lines = 1;
@@ -442,10 +436,12 @@ static Status session_end(Session *session, Status status) {
         status = file_commit(session->output);
     else
         file_discard(session->output);
+    if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
         status =
-            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\"", bad, bad == 1 ? " is" : "s are");
+            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
+                        bad, bad == 1 ? " is" : "s are");
     return status;
 }
 
@@ -474,6 +470,8 @@ Status cmd_translate(int argc, char **argv) {
     line_window_free(&session.window);
     unseen_text_free(&session.unseen);
     line_guides_free(session.guides);
+    glossary_free(session.glossary);
+    translate_score_free(session.score);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -1,6 +1,7 @@
 /* command_io.c - see command_io.h. */
 #include "cli/command_io.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -8,7 +9,6 @@
 #include "base/mem.h"
 #include "base/workers.h"
 #include "decode/translator.h"
-#include "models/modelfile.h"
 
 Status command_print(StrView text) { return file_put("-", text); }
 
@@ -35,74 +35,14 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
     return status;
 }
 
-Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
-    *models = (ModelSet){0};
-    if (paths->count == 0) {
-        status_fail(STATUS_USAGE, "no model given");
-        return status_hint(STATUS_USAGE, "name one with --model FILE (training writes best.safetensors)");
-    }
-    models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
-    for (size_t i = 0; i < paths->count; i++) {
-        Status status =
-            modelfile_load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
-        if (status != STATUS_OK) {
-            model_set_free(models);
-            return status;
-        }
-        models->count++;
-    }
-    return STATUS_OK;
-}
-
-void model_set_free(ModelSet *models) {
-    for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);
-    mem_free(models->items);
-    strbuf_free(&models->provenance);
-    *models = (ModelSet){0};
-}
-
-/* The work and memory of a piece of a line are at most in proportion to beam_size times the length of its
- * translation, which a file that nobody vouches for must not set as it likes. */
-static const DecodeOptions MODELS_MOST = {.beam_size = 20,
-                                          .max_length_factor = 5,
-                                          .max_length_extra = 200,
-                                          .max_input_length = 1000,
-                                          .mini_batch = 256,
-                                          .maxi_batch = 1000};
-
-#define BOUNDED_FIELDS(FIELD)                                                                                \
-    FIELD(beam_size)                                                                                         \
-    FIELD(max_length_factor)                                                                                 \
-    FIELD(max_length_extra)                                                                                  \
-    FIELD(max_input_length)                                                                                  \
-    FIELD(mini_batch)                                                                                        \
-    FIELD(maxi_batch)
-
-/* The search options of the first model, as far as it may choose them. */
-static DecodeOptions models_decode(const ModelSet *models) {
-    DecodeOptions decode = seq2seq_config(models->items[0])->decode;
-#define BOUND(field)                                                                                         \
-    if (decode.field > MODELS_MOST.field) decode.field = MODELS_MOST.field;
-    BOUNDED_FIELDS(BOUND)
-    return decode;
-}
-
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode) {
-    const DecodeOptions wanted = seq2seq_config(models->items[0])->decode, most = models_decode(models);
+    const DecodeOptions wanted = seq2seq_config(models->items[0])->decode, most = model_set_decode(models);
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
     if (most.field < wanted.field && decode->field == most.field)                                            \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
-    BOUNDED_FIELDS(TELL)
-}
-
-Status translator_check(const Translator *translator, const StrList *models) {
-    int broken = translator_broken(translator);
-    if (broken < 0) return STATUS_OK;
-    status_fail(STATUS_DATA, "the scores of '%s' are not finite: its weights are out of range",
-                models->items[broken]);
-    return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
+    MODEL_SET_BOUNDED(TELL)
 }
 
 void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line) {
@@ -154,7 +94,8 @@ Status translate_lines(const StrList *models, const StrView *sources, size_t cou
                        int beam_size, char ***outputs) {
     ModelSet set;
     TRY(model_set_load(&set, models, FORMAT_FLOAT32));
-    TranslatorOptions options = {.search = {.decode = models_decode(&set), .n_best = 1, .tokens_only = true}};
+    TranslatorOptions options = {
+        .search = {.decode = model_set_decode(&set), .n_best = 1, .tokens_only = true}};
     options.search.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());
     Translator *translator = NULL;

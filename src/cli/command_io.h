@@ -3,6 +3,7 @@
 #define CLI_COMMAND_IO_H
 
 #include "base/options.h"
+#include "decode/model_set.h"
 #include "decode/translator.h"
 
 /* Write to standard output and make sure that it arrived. */
@@ -13,22 +14,8 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
 typedef void (*HelpReader)(void *context, const char *usage, const OptionTable *tables);
 void command_read_help(HelpReader reader, void *context);
 
-typedef struct {
-    Seq2Seq **items;
-    int count;
-    StrBuf provenance; /* of the first model */
-} ModelSet;
-
-/* Load all models, with weights in that format. STATUS_USAGE if `paths` is empty. Release with
- * model_set_free. */
-Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
-void model_set_free(ModelSet *models);
-static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
-    return (const Seq2Seq *const *)models->items;
-}
-/* Search options that were not given on the command line are the first model's own, up to bounds: a beam of
- * 20, translations of 5 tokens for each source token and 200 more, pieces of 1000 tokens, 256 sentences at
- * once and 1000 times as many read ahead. */
+/* Search options that were not given on the command line are the first model's own, up to the bounds of
+ * model_set_decode, of which it warns. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
 
 /* Text that a model never saw and reads as <unk>: characters, or words if its tokens are words. A zeroed one
@@ -43,9 +30,6 @@ void unseen_text_add(UnseenText *unseen, const Translation *translation, const S
 /* Warn if there are any. */
 void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model);
 void unseen_text_free(UnseenText *unseen);
-
-/* STATUS_DATA, with its path, if a model's scores were not finite so far: nothing is to be printed then. */
-Status translator_check(const Translator *translator, const StrList *models);
 
 /* Translate lines in memory with the models' own search options but for the beam; several models vote.
  * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an

@@ -9,6 +9,7 @@ Status cmd_translate(int argc, char **argv);
 Status cmd_score(int argc, char **argv);
 Status cmd_bleu(int argc, char **argv);
 Status cmd_heatmap(int argc, char **argv);
+Status cmd_serve(int argc, char **argv);
 Status cmd_inspect(int argc, char **argv);
 Status cmd_average(int argc, char **argv);
 Status cmd_demo(int argc, char **argv);

@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
+#include "text/languages.h"
 #include "text/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
@@ -15,9 +16,11 @@ bool inspect_is_data(const char *path) {
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
-    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. */
+    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. What is wrong with
+     * a text is told by who reads its pairs. */
+    Status status = line_reader_next(reader, &line, &more);
     bool data =
-        line_reader_next(reader, &line, &more) == STATUS_OK && (!more || !memchr(line.data, 0, line.length));
+        status == STATUS_DATA || (status == STATUS_OK && (!more || !memchr(line.data, 0, line.length)));
     line_reader_close(reader);
     return data;
 }
@@ -167,24 +170,14 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
-/* "en-de" into data.source and data.target. */
-static Status set_languages(const char *languages, DataOptions *data) {
-    StrView rest = sv(languages ? languages : "source-target"), source, target = {0};
-    bool two = sv_next(&rest, '-', &source) && sv_next(&rest, '-', &target);
-    if (!two || source.length == 0 || target.length == 0 || rest.length > 0) {
-        status_fail(STATUS_USAGE, "option '--languages': '%s' does not name two languages", languages);
-        return status_hint(STATUS_USAGE, "as in --languages en-de");
-    }
-    data->source = mem_strndup(source.data, source.length);
-    data->target = mem_strndup(target.data, target.length);
-    return STATUS_OK;
-}
-
 Status inspect_data(const InspectData *wanted, const char *path) {
     DataOptions data = {0};
     PairStats stats;
     StrBuf out = {0};
-    TRY(set_languages(wanted->languages, &data));
+    StrView source = SV("source"), target = SV("target");
+    if (wanted->languages) TRY(languages_split(wanted->languages, &source, &target));
+    data.source = mem_strndup(source.data, source.length);
+    data.target = mem_strndup(target.data, target.length);
     Status status = pair_stats_read(&stats, path, wanted->valid, &data);
     if (status == STATUS_OK) {
         if (wanted->json)

@@ -1,8 +1,6 @@
-/* line_guides.h - what the options of `attn-mt translate` ask of the translations of lines: a prefix, and the
- * terms of a glossary. What a line of JSON asks for itself comes first.
+/* line_guides.h - what the options of `attn-mt translate` ask of the translations of lines: a prefix. What a
+ * line of JSON asks for itself comes first.
  *
- * Glossary  SOURCE TAB TARGET; where a line contains the words SOURCE, its translation must contain TARGET. A
- *           longer source term hides those inside it. Case counts, unless the model lowers it.
  * Fails     STATUS_USAGE, STATUS_RUNTIME for files that cannot be read, STATUS_DATA for what is in them
  */
 #ifndef CLI_LINE_GUIDES_H
@@ -12,9 +10,8 @@
 
 typedef struct LineGuides LineGuides;
 
-/* Paths and `prefix` may be NULL; `text`: how the model takes text. */
-Status line_guides_open(LineGuides **guides, const char *prefix, const char *prefix_file,
-                        const char *glossary, const TextOptions *text);
+/* Both may be NULL. `tags`: markup is taken out of prefixes, as it is of the text. */
+Status line_guides_open(LineGuides **guides, const char *prefix, const char *prefix_file, bool tags);
 void line_guides_free(LineGuides *guides);
 /* For the lines of the window: [count], valid until the next call; NULL if nothing is asked for. */
 Status line_guides_next(LineGuides *guides, const LineWindow *window, const LineGuide **found);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "decode/sentences.h"
 
 enum { MOST_BYTES = 32 << 20 };
 
@@ -27,45 +28,66 @@ static Status read_constraints(const Json *list, Arena *arena, LineGuide *guide)
     if (json_type(list) != JSON_ARRAY) return status_fail(STATUS_DATA, "\"constraints\" is not a list");
     if (json_count(list) > GUIDE_MOST_CONSTRAINTS)
         return status_fail(STATUS_DATA, "more than %d constraints", GUIDE_MOST_CONSTRAINTS);
-    LineConstraint *items = arena_alloc_zeroed(arena, (json_count(list) + 1) * sizeof *items);
+    StrView *items = arena_alloc_zeroed(arena, (json_count(list) + 1) * sizeof *items);
     guide->constraints = items;
     for (const Json *item = json_first(list); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING || unicode_is_blank(sv(json_string(item))))
             return status_fail(STATUS_DATA, "a constraint that is no text");
-        items[guide->constraint_count++].target = keep_text(arena, json_string(item));
+        items[guide->constraint_count++] = keep_text(arena, json_string(item));
     }
     return STATUS_OK;
 }
 
-/* Append the value of "text", and find what else is asked for. */
-static Status read_object(const Json *root, Arena *arena, StrBuf *text, LineGuide *guide) {
-    if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "no \"text\" in it");
-    const Json *value = json_get(root, "text"), *prefix = json_get(root, "prefix"),
-               *constraints = json_get(root, "constraints");
+/* Append the value of "text". */
+static Status read_text(const Json *root, StrBuf *text) {
+    const Json *value = json_type(root) == JSON_OBJECT ? json_get(root, "text") : NULL;
     if (!value) return status_fail(STATUS_DATA, "no \"text\" in it");
     if (json_type(value) != JSON_STRING) return status_fail(STATUS_DATA, "\"text\" is not a string");
     strbuf_add(text, sv(json_string(value)));
+    return STATUS_OK;
+}
+
+static Status check_one_sentence(StrView text) {
+    PieceList sentences = {0};
+    split_sentences(text, &sentences);
+    int count = sentences.count;
+    piece_list_free(&sentences);
+    if (count < 2) return STATUS_OK;
+    return status_fail(STATUS_DATA, "\"constraints\" do not say which of its %d sentences they are for",
+                       count);
+}
+
+/* What else is asked for. */
+static Status read_guide(const Json *root, StrView text, bool split, Arena *arena, LineGuide *guide) {
+    const Json *prefix = json_get(root, "prefix"), *constraints = json_get(root, "constraints");
     if (prefix && json_type(prefix) != JSON_STRING)
         return status_fail(STATUS_DATA, "\"prefix\" is not a string");
     if (prefix) guide->prefix = keep_text(arena, json_string(prefix));
-    return constraints ? read_constraints(constraints, arena, guide) : STATUS_OK;
+    if (constraints) TRY(read_constraints(constraints, arena, guide));
+    return split && guide->constraint_count > 0 ? check_one_sentence(text) : STATUS_OK;
 }
 
 static void window_add_json(LineWindow *window, StrView line, long number) {
-    size_t before = window->text_bytes.length;
+    StrBuf *bytes = &window->text_bytes;
+    size_t before = bytes->length;
     LineGuide *guide = &window->guides[window->count];
     Json *root;
+    bool readable = false;
     Status status = json_parse(&root, line, false);
     if (status == STATUS_OK) {
-        status = read_object(root, window->arena, &window->text_bytes, guide);
+        status = read_text(root, bytes);
+        readable = status == STATUS_OK;
+        StrView text = {strbuf_text(bytes) + before, bytes->length - before};
+        if (readable) status = read_guide(root, text, window->split, window->arena, guide);
         json_free(root);
     }
     window->guided |= guide->prefix.length > 0 || guide->constraint_count > 0;
     if (status == STATUS_OK) return;
     *guide = (LineGuide){0};
-    window->text_bytes.length = before;
+    bytes->length = before;
     window->unreadable++;
-    log_warn("line %ld is not a JSON object with a \"text\" (%s)", number, status_message());
+    log_warn(readable ? "line %ld: %s" : "line %ld is not a JSON object with a \"text\" (%s)", number,
+             status_message());
     utf8_repair(sv(status_message()), &window->error_bytes);
     strbuf_add_char(&window->error_bytes, '\0');
 }

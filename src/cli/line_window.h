@@ -14,6 +14,7 @@ typedef struct {
     /* Set by the caller. */
     int most_lines; /* 1: one line at a time */
     bool json;      /* lines are JSON objects: "text", and what is asked for by "prefix" and "constraints" */
+    bool split; /* texts are paragraphs: words that only one of several sentences could have are refused */
 
     int count;
     StrView *lines;      /* [count] text to translate */
@@ -23,7 +24,7 @@ typedef struct {
     bool guided;         /* some line of JSON asks for something */
 
     long repaired, first_repaired; /* lines with invalid UTF-8 or NUL bytes, over all reads */
-    long unreadable;               /* lines that are no JSON */
+    long unreadable;               /* lines that are no JSON, or ask for what cannot be done */
 
     size_t lines_capacity, raw_capacity, errors_capacity, ends_capacity; /* the rest is for line_window.c */
     size_t guides_capacity;

@@ -16,6 +16,7 @@
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
     {"translate", cmd_translate, "translate text, one sentence a line"},
+    {"serve", cmd_serve, "translate over HTTP, as LibreTranslate does"},
     {"score", cmd_score, "tell how probable given translations are"},
     {"bleu", cmd_bleu, "score translations with BLEU and chrF, as sacreBLEU does"},
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},

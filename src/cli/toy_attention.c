@@ -4,9 +4,8 @@
 #include <string.h>
 #include "base/rng.h"
 
-enum { HIDDEN = 8, ROWS = TOY_QUERIES * TOY_KEYS };
+enum { HIDDEN = 8 };
 enum { STREAM_QUERIES = 1, STREAM_KEYS };
-const int TOY_LENGTHS[TOY_QUERIES] = {2, 6};
 
 static Attention declare(ParamSet *params, int score, int query_size) {
     AttentionSizes sizes = {
@@ -28,54 +27,65 @@ static int query_size_for(int score) {
                                                                                          : TOY_QUERY_MOST;
 }
 
-static Tensor *normal_numbers(Tape *tape, int rows, int columns, uint64_t key) {
+Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key) {
     Tensor *x = tape_tensor(tape, rows, columns);
     Rng rng = rng_new(key);
     for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)rng_normal(&rng);
     return x;
 }
 
-static Tensor *equal_numbers(Tape *tape, int rows, int columns) {
+Tensor *toy_ones(Tape *tape, int rows, int columns) {
     Tensor *x = tape_tensor(tape, rows, columns);
     for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = 1;
     return x;
 }
 
-/* 0, 1, 2, ... for each query anew. */
-static Tensor *counting_numbers(Tape *tape) {
-    Tensor *x = tape_tensor(tape, ROWS, TOY_VALUE_SIZE);
-    for (int i = 0; i < ROWS * TOY_VALUE_SIZE; i++) x->data[i] = (real)(i % (TOY_KEYS * TOY_VALUE_SIZE));
+/* 0, 1, 2, ... for each example anew. */
+static Tensor *counting_numbers(Tape *tape, int batch) {
+    Tensor *x = tape_tensor(tape, batch * TOY_KEYS, TOY_VALUE_SIZE);
+    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(i % (TOY_KEYS * TOY_VALUE_SIZE));
     return x;
+}
+
+Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys) {
+    int first[LENGTHS_MOST_ROWS], rows = demo_lengths_rows(lengths);
+    for (int r = 0; r < rows; r++) first[r] = r / lengths->queries * keys;
+    return spans_new(tape, first, lengths->row, rows);
+}
+
+void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to) {
+    for (int r = 0; r < spans->rows; r++)
+        for (int k = 0; k < keys; k++)
+            to[r * keys + k] = k < spans->length[r] ? from[spans->start[r] + k] : 0;
 }
 
 static void copy(real *to, const Tensor *from) { memcpy(to, from->data, tensor_size(from) * sizeof *to); }
 
-static void copy_weights(const Tensor *weights, const Spans *spans, ToyAttention *toy) {
-    for (int q = 0; q < TOY_QUERIES; q++)
-        for (int k = 0; k < spans->length[q]; k++) toy->weights[q][k] = weights->data[spans->start[q] + k];
-}
-
-void toy_attention_run(int score, bool equal_keys, uint64_t seed, ToyAttention *toy) {
-    static const int first[TOY_QUERIES] = {0, TOY_KEYS};
+void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, uint64_t seed,
+                       ToyAttention *toy) {
+    int queries = demo_lengths_rows(lengths), rows = lengths->batch * TOY_KEYS;
     *toy = (ToyAttention){.query_size = query_size_for(score)};
     ParamSet *params = params_new();
     Attention attention = declare(params, score, toy->query_size);
     params_initialize(params, seed);
     params_pack_all(params);
     Tape *tape = tape_new(params, false);
-    Spans *spans = spans_new(tape, first, TOY_LENGTHS, TOY_QUERIES);
-    Tensor *query = normal_numbers(tape, TOY_QUERIES, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));
-    Tensor *keys = equal_keys ? equal_numbers(tape, ROWS, TOY_KEY_SIZE)
-                              : normal_numbers(tape, ROWS, TOY_KEY_SIZE, rng_key(seed, STREAM_KEYS, 0, 0));
+    Spans *spans = toy_spans(tape, lengths, TOY_KEYS);
+    Tensor *query = toy_normal(tape, queries, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));
+    Tensor *keys = equal_keys ? toy_ones(tape, rows, TOY_KEY_SIZE)
+                              : toy_normal(tape, rows, TOY_KEY_SIZE, rng_key(seed, STREAM_KEYS, 0, 0));
     KeysValues kv = attention_project_keys(tape, &attention, keys);
     toy->sees_keys = kv.keys != NULL;
-    kv.values = counting_numbers(tape); /* in models keys and values are the same rows */
-    Tensor *weights = attention_weights(tape, &attention, query, &kv, spans);
+    kv.values = counting_numbers(tape, lengths->batch); /* in models keys and values are the same rows */
+    Tensor *scores = attention.score->scores(tape, &attention, query, &kv, spans);
+    Tensor *weights = op_masked_softmax(tape, scores, spans);
     Tensor *context = attention_context(tape, weights, &kv, spans, (AttentionDropout){0});
     copy(toy->queries, query);
     copy(&toy->keys[0][0][0], keys);
+    copy(&toy->values[0][0][0], kv.values);
     copy(toy->contexts[0], context);
-    copy_weights(weights, spans, toy);
+    toy_copy_spans(scores->data, spans, TOY_KEYS, toy->scores[0]);
+    toy_copy_spans(weights->data, spans, TOY_KEYS, toy->weights[0]);
     tape_free(tape);
     params_free(params);
 }

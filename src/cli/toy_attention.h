@@ -1,9 +1,9 @@
-/* toy_attention.h - two queries over ten keys, small enough to follow by hand.
+/* toy_attention.h - queries over ten keys, small enough to follow by hand.
  * Dive into Deep Learning, "Attention Scoring Functions"
  *
- * Each query sees the same values, the numbers 0 to 39 in rows of four, and its own keys: all ones, or normal
- * random numbers. The first may look at 2 of them, the second at 6. Queries have 20 numbers, or 2 like the
- * keys where the score compares both number by number.
+ * Each example of the batch has its own keys, all ones or normal random numbers, and the same values, the
+ * numbers 0 to 39 in rows of four. Each query looks at the first keys of its example, as many as its length
+ * says. Queries have 20 numbers, or 2 like the keys where the score compares both number by number.
  *
  * Fails   never; the score is a row of ATTENTION_SCORES
  */
@@ -11,21 +11,32 @@
 #define CLI_TOY_ATTENTION_H
 
 #include <stdint.h>
+#include "cli/demo.h"
 #include "layers/attention.h"
 
-enum { TOY_QUERIES = 2, TOY_KEYS = 10, TOY_KEY_SIZE = 2, TOY_VALUE_SIZE = 4, TOY_QUERY_MOST = 20 };
-extern const int TOY_LENGTHS[TOY_QUERIES];
+enum { TOY_KEYS = 10, TOY_KEY_SIZE = 2, TOY_VALUE_SIZE = 4, TOY_QUERY_MOST = 20 };
+enum { TOY_ROWS = LENGTHS_MOST_ROWS }; /* of queries, and more than there are examples */
 
 typedef struct {
     int query_size;
-    bool sees_keys;                             /* the score depends on the keys */
-    real queries[TOY_QUERIES * TOY_QUERY_MOST]; /* rows of query_size */
-    real keys[TOY_QUERIES][TOY_KEYS][TOY_KEY_SIZE];
-    real weights[TOY_QUERIES][TOY_KEYS]; /* 0 beyond the length */
-    real contexts[TOY_QUERIES][TOY_VALUE_SIZE];
+    bool sees_keys;                          /* the score depends on the keys */
+    real queries[TOY_ROWS * TOY_QUERY_MOST]; /* rows of query_size */
+    real keys[TOY_ROWS][TOY_KEYS][TOY_KEY_SIZE];
+    real values[TOY_ROWS][TOY_KEYS][TOY_VALUE_SIZE];
+    real scores[TOY_ROWS][TOY_KEYS];  /* 0 beyond the length, */
+    real weights[TOY_ROWS][TOY_KEYS]; /* as here */
+    real contexts[TOY_ROWS][TOY_VALUE_SIZE];
 } ToyAttention;
 
 /* `seed`: of the queries, of the score's parameters and of keys that are not equal. */
-void toy_attention_run(int score, bool equal_keys, uint64_t seed, ToyAttention *toy);
+void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, uint64_t seed,
+                       ToyAttention *toy);
+
+/* Which keys each query may look at: those of its example, `keys` of each, up to its length. */
+Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys);
+Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key); /* random numbers */
+Tensor *toy_ones(Tape *tape, int rows, int columns);
+/* Scores or weights of one head as rows of `keys` numbers, 0 beyond the length. */
+void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to);
 
 #endif

@@ -82,22 +82,18 @@ static bool read_header(const StrList *files, StrView *first, StrView *second) {
     return found;
 }
 
-static Status split_languages(const char *text, StrView *source, StrView *target) {
-    size_t length = strcspn(text, "-:,");
-    *source = (StrView){text, length};
-    *target = sv(text + length + (text[length] != 0));
-    if (source->length && target->length && !strpbrk(target->data, "-:,") && !language_same(*source, *target))
-        return STATUS_OK;
-    return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", text),
-                       "write --languages en-de, the language to translate from first");
-}
-
 /* The first column is the source unless the header says that it is the target. */
 static Status use_option(const TrainPlan *plan) {
+    const StrList *files = &plan->config->data.train;
     StrView source, target, first, second;
-    TRY(split_languages(plan->languages, &source, &target));
-    bool swapped = read_header(&plan->config->data.train, &first, &second) && language_same(first, target) &&
-                   language_same(second, source);
+    TRY(languages_split(plan->languages, &source, &target));
+    bool header = read_header(files, &first, &second);
+    bool swapped = header && language_same(first, target) && language_same(second, source);
+    if (header && !swapped && !(language_same(first, source) && language_same(second, target))) {
+        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
+                    files->items[0], SV_ARG(first), SV_ARG(second), plan->languages);
+        return status_hint(STATUS_USAGE, "leave out --languages, or change or remove that line");
+    }
     set_languages(plan, source, target, swapped ? target : source, swapped ? source : target);
     return STATUS_OK;
 }

@@ -79,12 +79,18 @@ static void write_n_best(const OutputStyle *style, long number, const Translatio
 
 /* ---- JSON ---- */
 
-static void add_tokens(const char *name, const Segmenter *segmenter, const int *ids, int count, StrBuf *out) {
+/* `unknown`: what their <unk>s stand for, or NULL. */
+static void add_tokens(const char *name, const Segmenter *segmenter, const int *ids, int count,
+                       const StrList *unknown, StrBuf *out) {
     StrBuf label = {0};
+    size_t spelled = 0;
     strbuf_format(out, ", \"%s\": [", name);
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
-        segmenter_label(segmenter, ids[i], &label);
+        if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
+            segmenter_label_unknown(unknown->items[spelled++], &label);
+        else
+            segmenter_label(segmenter, ids[i], &label);
         if (i) strbuf_add(out, SV(", "));
         json_write_string(out, strbuf_view(&label));
     }
@@ -149,7 +155,7 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     strbuf_add(out, SV(", \"normalized_score\": "));
     add_number(out, item->normalized);
     if (style->confidence) add_confidence(style, translation, item, out);
-    add_tokens("tokens", style->target, item->ids, item->length, out);
+    add_tokens("tokens", style->target, item->ids, item->length, NULL, out);
     if (style->word_scores) {
         strbuf_add(out, SV(", \"token_scores\": ["));
         for (int t = 0; t < item->steps; t++) {
@@ -269,7 +275,8 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
         strbuf_free(&sound);
     }
     add_json_item(style, translation, 0, out);
-    add_tokens("source_tokens", style->source, translation->source, translation->source_length, out);
+    add_tokens("source_tokens", style->source, translation->source, translation->source_length,
+               &translation->source_unknown, out);
     if (style->alternatives) add_alternatives(style, translation, out);
     if (translation->constraints_met.count + translation->constraints_unmet.count > 0) {
         add_strings("constraints_met", &translation->constraints_met, out);

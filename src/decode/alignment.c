@@ -19,8 +19,7 @@ static char *unit_label(const Segmenter *segmenter, const int *ids, int first, i
     StrBuf label = {0};
     if (level == ALIGNMENT_WORD)
         segmenter_decode_spelled(segmenter, ids + first, (size_t)(end - first), unknown, &label);
-    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown)
-        segmenter_label_unknown(segmenter, *unknown, &label);
+    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown) segmenter_label_unknown(*unknown, &label);
     if (label.length == 0) segmenter_label(segmenter, ids[first], &label);
     char *copy = mem_strdup(strbuf_text(&label));
     strbuf_free(&label);
@@ -60,30 +59,50 @@ static void side_free(Side *side) {
     mem_free(side->size);
 }
 
+static Side target_side(const Translation *translation, const TranslationItem *item, AlignmentLevel level,
+                        const Segmenter *target) {
+    return side_make(target, item->ids, item->word, item->length, item->words, item->steps > item->length,
+                     level, &translation->target_unknown);
+}
+
+/* Merges weights [rows->tokens, columns->tokens]; releases both sides but their labels. */
+static Alignment merge(const float *weights, Side *rows, Side *columns, bool ended) {
+    float *merged = mem_alloc((size_t)rows->units * (size_t)columns->units, sizeof *merged);
+    for (int t = 0; t < rows->tokens; t++) {
+        const float *from = weights + (size_t)t * (size_t)columns->tokens;
+        float *to = merged + (size_t)rows->unit[t] * (size_t)columns->units;
+        for (int s = 0; s < columns->tokens; s++)
+            to[columns->unit[s]] += from[s] / (float)rows->size[rows->unit[t]];
+    }
+    Alignment alignment = {.rows = rows->units,
+                           .columns = columns->units,
+                           .target_count = rows->units - ended,
+                           .weights = merged,
+                           .row_labels = rows->labels,
+                           .column_labels = columns->labels};
+    side_free(rows);
+    side_free(columns);
+    return alignment;
+}
+
 void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
                     const Segmenter *source, const Segmenter *target) {
     const TranslationItem *item = &translation->items[rank];
     Side columns =
         side_make(source, translation->source, translation->source_word, translation->source_length,
                   translation->source_words, true, level, &translation->source_unknown);
-    Side rows = side_make(target, item->ids, item->word, item->length, item->words,
-                          item->steps > item->length, level, &translation->target_unknown);
-    float *weights = mem_alloc((size_t)rows.units * (size_t)columns.units, sizeof *weights);
-    for (int t = 0; t < rows.tokens; t++) {
-        const float *from = item->attention + (size_t)t * (size_t)columns.tokens;
-        float *to = weights + (size_t)rows.unit[t] * (size_t)columns.units;
-        for (int s = 0; s < columns.tokens; s++)
-            to[columns.unit[s]] += from[s] / (float)rows.size[rows.unit[t]];
-    }
-    *alignment = (Alignment){.rows = rows.units,
-                             .columns = columns.units,
-                             .target_count = rows.units - (item->steps > item->length),
-                             .source_count = columns.units - 1,
-                             .weights = weights,
-                             .row_labels = rows.labels,
-                             .column_labels = columns.labels};
-    side_free(&rows);
-    side_free(&columns);
+    Side rows = target_side(translation, item, level, target);
+    *alignment = merge(item->attention, &rows, &columns, item->steps > item->length);
+    alignment->source_count = alignment->columns - 1;
+}
+
+void alignment_make_self(Alignment *alignment, const Translation *translation, const float *weights,
+                         AlignmentLevel level, const Segmenter *target) {
+    const TranslationItem *item = &translation->items[0];
+    Side rows = target_side(translation, item, level, target),
+         columns = target_side(translation, item, level, target);
+    *alignment = merge(weights, &rows, &columns, item->steps > item->length);
+    alignment->source_count = alignment->target_count;
 }
 
 void alignment_free(Alignment *alignment) {

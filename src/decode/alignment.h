@@ -25,6 +25,9 @@ typedef struct {
 /* `rank`: which of the translation's items; it must have attention weights, and at least one piece. */
 void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
                     const Segmenter *source, const Segmenter *target);
+/* The same of self_attention_weights of the best item: target words on both sides. */
+void alignment_make_self(Alignment *alignment, const Translation *translation, const float *weights,
+                         AlignmentLevel level, const Segmenter *target);
 void alignment_free(Alignment *alignment);
 
 typedef struct {

@@ -50,3 +50,10 @@ void backpointers_free(Backpointers *tree) {
     mem_free(tree->weights);
     *tree = (Backpointers){0};
 }
+
+void backpointers_leave(Backpointers *tree, const SearchOptions *options) {
+    if (options->tree)
+        *options->tree = *tree;
+    else
+        backpointers_free(tree);
+}

@@ -17,13 +17,13 @@ typedef struct {
     size_t attention; /* its weights start at weights[attention] of the tree */
 } Backpointer;
 
-typedef struct {
+struct Backpointers {
     Backpointer *nodes;
     int count;
     size_t capacity;
     float *weights;
     size_t weights_count, weights_capacity;
-} Backpointers;
+};
 
 /* Returns the new node. */
 int backpointers_add(Backpointers *tree, int parent, int token, double score, size_t attention);
@@ -34,6 +34,8 @@ int backpointers_token(const Backpointers *tree, int node);
 /* The hypothesis that ends at `node`, with `steps` tokens; -1 and 0 for the empty one. */
 Hypothesis backpointers_follow(const Backpointers *tree, int node, int steps, double score,
                                const SearchOptions *options, int source_length);
+/* The end of a search: gives the tree to options->tree, or releases it. */
+void backpointers_leave(Backpointers *tree, const SearchOptions *options);
 void backpointers_free(Backpointers *tree);
 
 #endif

@@ -372,3 +372,23 @@ void markup_restore(const Markup *markup, const Translation *translation, int ra
     mem_free(r.inside);
     mem_free(r.order);
 }
+
+void markups_take(const StrView *texts, int count, Markup *markups, StrView *plain) {
+    for (int i = 0; i < count; i++) {
+        markup_find(texts[i], &markups[i]);
+        plain[i] = strbuf_view(&markups[i].plain);
+    }
+}
+
+void markups_restore(Markup *markups, int count, const Seq2Seq *model, Translation *translations) {
+    for (int i = 0; i < count; i++) {
+        for (int rank = 0; markups[i].count > 0 && rank < translations[i].count; rank++) {
+            StrBuf text = {0};
+            markup_restore(&markups[i], &translations[i], rank, seq2seq_source(model), seq2seq_target(model),
+                           &text);
+            strbuf_free(&translations[i].items[rank].text);
+            translations[i].items[rank].text = text;
+        }
+        markup_free(&markups[i]);
+    }
+}

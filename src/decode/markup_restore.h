@@ -19,4 +19,9 @@
 void markup_restore(const Markup *markup, const Translation *translation, int rank, Segmenter *source,
                     const Segmenter *target, StrBuf *out);
 
+/* The same for texts [count] and their translations: take the markup out, leaving views of the plain texts;
+ * and put it back into every item. `markups` is zeroed at first and released at last. */
+void markups_take(const StrView *texts, int count, Markup *markups, StrView *plain);
+void markups_restore(Markup *markups, int count, const Seq2Seq *model, Translation *translations);
+
 #endif

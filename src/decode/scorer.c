@@ -109,6 +109,7 @@ void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
 static const Tensor *block_scores(Scorer *scorer, int first, int rows) {
     size_t V = (size_t)scorer->V;
     Tensor *sum = NULL;
+    assert(scorer->count > 0);
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
         tape_reset(one->output);

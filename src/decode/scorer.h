@@ -20,6 +20,8 @@
 #include "base/status.h"
 #include "models/seq2seq.h"
 
+typedef struct Backpointers Backpointers; /* decode/backpointers.h */
+
 /* What the configuration says, and what the caller wants to know. */
 typedef struct {
     DecodeOptions decode;
@@ -28,6 +30,7 @@ typedef struct {
     bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
+    Backpointers *tree;     /* an empty one that takes all that the search of one sentence kept, or NULL */
 } SearchOptions;
 
 typedef struct {

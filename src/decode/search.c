@@ -144,7 +144,7 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
     mem_free(search.stay);
     mem_free(search.choices);
     mem_free(search.given);
-    backpointers_free(&search.tree);
+    backpointers_leave(&search.tree, options);
 }
 
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,

@@ -284,5 +284,5 @@ void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guid
     mem_free(search.pool);
     mem_free(search.banks);
     mem_free(ended);
-    backpointers_free(&search.tree);
+    backpointers_leave(&search.tree, options);
 }

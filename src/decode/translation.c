@@ -1,6 +1,7 @@
 /* translation.c - put pieces behind each other: text, tokens, scores, attention. */
 #include "decode/translation.h"
 
+#include <assert.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/unicode.h"
@@ -83,6 +84,7 @@ static void join_gap(const FoundPieces *found, int p, StrBuf *text) {
 static void join_attention(TranslationItem *item, const Hypothesis *piece, int row, int column,
                            int piece_source, int columns, bool last) {
     int rows = last ? piece->steps : piece->length;
+    assert(piece->attention && item->attention); /* all pieces have it, or none */
     for (int t = 0; t < rows; t++) {
         const float *from = piece->attention + (size_t)t * ((size_t)piece_source + 1);
         float *to = item->attention + (size_t)(row + t) * (size_t)columns + column;

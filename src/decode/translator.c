@@ -25,6 +25,7 @@ struct Translator {
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers) {
     TRY(scorer_check(models, count));
+    if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     Translator *made = mem_alloc(1, sizeof *made);
     *made = (Translator){.count = count, .options = *options, .workers = workers};
     made->models = mem_alloc((size_t)count, sizeof *made->models);
@@ -47,6 +48,14 @@ int translator_broken(const Translator *translator) {
     for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
         if (translator->scorers[i]) broken = scorer_broken(translator->scorers[i]);
     return broken;
+}
+
+Status translator_check(const Translator *translator, const StrList *paths) {
+    int broken = translator_broken(translator);
+    if (broken < 0) return STATUS_OK;
+    status_fail(STATUS_DATA, "the scores of '%s' are not finite: its weights are out of range",
+                paths->items[broken]);
+    return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
 }
 
 long translator_tokens(const Translator *translator) { return translator->tokens; }
@@ -93,6 +102,7 @@ static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, Sea
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
     HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
     options.attention = false;
+    options.tree = NULL;
     for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
     forced_search(scorer, sources, targets, B, &options, forced);
     for (int b = 0; b < B; b++) {
@@ -154,12 +164,12 @@ static void sentences_search(Translator *translator, const Tokens *sources, cons
     Place *order = mem_alloc((size_t)total, sizeof *order);
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
-    for (int i = 0; i < total; i++) all += sources[i * translator->count].length;
+    for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
     for (int constrained = 0; constrained < 2; constrained++) {
         int first = count;
         for (int i = 0; i < total; i++)
             if (is_constrained(guides, i) == constrained)
-                order[count++] = (Place){sources[i * translator->count].length, i};
+                order[count++] = (Place){sources[(size_t)i * (size_t)translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
         if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
@@ -188,16 +198,24 @@ typedef struct {
     StrList source, target;
 } Spelling;
 
+/* The words that a piece must contain. */
+typedef struct {
+    const StrView *words;
+    int count;
+} Wanted;
+
 /* The pieces of all lines of a call. */
 typedef struct {
     Tokens *sources; /* [count, models] */
     Tokens *targets; /* [count] given translations; NULL if none was added */
     Guide *guides;   /* [count]; NULL if nothing is asked for */
+    Wanted *wanted;  /* the same */
     StrView *texts;  /* [count] */
     StrView *gaps;   /* [count + lines] what stands before each piece of a line, and behind the last */
     int count, gap_count;
-    size_t sources_capacity, targets_capacity, guides_capacity, texts_capacity, gaps_capacity;
-    Arena *arena;      /* of the ids */
+    size_t sources_capacity, targets_capacity, guides_capacity, wanted_capacity, texts_capacity;
+    size_t gaps_capacity;
+    Arena *arena;      /* of the ids, and of the lists of words */
     IdList ids;        /* scratch */
     Spelling *spelled; /* [lines] */
 } Pieces;
@@ -226,19 +244,30 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
     return true;
 }
 
-/* Ask for what `wanted` says in the pieces from `first` on. */
-static void pieces_guide(Pieces *pieces, const Translator *translator, const LineGuide *wanted, int first) {
+/* The words that piece p must contain: the line's own for its first piece, those of the glossary for each. */
+static Wanted find_wanted(const Pieces *pieces, const Translator *translator, const LineGuide *guide, int p) {
+    StrView *words = arena_alloc(pieces->arena, GUIDE_MOST_CONSTRAINTS * sizeof *words);
+    int count = guide ? guide->constraint_count : 0;
+    if (count > 0) memcpy(words, guide->constraints, (size_t)count * sizeof *words);
+    if (translator->options.glossary)
+        count = glossary_find(translator->options.glossary, pieces->texts[p], words, count,
+                              GUIDE_MOST_CONSTRAINTS);
+    return (Wanted){words, count};
+}
+
+/* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */
+static void pieces_guide(Pieces *pieces, const Translator *translator, const LineGuide *guide, int first) {
     Segmenter *target = seq2seq_target(translator->models[0]);
     MEM_GROW(pieces->guides, pieces->guides_capacity, (size_t)pieces->count);
-    for (int p = first; p < pieces->count; p++) pieces->guides[p] = (Guide){0};
-    if (first == pieces->count) return;
-    guide_add_prefix(&pieces->guides[first], target, wanted->prefix);
-    for (int c = 0; c < wanted->constraint_count; c++) {
-        const LineConstraint *constraint = &wanted->constraints[c];
-        int at = 0, count = pieces->count - first;
-        while (at < count && !text_has_words(pieces->texts[first + at], constraint->source)) at++;
-        if (at == count) at = 0;
-        guide_add_constraint(&pieces->guides[first + at], target, constraint->target);
+    MEM_GROW(pieces->wanted, pieces->wanted_capacity, (size_t)pieces->count);
+    for (int p = first; p < pieces->count; p++) {
+        const LineGuide *own = p == first ? guide : NULL;
+        Wanted wanted = find_wanted(pieces, translator, own, p);
+        pieces->guides[p] = (Guide){0};
+        if (own) guide_add_prefix(&pieces->guides[p], target, own->prefix);
+        for (int c = 0; c < wanted.count; c++)
+            guide_add_constraint(&pieces->guides[p], target, wanted.words[c]);
+        pieces->wanted[p] = wanted;
     }
 }
 
@@ -282,8 +311,8 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
 }
 
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line,
-                           const LineGuide *wanted, long number, StrList *unknown) {
+static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, const LineGuide *guide,
+                           long number, StrList *unknown) {
     if (!line.data) line = SV(""); /* what has no place has none in front of it */
     const char *end = line.data;
     PieceList sentences = {0};
@@ -297,15 +326,14 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
             added += pieces_add_text(pieces, translator, sentences.items[i], number, unknown, &end);
     }
     pieces_add_gap(pieces, end, line.data + line.length);
-    if (wanted) pieces_guide(pieces, translator, wanted, pieces->count - added);
+    if (guide || translator->options.glossary) pieces_guide(pieces, translator, guide, pieces->count - added);
     piece_list_free(&sentences);
     return added;
 }
 
-/* Make the Translation of each line, of out[i].pieces pieces, from what was found; releases pieces and
- * results. */
-static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *translator, int lines,
-                        Translation *out) {
+/* Make the Translation of each line, of out[i].pieces pieces, from what was found. */
+static void pieces_join(const Pieces *pieces, const HypothesisList *results, Translator *translator,
+                        int lines, Translation *out) {
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
         FoundPieces found = {.model = translator->models[0],
                              .models = translator->count,
@@ -321,36 +349,59 @@ static void pieces_join(Pieces *pieces, HypothesisList *results, Translator *tra
         out[i].target_unknown = pieces->spelled[i].target;
         translator->tokens += out[i].items[0].steps;
     }
+}
+
+static void pieces_free(Pieces *pieces, HypothesisList *results) {
     for (int p = 0; p < pieces->count; p++) hypotheses_free(&results[p]);
+    for (int p = 0; pieces->guides && p < pieces->count; p++) guide_free(&pieces->guides[p]);
     mem_free(results);
     mem_free(pieces->sources);
     mem_free(pieces->targets);
     mem_free(pieces->spelled);
     mem_free(pieces->gaps);
     mem_free(pieces->texts);
-    for (int p = 0; pieces->guides && p < pieces->count; p++) guide_free(&pieces->guides[p]);
     mem_free(pieces->guides);
+    mem_free(pieces->wanted);
     id_list_free(&pieces->ids);
     arena_free(pieces->arena);
 }
 
 /* ---- constraints ---- */
 
+static bool is_wanted(const Wanted *wanted, StrView words) {
+    for (int c = 0; c < wanted->count; c++)
+        if (sv_equal(wanted->words[c], words)) return true;
+    return false;
+}
+
 /* Look in the text itself. */
-static void constraints_check(const Translator *translator, const LineGuide *guide, long number,
-                              Translation *out) {
+static bool piece_has(const Translator *translator, const HypothesisList *found, StrView words) {
     const TextOptions *options = &seq2seq_config(translator->models[0])->text;
-    StrBuf normal = {0};
-    for (int c = 0; c < guide->constraint_count; c++) {
-        StrView words = guide->constraints[c].target;
-        strbuf_clear(&normal);
-        unicode_normalize(words, (NormalForm)options->normalize, options->lowercase, &normal);
-        bool met = text_has_words(strbuf_view(&out->items[0].text), sv_trim(strbuf_view(&normal)));
-        strlist_add(met ? &out->constraints_met : &out->constraints_unmet, words);
-        if (!met && !translator->options.quiet)
-            log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
-    }
+    const Hypothesis *best = &found->items[0];
+    StrBuf text = {0}, normal = {0};
+    segmenter_decode(seq2seq_target(translator->models[0]), best->ids, (size_t)best->length, &text);
+    unicode_normalize(words, (NormalForm)options->normalize, options->lowercase, &normal);
+    bool has = text_has_words(strbuf_view(&text), sv_trim(strbuf_view(&normal)));
+    strbuf_free(&text);
     strbuf_free(&normal);
+    return has;
+}
+
+/* Of the pieces of a line: met are words that all pieces have which want them. */
+static void constraints_check(const Translator *translator, const Wanted *wanted,
+                              const HypothesisList *results, long number, Translation *out) {
+    for (int p = 0; p < out->pieces; p++)
+        for (int c = 0; c < wanted[p].count; c++) {
+            StrView words = wanted[p].words[c];
+            bool met = true, seen = false;
+            for (int q = 0; q < p; q++) seen |= is_wanted(&wanted[q], words);
+            if (seen) continue;
+            for (int q = p; q < out->pieces && met; q++)
+                met = !is_wanted(&wanted[q], words) || piece_has(translator, &results[q], words);
+            strlist_add(met ? &out->constraints_met : &out->constraints_unmet, words);
+            if (!met && !translator->options.quiet)
+                log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+        }
 }
 
 /* ---- lines ---- */
@@ -369,8 +420,9 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
     sentences_search(translator, pieces.sources, NULL, pieces.guides, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
-    for (int i = 0; i < count && guides; i++)
-        constraints_check(translator, &guides[i], first_number + i, &out[i]);
+    for (int i = 0, first = 0; pieces.wanted && i < count; first += out[i++].pieces)
+        constraints_check(translator, pieces.wanted + first, results + first, first_number + i, &out[i]);
+    pieces_free(&pieces, results);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
@@ -388,11 +440,14 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
     sentences_search(translator, pieces.sources, pieces.targets, NULL, pieces.count, results);
     pieces_join(&pieces, results, translator, count, out);
+    pieces_free(&pieces, results);
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, HypothesisList *results) {
-    TranslatorOptions greedy = {.search = {.decode = *options, .n_best = 1}};
+                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       HypothesisList *results) {
+    TranslatorOptions greedy = {
+        .search = {.decode = *options, .n_best = 1}, .progress = progress, .progress_context = context};
     greedy.search.decode.beam_size = 1;
     Translator *translator;
     Status status = translator_new(&translator, &model, 1, &greedy, workers);

@@ -16,14 +16,16 @@
 #define DECODE_TRANSLATOR_H
 
 #include "base/workers.h"
+#include "decode/glossary.h"
 #include "decode/translation.h"
 
 typedef struct {
     SearchOptions search;
-    bool crop;  /* crop long lines instead of splitting them */
-    bool split; /* lines are paragraphs */
-    bool quiet; /* no warnings about long lines */
-    /* Told by translator_run after each group which share of its source tokens is done, by one thread at a
+    bool crop;                /* crop long lines instead of splitting them */
+    bool split;               /* lines are paragraphs */
+    bool quiet;               /* no warnings about long lines */
+    const Glossary *glossary; /* for every sentence or piece of a line by itself; or NULL */
+    /* Told after each group which share of its source tokens is done, by one thread at a
      * time; or NULL. */
     void (*progress)(void *context, double share);
     void *progress_context;
@@ -31,33 +33,28 @@ typedef struct {
 
 typedef struct Translator Translator;
 
-/* STATUS_USAGE if the models cannot work together. `models` (one or more) and `workers` must outlive the
- * translator. */
+/* STATUS_USAGE if the models cannot work together, or attention is wanted that the first one does not have.
+ * `models` (one or more) and `workers` must outlive the translator. */
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers);
 void translator_free(Translator *translator);
 /* Translate `count` lines; `first_number` is the number of the first one, for warnings. */
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out);
-/* What the translation of a line must be like; see guide.h. Of a line that is cut into pieces the first one
- * gets the prefix. */
-typedef struct {
-    StrView target; /* words that it must contain */
-    StrView
-        source; /* a constraint of the first piece that contains these words, or else of the first piece */
-} LineConstraint;
-
+/* What the translation of a line must be like; see guide.h. Of a line that is cut into sentences or pieces
+ * the first one gets the prefix and the constraints. */
 typedef struct {
     StrView prefix;
-    const LineConstraint *constraints;
+    const StrView *constraints; /* words that it must contain */
     int constraint_count;
 } LineGuide;
 
 /* The narrowest beam of lines with constraints. */
 enum { CONSTRAINTS_BEAM = 5 };
 
-/* The same for translations as `guides` [count] ask for. Which constraints are met is in the Translation, and
- * those that are not cause a warning. */
+/* The same for translations as `guides` [count], which may be NULL, ask for. Which constraints are met, those
+ * of the glossary too, is in the Translation; those that are not, in every sentence that asks for them, cause
+ * a warning. */
 void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
                            long first_number, Translation *out);
 /* Score given translations instead: one item each. Long lines are taken whole. */
@@ -66,12 +63,15 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 /* The first model some of whose scores were not finite so far, so that the translations mean nothing; -1:
  * there is none. */
 int translator_broken(const Translator *translator);
+/* STATUS_DATA, with its path among those of the models, if there is one. */
+Status translator_check(const Translator *translator, const StrList *paths);
 /* Target tokens made so far. */
 long translator_tokens(const Translator *translator);
 
 /* Greedy translation of tokens, for validation in training: results [count], one hypothesis each, with
- * scores; release each with hypotheses_free. */
+ * scores; release each with hypotheses_free. `progress` is told the share as in TranslatorOptions. */
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, HypothesisList *results);
+                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       HypothesisList *results);
 
 #endif

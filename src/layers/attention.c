@@ -1,6 +1,8 @@
 /* attention.c - what all scores share: from scores to weights, from weights to the context. */
 #include "layers/attention.h"
 
+#include "num/notes.h"
+
 Attention attention_new(ParamSet *params, const char *name, int score, AttentionSizes size) {
     Attention attention = {.score = &ATTENTION_SCORES[score], .name = name, .size = size};
     attention.score->declare(params, &attention);
@@ -10,13 +12,20 @@ Attention attention_new(ParamSet *params, const char *name, int score, Attention
 KeysValues attention_project_keys(Tape *tape, const Attention *attention, Tensor *values) {
     KeysValues kv = {.values = values};
     attention->score->project_keys(tape, attention, &kv);
+    if (kv.keys) note(tape, attention->name, "keys", kv.keys);
+    note(tape, attention->name, "values", kv.values);
     return kv;
 }
 
 /* alpha(q, k_i) = exp(a(q, k_i)) / sum_j exp(a(q, k_j)): eq. 11.1.3. */
 Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query, const KeysValues *kv,
                           const Spans *spans) {
-    return op_masked_softmax(tape, attention->score->scores(tape, attention, query, kv, spans), spans);
+    Tensor *scores = attention->score->scores(tape, attention, query, kv, spans);
+    Tensor *weights = op_masked_softmax(tape, scores, spans);
+    note(tape, attention->name, "query", query);
+    note_spans(tape, attention->name, "scores", scores, spans);
+    note_spans(tape, attention->name, "weights", weights, spans);
+    return weights;
 }
 
 /* sum_i alpha(q, k_i) v_i: eq. 11.1.1. */

@@ -23,7 +23,8 @@ typedef struct {
     Tensor *values;
     Tensor *keys; /* NULL if the score does not look at keys */
     Tensor *bias; /* [sum S, 1] added to each key's scores, or NULL */
-    /* Attention over a key/value cache: rows that lie anywhere, as in op_score_gathered; else NULL. */
+    /* Attention over a key/value cache, which scores that are dot products know: rows that lie anywhere, as
+     * in op_score_gathered; else NULL. */
     const real *const *key_rows, *const *value_rows;
 } KeysValues;
 
@@ -43,6 +44,9 @@ extern const AttentionScore ATTENTION_SCORES[];
 extern const int ATTENTION_SCORE_COUNT;
 extern const char ATTENTION_NAMES[]; /* "|additive|dot|..." */
 #define ATTENTION_CHOICES (ATTENTION_NAMES + 1)
+int attention_score_named(const char *name); /* its row; it must be there */
+/* Is this the row of models without attention? */
+bool attention_is_none(int score);
 
 typedef struct {
     int query, value; /* Q and K */

@@ -9,6 +9,7 @@
  * nothing more to do for training; a score that needs arithmetic of its own is an op first: num/op_score.c.
  */
 #include <math.h>
+#include <string.h>
 #include "layers/attention.h"
 
 /* ---- what scores share ---- */
@@ -62,6 +63,7 @@ static void declare_dot(ParamSet *params, Attention *a) {
 static Tensor *scores_dot(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
                           const Spans *spans) {
     (void)a;
+    if (kv->key_rows) return op_score_gathered(tape, query, kv->key_rows, 1, spans);
     return op_score_dot(tape, query, kv->keys, &(DotScore){.heads = 1, .scale = 1}, spans);
 }
 
@@ -107,6 +109,10 @@ static Tensor *scores_cosine(Tape *tape, const Attention *a, Tensor *query, cons
     DotScore form = {.heads = 1, .scale = 1, .sharpness = a->sharpness};
     return op_score_dot(tape, op_unit_rows(tape, query), kv->keys, &form, spans);
 }
+
+/* ---- bare_cosine: q . k / (|q| |k|), the same without a sharpness ----
+ * The weights of a row differ by a factor of e^2 at most: its context stays near the mean of the values. It
+ * is the functions above, with the map alone that a scaled_dot declares. */
 
 /* ---- distance: -|q - k|^2 / 2, the logarithm of a Gaussian kernel ----
  * Dive into Deep Learning, eq. 11.3.1. Computed as q . k - |k|^2 / 2 - |q|^2 / 2, as there: the squared
@@ -161,6 +167,46 @@ static void declare_concat(ParamSet *params, Attention *a) {
     declare_v(params, a);
 }
 
+/* ---- sum: the sum of the numbers of q + k ----
+ * Dive into Deep Learning, section 11.3.6, exercise 3: would a sum of vectors be a better score than the dot
+ * product? The sum of a vector is a number only if its components are added up. So read, the query adds the
+ * same to all scores of its row, and the softmax takes that out again: whoever asks sees the same. */
+
+static Tensor *ones(Tape *tape, int rows, int columns) {
+    Tensor *x = tape_tensor(tape, rows, columns);
+    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = 1;
+    return x;
+}
+
+/* [n, K] -> [n, 1] */
+static Tensor *sum_of_rows(Tape *tape, Tensor *x) {
+    int *start = tape_alloc(tape, ((size_t)x->rows + 1) * sizeof *start);
+    for (int r = 0; r <= x->rows; r++) start[r] = r * x->columns;
+    Tensor *mean = op_segment_mean(tape, tape_reshape(tape, x, x->rows * x->columns, 1), start, x->rows);
+    return op_scale(tape, mean, (real)x->columns);
+}
+
+static Tensor *scores_sum(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                          const Spans *spans) {
+    DotScore form = {.heads = 1, .scale = 1, .query_bias = sum_of_rows(tape, query)};
+    (void)a;
+    return op_score_dot(tape, ones(tape, query->rows, query->columns), kv->keys, &form, spans);
+}
+
+/* ---- none: 0, which makes the context a mean ----
+ * A model with it has no attention. Its decoder sees but one thing, the encoder's final state, whose mean it
+ * is: models/decoder_recurrent.c. */
+
+bool attention_is_none(int score) { return strcmp(ATTENTION_SCORES[score].name, "none") == 0; }
+
+static void declare_nothing(ParamSet *params, Attention *a) { (void)params, (void)a; }
+
+static Tensor *scores_none(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
+                           const Spans *spans) {
+    (void)a, (void)query, (void)kv;
+    return tape_tensor_zeroed(tape, 1, spans->total);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -172,7 +218,10 @@ static void declare_concat(ParamSet *params, Attention *a) {
     ROW(cosine,     "b q . k / (|q| |k|)", declare_cosine,     project_keys_cosine,   scores_cosine)         \
     ROW(distance,   "-|q - k|^2 / 2",      declare_distance,   project_keys_distance, scores_distance)       \
     ROW(location,   "(W q)[position of k]", declare_location,  project_keys_location, scores_location)       \
-    ROW(concat,     "v . tanh(W [q; k])",  declare_concat,     project_keys,          scores_additive)
+    ROW(concat,     "v . tanh(W [q; k])",  declare_concat,     project_keys,          scores_additive)       \
+    ROW(bare_cosine, "q . k / (|q| |k|)",  declare_scaled_dot, project_keys_cosine,   scores_cosine)         \
+    ROW(sum,        "sum of q + k",        declare_scaled_dot, project_keys,          scores_sum)            \
+    ROW(none,       "0",                   declare_nothing,    project_keys,          scores_none)
 /* clang-format on */
 
 #define SCORE_ROW(name, ...)  {#name, __VA_ARGS__},
@@ -180,3 +229,9 @@ static void declare_concat(ParamSet *params, Attention *a) {
 const AttentionScore ATTENTION_SCORES[] = {SCORE_TABLE(SCORE_ROW)};
 const int ATTENTION_SCORE_COUNT = sizeof ATTENTION_SCORES / sizeof *ATTENTION_SCORES;
 const char ATTENTION_NAMES[] = SCORE_TABLE(SCORE_NAME);
+
+int attention_score_named(const char *name) {
+    int score = 0;
+    while (strcmp(ATTENTION_SCORES[score].name, name) != 0) score++;
+    return score;
+}

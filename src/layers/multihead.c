@@ -3,11 +3,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include "num/notes.h"
 
 Multihead multihead_new(ParamSet *params, const char *name, int size, int source_size, int heads,
                         int max_relative_position) {
     assert(size % heads == 0);
     Multihead m = {
+        .name = params_keep_name(params, name),
         .heads = heads,
         .size = size,
         .query = linear_new(params, param_name(name, "query"), size, size, false),
@@ -23,8 +25,11 @@ Multihead multihead_new(ParamSet *params, const char *name, int size, int source
 }
 
 KeysValues multihead_project(Tape *tape, const Multihead *m, Tensor *source) {
-    return (KeysValues){.keys = linear_apply(tape, &m->key, source),
-                        .values = linear_apply(tape, &m->value, source)};
+    KeysValues kv = {.keys = linear_apply(tape, &m->key, source),
+                     .values = linear_apply(tape, &m->value, source)};
+    note(tape, m->name, "keys", kv.keys);
+    note(tape, m->name, "values", kv.values);
+    return kv;
 }
 
 /* What the distance to each key adds to its score: query . vector of the distance. */
@@ -41,12 +46,17 @@ static Tensor *distance_scores(Tape *tape, const Multihead *m, Tensor *query, co
  * 11.5.1 and 11.5.2. The W_i of all heads are one matrix. */
 Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysValues *kv, const Spans *spans,
                          const int *position, AttentionDropout dropout, Tensor **weights) {
-    Tensor *query =
-        op_scale(tape, linear_apply(tape, &m->query, x), (real)(1 / sqrt(m->size / (double)m->heads)));
+    Tensor *query = linear_apply(tape, &m->query, x);
+    note(tape, m->name, "query", query);
+    query = op_scale(tape, query, (real)(1 / sqrt(m->size / (double)m->heads)));
     DotScore form = {.heads = m->heads, .scale = 1};
     Tensor *scores = kv->key_rows ? op_score_gathered(tape, query, kv->key_rows, m->heads, spans)
                                   : op_score_dot(tape, query, kv->keys, &form, spans);
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
-    return linear_apply(tape, &m->output, attention_context(tape, *weights, kv, spans, dropout));
+    Tensor *context = attention_context(tape, *weights, kv, spans, dropout);
+    note_spans(tape, m->name, "scores", scores, spans);
+    note_spans(tape, m->name, "weights", *weights, spans);
+    note(tape, m->name, "context", context);
+    return linear_apply(tape, &m->output, context);
 }

@@ -11,6 +11,7 @@
 #include "layers/attention.h"
 
 typedef struct {
+    const char *name; /* prefix of its parameters */
     int heads, size;
     Linear query, key, value, output;
     int max_relative_position; /* the largest distance that is told apart; 0: no relative positions */

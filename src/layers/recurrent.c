@@ -1,12 +1,15 @@
 /* recurrent.c - one step of a GRU or an LSTM, and a layer of such steps. */
 #include "layers/recurrent.h"
 
+#include "num/notes.h"
+
 const char *cell_name(CellKind kind) { return kind == CELL_LSTM ? "lstm" : "gru"; }
 int cell_gates(CellKind kind) { return kind == CELL_LSTM ? 4 : 3; }
 
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm) {
     int gates = cell_gates(kind) * hidden;
     Cell cell = {
+        .name = params_keep_name(params, name),
         .kind = kind,
         .hidden = hidden,
         .input = linear_new(params, param_name(name, "input"), inputs, gates, true),
@@ -39,6 +42,11 @@ CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState 
     else
         after.h = op_gru(tape, projection, state, before.h);
     return after;
+}
+
+void cell_note(Tape *tape, const Cell *cell, CellState state) {
+    note(tape, cell->name, "hidden", state.h);
+    if (state.c) note(tape, cell->name, "memory", state.c);
 }
 
 CellState cell_rows(Tape *tape, CellState state, int first, int rows) {
@@ -78,5 +86,6 @@ CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed,
     }
     CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL, NULL};
     tape_sequence_end(tape);
+    cell_note(tape, cell, all);
     return all;
 }

@@ -26,6 +26,7 @@ typedef struct {
 } CellState;
 
 typedef struct {
+    const char *name; /* prefix of its parameters */
     CellKind kind;
     int hidden;
     Linear input, state;
@@ -44,6 +45,8 @@ Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x);
 /* The same, normalized: what cell_step wants. Split so that further inputs can be added in between. */
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection);
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before);
+/* Note the state as the cell's "hidden" and "memory". */
+void cell_note(Tape *tape, const Cell *cell, CellState state);
 
 /* The same view of every part of a state, and rows picked from every part (as op_gather). */
 CellState cell_rows(Tape *tape, CellState state, int first, int rows);

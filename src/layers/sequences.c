@@ -40,6 +40,12 @@ const Spans *sequences_spans(Tape *tape, const Sequences *s, bool causal) {
     return spans_new(tape, first, length, s->rows);
 }
 
+const Spans *sequences_spans_before(Tape *tape, const Sequences *s) {
+    int *first = tape_alloc(tape, (size_t)s->rows * sizeof *first);
+    for (int r = 0; r < s->rows; r++) first[r] = s->start[s->sentence[r]];
+    return spans_new(tape, first, s->position, s->rows);
+}
+
 /* Ranks sentences by length with a stable counting sort. */
 Packed *packed_new(Tape *tape, const int *lengths, int B) {
     Packed *p = tape_alloc(tape, sizeof *p);

@@ -29,6 +29,8 @@ const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint
 
 /* Each row looks at its whole sentence, or only as far as itself. */
 const Spans *sequences_spans(Tape *tape, const Sequences *sequences, bool causal);
+/* Each row looks at the rows before it in its sentence: the first one at none. */
+const Spans *sequences_spans_before(Tape *tape, const Sequences *sequences);
 
 typedef struct {
     int B, rows, steps;

@@ -2,9 +2,11 @@
 #include "layers/transformer.h"
 
 #include <string.h>
+#include "num/notes.h"
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *f) {
-    TransformerBlock b = {.norm = f->norm, .crosses = f->source_size > 0};
+    TransformerBlock b = {
+        .name = params_keep_name(params, name), .norm = f->norm, .crosses = f->source_size > 0};
     b.self =
         multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads, f->max_relative_position);
     b.self_norm = norm_new(params, param_name(name, "self_norm"), f->size, true);
@@ -82,6 +84,7 @@ static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, co
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                         int index) {
     uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
+    note(tape, b->name, "input", x);
     x = self_attention(tape, b, x, run, index, stream);
     if (b->crosses) x = cross_attention(tape, b, x, run, index, stream + 2);
     return feed_forward(tape, b, x, run, stream + 4);

@@ -22,6 +22,7 @@ typedef struct {
 } TransformerForm;
 
 typedef struct {
+    const char *name; /* prefix of its parameters */
     NormPlace norm;
     bool crosses;
     Multihead self, cross;

@@ -47,7 +47,7 @@ const Option TEXT_OPTIONS[] = {
     {.key = "text.normalize", TEXT(CHOICE, normalize), .fallback = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
     {.key = "text.lowercase", TEXT(BOOL, lowercase), .fallback = "false",
-     .help = "lower the case of all text"},
+     .help = "lower the case of all text, character by character: not folded"},
     {.key = "text.bpe_merges", TEXT(INT, bpe_merges), .fallback = "8000", .max = 1e6, .arg = "N",
      .help = "byte-pair merges to learn"},
     {.key = "text.bpe_marker", TEXT(CHOICE, bpe_marker), .fallback = "prefix", .choices = BPE_MARKER_CHOICES,
@@ -101,11 +101,14 @@ const Option MODEL_OPTIONS[] = {
      .arg = "KIND", .help = "first recurrent state: from the mean annotation, or the encoder's final states"},
     {.key = "model.decoder.input_feeding", MODEL(BOOL, input_feeding), .fallback = "false",
      .help = "luong: the attentional vector is also input of the next step"},
+    {.key = "model.decoder.self_attention", MODEL(BOOL, decoder_self_attention), .fallback = "false",
+     .help = "the readout of a recurrent decoder also looks at the decoder's own earlier outputs"},
     {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
      .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
                             "(luong: size of its vector, embedding or hidden)"},
     {.key = "model.attention", MODEL(CHOICE, attention), .fallback = "additive", .choices = ATTENTION_CHOICES,
-     .arg = "NAME", .help = "attention score function of recurrent decoders"},
+     .arg = "NAME", .help = "attention score function of recurrent decoders; none: no attention, they read "
+                            "the encoder's final state at every step"},
     {.key = "model.attention_size", MODEL(INT, attention_size), .fallback = "0", .max = 65536, .arg = "N",
      .help = "hidden units of the scores additive and concat; 0 = as the states"},
     {.key = "model.heads", MODEL(INT, heads), .fallback = "4", .min = 1, .max = 1024, .arg = "N",
@@ -167,7 +170,8 @@ const Option TRAIN_OPTIONS[] = {
      .help = "Adam: added to the root"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
      .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
-     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, linearly to 0"},
+     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
+             "linearly to 0 at the end"},
     {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
      .help = "updates of linear warm-up"},
     {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",
@@ -315,18 +319,40 @@ static Status check_start(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+/* Self-attention stands between the last output and the output layer. */
+static Status check_self_attention(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (!m->decoder_self_attention) return STATUS_OK;
+    if (m->decoder_style == DECODER_TRANSFORMER) {
+        s = status_fail(s,
+                        "model.decoder.self_attention is for recurrent decoders: a Transformer has its own");
+        return status_hint(s, "leave it off, or choose another model.decoder.style");
+    }
+    if (m->readout == READOUT_LINEAR && m->decoder_style != DECODER_LUONG) {
+        s = status_fail(s,
+                        "model.decoder.self_attention has no reader: a linear readout sees the state alone");
+        return status_hint(s, "set model.decoder.readout = \"deep\", or leave self-attention off");
+    }
+    if (m->input_feeding) {
+        s = status_fail(s, "model.decoder.self_attention and model.decoder.input_feeding exclude each other");
+        return status_hint(s, "both are ways to remember what was translated: choose one");
+    }
+    return STATUS_OK;
+}
+
 static Status check_styles(const ModelOptions *m) {
     Status s = STATUS_USAGE;
     if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
         s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
         return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");
     }
+    TRY(check_self_attention(m));
     if (m->encoder_style == ENCODER_CONV && m->positions == POSITIONS_RELATIVE) {
         s = status_fail(s, "model.positions = \"relative\" changes attention scores, convolutions have none");
         return status_hint(s, "choose sinusoidal, learned or none");
     }
     const char *score = ATTENTION_SCORES[m->attention].name;
-    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot")) {
+    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot") != 0) {
         s = status_fail(
             s, "a Transformer decoder attends by scaled dot products, not by model.attention = \"%s\"",
             score);

@@ -35,6 +35,7 @@ typedef struct {
     int decoder_layers;
     int decoder_start; /* DecoderStart */
     bool input_feeding;
+    bool decoder_self_attention; /* of recurrent decoders */
     int readout; /* Readout */
 
     int attention;      /* row of the score table */

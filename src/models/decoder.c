@@ -9,6 +9,10 @@ int decoder_readout_size(const ModelOptions *o) {
     return o->decoder_style != DECODER_TRANSFORMER && o->readout == READOUT_DEEP ? o->embedding : o->hidden;
 }
 
+bool decoder_attends(const ModelOptions *o) {
+    return o->decoder_style == DECODER_TRANSFORMER || !attention_is_none(o->attention);
+}
+
 Decoder decoder_new(ParamSet *params, const ModelOptions *o) {
     Decoder d = {.options = o};
     if (is_transformer(&d))

@@ -9,6 +9,10 @@
  *   luong        the query is the output of this step; context and output make the attentional vector that
  *                the output layer reads, with input feeding also the next step (Luong et al. 2015, sections 3
  *                and 3.3)
+ * With the attention score "none" c_t is the same at every step: the encoder's last annotation (Cho et al.
+ * 2014; Sutskever et al. 2014; Dive into Deep Learning, section 10.7.3).
+ * With self-attention the readout also reads a context of the decoder's own earlier outputs
+ * (layers/intra_attention.h).
  * Further layers stand on the first one of each. What needs only tokens (the first projection) and what needs
  * only results (the readout) are kept out of the recurrence, so that training does them once for all steps.
  *
@@ -25,12 +29,13 @@
 #ifndef MODELS_DECODER_H
 #define MODELS_DECODER_H
 
+#include "layers/intra_attention.h"
 #include "models/encoder.h"
 #include "models/state.h"
 
 typedef struct {
     const ModelOptions *options;
-    Attention attention;
+    Attention attention, intra; /* to the source; to its own earlier outputs, with self-attention */
     Cell cell[MODEL_MAX_LAYERS];
     Linear context; /* bahdanau: from the context into the gates of layer 0 */
     Linear feed;    /* input feeding: from the attentional vector into them */
@@ -38,6 +43,7 @@ typedef struct {
     Linear start_h[MODEL_MAX_LAYERS],
         start_c[MODEL_MAX_LAYERS];                   /* START_MEAN: mean annotation to first state */
     Linear read_state, read_context, read_embedding; /* READOUT_DEEP and luong */
+    Linear read_intra;                               /* self-attention */
     Norm read_norm;
 } RecurrentDecoder;
 
@@ -49,7 +55,8 @@ typedef struct {
 
 Decoder decoder_new(ParamSet *params, const ModelOptions *options); /* `options` is kept */
 int decoder_readout_size(const ModelOptions *options);              /* E: columns of the output table */
-/* Set encoded->source and encoded->initial. */
+bool decoder_attends(const ModelOptions *options);                  /* to the source, at every step */
+/* Set encoded->source and encoded->initial; without attention also encoded->start, one row a sentence. */
 void decoder_prepare(Tape *tape, const Decoder *decoder, const EncoderOutput *output, Tensor *annotations,
                      Encoded *encoded);
 /* Before the first step, on a tape that does not record: whatever need not be made at every step. */

@@ -1,6 +1,9 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
 #include "models/decoder.h"
+
+#include <assert.h>
 #include "models/dropout_streams.h"
+#include "num/notes.h"
 
 /* ---- declaring ---- */
 
@@ -37,6 +40,10 @@ RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) 
     }
     if (is_deep(o) && o->decoder_style != DECODER_LUONG)
         d.read_embedding = linear_new(params, "decoder.readout.embedding", D, E, false);
+    if (o->decoder_self_attention) {
+        d.intra = intra_attention_new(params, "decoder.self_attention", H);
+        d.read_intra = linear_new(params, "decoder.readout.self_attention", H, E, false);
+    }
     return d;
 }
 
@@ -45,10 +52,11 @@ RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) 
 typedef struct {
     CellState layer[MODEL_MAX_LAYERS];
     Tensor *vector; /* input feeding: the attentional vector of the step before, else NULL */
+    KvCache cache;  /* self-attention: the outputs of earlier steps */
 } Recurrence;
 
 static Recurrence unpack(const ModelOptions *o, const DecoderState *state) {
-    Recurrence r = {0};
+    Recurrence r = {.cache = state->cache};
     Tensor *const *next = state->part;
     for (int l = 0; l < o->decoder_layers; l++) {
         r.layer[l].h = *next++;
@@ -59,7 +67,7 @@ static Recurrence unpack(const ModelOptions *o, const DecoderState *state) {
 }
 
 static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
-    DecoderState state = {0};
+    DecoderState state = {.cache = r->cache};
     for (int l = 0; l < o->decoder_layers; l++) {
         state.part[state.parts++] = r->layer[l].h;
         if (r->layer[l].c) state.part[state.parts++] = r->layer[l].c;
@@ -68,15 +76,28 @@ static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
     return state;
 }
 
+/* Set what is seen of the source. Without attention that is one row, in which every weight is 1, so that
+ * nothing below need know of it. */
+static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    if (!decoder_attends(d->options)) {
+        int *start = tape_alloc(tape, ((size_t)encoded->B + 1) * sizeof *start);
+        for (int b = 0; b <= encoded->B; b++) start[b] = b;
+        annotations = encoder_last(tape, d->options, annotations, encoded->start, encoded->B);
+        encoded->start = start;
+    }
+    encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
+    tape_phase(tape, before);
+}
+
 void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const EncoderOutput *output,
                                Tensor *annotations, Encoded *encoded) {
     const ModelOptions *o = d->options;
     Recurrence first = {0};
     Tensor *mean = NULL;
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
-    encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
-    tape_phase(tape, before);
-    if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, annotations, encoded->start, encoded->B);
+    const int *start = encoded->start;
+    look_at(tape, d, annotations, encoded);
+    if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, annotations, start, encoded->B);
     for (int l = 0; l < o->decoder_layers; l++) {
         if (!mean) {
             first.layer[l] = output->final[l];
@@ -148,16 +169,20 @@ typedef struct {
     Tensor *output; /* of the last layer */
     Context context;
     Tensor *vector; /* the attentional vector, with input feeding only */
+    Tensor *intra;  /* the context of its own earlier outputs, with self-attention only */
 } StepResult;
 
 /* c_t = sum_i alpha(s, h_i) h_i, where s is the query: Dive into Deep Learning, eq. 11.4.1. */
 static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query) {
-    AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_ATTENTION, in->row_keys};
+    double p = decoder_attends(d->options) ? d->options->dropout_attention : 0;
+    AttentionDropout dropout = {p, DROPOUT_ATTENTION, in->row_keys};
     Context context = {.spans = in->spans, .mapped = in->mapped};
     Phase before = tape_phase(tape, PHASE_ATTENTION);
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
-    if (!in->mapped)
+    if (!in->mapped) {
         context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
+        note(tape, d->attention.name, "context", context.vector);
+    }
     tape_phase(tape, before);
     return context;
 }
@@ -177,10 +202,16 @@ static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInp
     return x;
 }
 
-/* tanh(W [c_t; h_t]): Luong et al. 2015, eq. 5. */
-static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, const StepResult *step) {
+/* What a readout makes of the output and the contexts. */
+static Tensor *read_contexts(Tape *tape, const RecurrentDecoder *d, const StepResult *step) {
     Tensor *sum = linear_apply(tape, &d->read_state, step->output);
     sum = add_context(tape, &d->read_context, CONTEXT_TO_READOUT, &step->context, sum);
+    return step->intra ? linear_add(tape, &d->read_intra, step->intra, sum) : sum;
+}
+
+/* tanh(W [c_t; h_t]): Luong et al. 2015, eq. 5. */
+static Tensor *attentional_vector(Tape *tape, const RecurrentDecoder *d, const StepResult *step) {
+    Tensor *sum = read_contexts(tape, d, step);
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
 
@@ -227,10 +258,14 @@ static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult 
     if (step->vector) return step->vector;
     if (o->decoder_style == DECODER_LUONG) return attentional_vector(tape, d, step);
     if (!is_deep(o)) return step->output;
-    Tensor *sum = linear_apply(tape, &d->read_state, step->output);
-    sum = add_context(tape, &d->read_context, CONTEXT_TO_READOUT, &step->context, sum);
-    sum = linear_add(tape, &d->read_embedding, embedded, sum);
+    Tensor *sum = linear_add(tape, &d->read_embedding, embedded, read_contexts(tape, d, step));
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
+}
+
+static void show(const Tensor *weights, const Spans *spans, AttentionWeights *attention) {
+    attention->weights = weights->data;
+    attention->start = spans->start;
+    attention->length = spans->length;
 }
 
 Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
@@ -243,19 +278,40 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Enco
                     .mapped = prepared ? encoded->mapped : NULL};
     Recurrence recurrence = unpack(d->options, state);
     StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
-    *state = pack(d->options, &recurrence);
-    if (attention) {
-        attention->weights = result.context.weights->data;
-        attention->start = spans->start;
-        attention->length = spans->length;
+    IntraAttention intra = {0};
+    if (d->intra.score) {
+        intra = intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache);
+        result.intra = intra.context;
     }
+    *state = pack(d->options, &recurrence);
+    if (attention && attention->own && intra.weights)
+        show(intra.weights, intra.spans, attention);
+    else if (attention && !attention->own && decoder_attends(d->options))
+        show(result.context.weights, spans, attention);
     return read_out(tape, d, &result, embedded);
 }
 
 /* ---- all steps ---- */
 
+static void note_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
+    for (int l = 0; l < d->options->decoder_layers; l++) cell_note(tape, &d->cell[l], state->layer[l]);
+}
+
+/* The contexts of all outputs, whose rows and those of the result are in the order of time steps. */
+static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Sequences *target,
+                              const SequenceSteps *steps, Tensor *outputs) {
+    AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_INTRA_ATTENTION, target->row_keys};
+    Phase before = tape_phase(tape, PHASE_ATTENTION);
+    outputs = op_gather(tape, outputs, steps->place, target->rows);
+    Tensor *contexts = intra_attention_all(tape, &d->intra, outputs, target, dropout);
+    contexts = op_gather(tape, contexts, steps->row, target->rows);
+    tape_phase(tape, before);
+    return contexts;
+}
+
 /* The first `rows` sentences of the state: those that still run. */
 static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
+    assert(state->layer[0].h);
     if (state->layer[0].h->rows == rows) return;
     for (int l = 0; l < o->decoder_layers; l++) state->layer[l] = cell_rows(tape, state->layer[l], 0, rows);
     if (state->vector) state->vector = tape_rows(tape, state->vector, 0, rows);
@@ -280,6 +336,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
     for (int l = 0; l < d->options->decoder_layers; l++) state.layer[l].row_keys = packed->row_keys;
     StepResult last = {0};
+    note_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
         int begin = packed->offset[t], rows = packed_running(packed, t);
@@ -291,11 +348,13 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
         tape_step_begin(tape, begin, rows);
         last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);
+        note_state(tape, d, &state);
     }
     StepResult all = {.output = tape_whole(tape, last.output),
                       .context = {.vector = tape_whole(tape, last.context.vector)},
                       .vector = last.vector ? tape_whole(tape, last.vector) : NULL};
     tape_sequence_end(tape);
+    if (d->intra.score) all.intra = intra_contexts(tape, d, target, &steps, all.output);
     Phase before = tape_phase(tape, PHASE_OUTPUT);
     Tensor *readout = op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
     tape_phase(tape, before);

@@ -36,3 +36,15 @@ EncoderOutput encoder_run(Tape *tape, const Encoder *e, Tensor *x, const Sequenc
     }
     return output;
 }
+
+/* Two halves: the annotations are seen as twice as many rows, forward and backward in turn. */
+Tensor *encoder_last(Tape *tape, const ModelOptions *o, Tensor *annotations, const int *start, int B) {
+    int halves = encoder_output_size(o) / o->hidden;
+    int *index = tape_alloc(tape, (size_t)(halves * B) * sizeof *index);
+    for (int b = 0; b < B; b++) {
+        index[halves * b] = halves * (start[b + 1] - 1);
+        if (halves == 2) index[2 * b + 1] = 2 * start[b] + 1;
+    }
+    Tensor *rows = tape_reshape(tape, annotations, halves * annotations->rows, o->hidden);
+    return tape_reshape(tape, op_gather(tape, rows, index, halves * B), B, halves * o->hidden);
+}

@@ -42,6 +42,10 @@ Encoder encoder_new(ParamSet *params, const ModelOptions *options); /* `options`
 int encoder_output_size(const ModelOptions *options);               /* K */
 EncoderOutput encoder_run(Tape *tape, const Encoder *encoder, Tensor *x, const Sequences *source);
 
+/* What the encoder knows in the end [B, K]: the last annotation of each sentence; of a bidirectional RNN the
+ * forward half of the last one and the backward half of the first. `start` [B + 1] as in sequences.h. */
+Tensor *encoder_last(Tape *tape, const ModelOptions *options, Tensor *annotations, const int *start, int B);
+
 /* The three ways: for encoder.c. */
 RnnEncoder encoder_rnn_new(ParamSet *params, const ModelOptions *options);
 EncoderOutput encoder_rnn_run(Tape *tape, const RnnEncoder *encoder, Tensor *x, const Sequences *source);

@@ -15,6 +15,7 @@
 #include "base/hashmap.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/mem_scope.h"
 #include "base/sha256.h"
 #include "base/strview.h"
 #include "base/utf8.h"
@@ -83,8 +84,8 @@ static bool is_text(const uint64_t *length) {
     return utf8_valid_length((StrView){bytes, LENGTH_BYTES}) > LENGTH_BYTES - 4; /* one may be cut */
 }
 
-static Status fail_text(const SafeFile *file) {
-    Status status = bad(file, "not a model file: it looks like text");
+/* A file of another kind was named. */
+static Status hint_models(Status status) {
     return status_hint(status, "models are the best.safetensors and last.safetensors of a run directory");
 }
 
@@ -96,18 +97,20 @@ static Status read_header(SafeFile *file) {
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
     struct stat about;
+    mem_scope_file(file->fd);
     if (fstat(file->fd, &about) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
     if (S_ISDIR(about.st_mode)) return fail_folder(file);
     if (!S_ISREG(about.st_mode)) return bad(file, "not a regular file");
     uint64_t size = (uint64_t)about.st_size, length;
     if (size < LENGTH_BYTES + 2)
-        return bad(file, "too short for a safetensors file (%llu bytes)", (unsigned long long)size);
+        return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
-    if (is_text(&length)) return fail_text(file);
+    if (is_text(&length)) return hint_models(bad(file, "not a model file: it looks like text"));
     if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)
-        return bad(file, "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
-                   (unsigned long long)length, (unsigned long long)size);
+        return hint_models(bad(file,
+                               "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
+                               (unsigned long long)length, (unsigned long long)size));
     if (size > PTRDIFF_MAX) return bad(file, "too large for this machine");
     file->header_length = (size_t)length;
     file->payload_bytes = (size_t)(size - LENGTH_BYTES - length);
@@ -287,6 +290,7 @@ Status safetensors_open_unchecked(SafeFile **opened, const char *path) {
     file->fd = -1;
     *opened = NULL;
     Status status = read_file(file);
+    mem_scope_file(-1);
     if (file->fd >= 0) close(file->fd);
     if (status == STATUS_OK)
         *opened = file;
@@ -315,7 +319,7 @@ size_t safetensors_count(const SafeFile *file) { return file->count; }
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index) { return &file->entries[index].tensor; }
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name) {
-    int index = hashmap_get(file->by_name, sv(name), -1);
+    int index = (int)hashmap_get(file->by_name, sv(name), -1);
     return index < 0 ? NULL : &file->entries[index].tensor;
 }
 

@@ -8,11 +8,13 @@
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
 #include "num/kern.h"
+#include "num/notes.h"
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
     Segmenter *source, *target;
     ParamSet *params;
+    bool is_view;                             /* the parameters are another one's */
     const Param *source_table, *target_table; /* embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
@@ -27,8 +29,16 @@ Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
     bool transformer = o->decoder_style == DECODER_TRANSFORMER;
-    *layers = transformer ? o->decoder_layers : 1;
-    *heads = transformer ? o->heads : 1;
+    *layers = transformer ? o->decoder_layers : decoder_attends(o);
+    *heads = transformer ? o->heads : decoder_attends(o);
+}
+
+Status seq2seq_check_attention(const Seq2Seq *model) {
+    if (decoder_attends(&model->config.model)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "
+                              "nothing that says which words belong together");
+    return status_hint(STATUS_USAGE, "train one with a score function; of several models that vote, the "
+                                     "attention of the first one counts");
 }
 
 static void declare_tables(Seq2Seq *m) {
@@ -67,9 +77,19 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     return m;
 }
 
+Seq2Seq *seq2seq_view(const Seq2Seq *model) {
+    Seq2Seq *view = mem_alloc(1, sizeof *view);
+    *view = *model;
+    view->source = segmenter_view(model->source);
+    view->target =
+        model->target == model->source ? segmenter_retain(view->source) : segmenter_view(model->target);
+    view->is_view = true;
+    return view;
+}
+
 void seq2seq_free(Seq2Seq *model) {
     if (!model) return;
-    params_free(model->params);
+    if (!model->is_view) params_free(model->params);
     segmenter_free(model->source);
     segmenter_free(model->target);
     mem_free(model);
@@ -114,6 +134,8 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int 
     EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
     Tensor *annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
+    note(tape, "source", "embedded", x);
+    note(tape, "encoder", "annotations", annotations);
     tape_phase(tape, PHASE_DECODER);
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape, .B = B, .start = source->start};
@@ -129,14 +151,24 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources,
 
 enum { PART_TOKENS = 512 };
 
+/* Rows that the decoder looks at, of sentences of so many tokens. */
+static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int B) {
+    if (decoder_attends(&m->config.model)) return tokens;
+    int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
+    for (int b = 0; b < B; b++) rows[b] = 1;
+    return rows;
+}
+
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
                                  int B) {
-    const int *rows = lengths_with_end(tape, sources, B);
-    Encoded *whole = encoded_join(tape, rows, B);
-    int parts = whole->start[B] / PART_TOKENS + 1, share = whole->start[B] / parts;
+    const int *tokens = lengths_with_end(tape, sources, B);
+    Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
+    int total = 0;
+    for (int b = 0; b < B; b++) total += tokens[b];
+    int parts = total / PART_TOKENS + 1, share = total / parts;
     for (int first = 0, end; first < B; first = end) {
-        for (end = first + 1; end < B && whole->start[end + 1] - whole->start[first] <= share + rows[end];)
-            end++;
+        int size = tokens[first];
+        for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
         tape_reset(scratch);
         encoded_add(tape, whole, first, encode(model, scratch, sources + first, end - first, NULL, true));
     }
@@ -201,6 +233,7 @@ int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
     return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
 }
 
+/* What the output layer reads for all rows of the reference target, and the labels of those rows. */
 typedef struct {
     Tensor *readout;   /* [rows, E] */
     const int *labels; /* [rows] */
@@ -229,6 +262,8 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
     tape_phase(tape, before);
+    note(tape, "target", "embedded", embedded);
+    note(tape, "decoder", "readout", readout);
     return (Forced){readout, labels};
 }
 
@@ -266,4 +301,9 @@ Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch
     Tensor *p = seq2seq_logits(m, tape, run_forced(m, tape, &plain).readout);
     for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
     return p;
+}
+
+Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
+    TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
+    return seq2seq_logits(m, tape, run_forced(m, tape, &batch).readout);
 }

@@ -13,7 +13,7 @@
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that
  *         use it, so keep it on a tape of its own, where the steps of a Transformer also leave their keys and
  *         values; a step may use another tape than the one its input state lives on
- * Threads the model is read-only; each thread has its own tapes
+ * Threads the model is read-only but for its segmenters; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
 #define MODELS_SEQ2SEQ_H
@@ -27,12 +27,18 @@ typedef struct Seq2Seq Seq2Seq;
  * them memory. */
 Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target);
 void seq2seq_free(Seq2Seq *model);
+/* The same model with segmenters of its own, for one more thread to translate text with; `model` outlives
+ * it. */
+Seq2Seq *seq2seq_view(const Seq2Seq *model);
 ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
-/* How many layers of the decoder look at the source, with how many heads. */
+/* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
+ */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
+/* STATUS_USAGE if the model has no attention to the source to show. */
+Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);
@@ -77,6 +83,9 @@ int seq2seq_passes(const Seq2Seq *model, uint64_t seed_update);
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 
+/* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
+ * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
+Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
 /* The distributions of all target tokens [tokens with </s>, V], given those before them; no dropout. */
 Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
 /* seq2seq_loss where such distributions of a teacher have a share of the loss. */

@@ -13,8 +13,8 @@
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
 /* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each
- * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Transformer: no parts, but
- * the keys and values of earlier steps. */
+ * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Decoders that look at their
+ * own earlier steps, the Transformer and recurrent ones with self-attention: the keys and values of those. */
 typedef struct {
     Tensor *part[STATE_PARTS];
     int parts;
@@ -25,9 +25,11 @@ typedef struct {
 enum { CONTEXT_TO_STATE, CONTEXT_TO_READOUT, CONTEXT_MAPS };
 
 typedef struct {
-    Tape *tape; /* where it lives; steps of a Transformer leave their keys and values there */
+    Tape *tape; /* where it lives; steps leave their keys and values there, for later ones */
     int B;
-    const int *start; /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of the annotations */
+    /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of what the decoder looks at: its
+     * annotations or, without attention, one row. */
+    const int *start;
     KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                /* row b = sentence b */
     Tensor *mapped[CONTEXT_MAPS]; /* annotations under these maps: see decoder_prepare_steps; or NULL */
@@ -49,10 +51,11 @@ typedef struct {
 enum { ATTENTION_MEAN = -1 };
 
 /* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights
- * weights[start[r]] ... */
+ * weights[start[r]] ... Or, if `own` is set, that of a recurrent decoder to its own earlier steps. */
 typedef struct {
-    AttentionChoice choice; /* set before the step */
-    const real *weights;
+    AttentionChoice choice; /* set before the step, as the next */
+    bool own;
+    const real *weights; /* NULL of a model without such attention */
     const int *start, *length; /* [rows] */
 } AttentionWeights;
 

@@ -40,7 +40,7 @@ extern int blas_thread_shutdown_(void) __attribute__((weak));
  * They would spin for 30 ms in the way of our own, and where address space is short each would try again for
  * ever to map its buffer. A library that is linked otherwise has its own function, and what it started is
  * stopped below. */
-int blas_thread_init(void);
+__attribute__((visibility("default"))) int blas_thread_init(void);
 __attribute__((weak)) int blas_thread_init(void) {
     static bool called; /* the next line may call this again */
     if (called) return 0;

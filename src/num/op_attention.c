@@ -9,7 +9,7 @@
 Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     int *copy = tape_alloc(tape, 3 * (size_t)rows * sizeof *copy);
     Spans *s = tape_alloc(tape, sizeof *s);
-    *s = (Spans){.rows = rows, .first = copy, .length = copy + rows, .start = copy + 2 * rows};
+    *s = (Spans){.rows = rows, .first = copy, .length = copy + rows, .start = copy + 2 * (size_t)rows};
     memcpy(copy, first, (size_t)rows * sizeof *copy);
     memcpy(copy + rows, length, (size_t)rows * sizeof *copy);
     size_t total = 0; /* grows with the square of the length where tokens look at each other */

@@ -20,6 +20,7 @@ void params_free(ParamSet *params) {
         mem_free(p);
     }
     mem_free(params->items);
+    strlist_free(&params->names);
     mem_free(params->data);
     mem_free(params);
 }
@@ -40,6 +41,11 @@ Param *params_add(ParamSet *params, const char *name, int rows, int columns, Ini
     size_t size = (size_t)rows * (size_t)columns;
     params->size += (size + 15) / 16 * 16;
     return p;
+}
+
+const char *params_keep_name(ParamSet *params, const char *name) {
+    strlist_add(&params->names, sv(name));
+    return params->names.items[params->names.count - 1];
 }
 
 real *params_block(const ParamSet *params) {

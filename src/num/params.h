@@ -12,6 +12,7 @@
 #define NUM_PARAMS_H
 
 #include <stdint.h>
+#include "base/strview.h"
 #include "num/kern.h"
 #include "num/tensor.h"
 
@@ -48,7 +49,8 @@ typedef struct {
     Param **items;
     int count;
     size_t capacity;
-    size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
+    StrList names; /* of params_keep_name */
+    size_t size;   /* numbers in a block; each parameter starts at a multiple of 16 */
     real *data;
     WeightFormat format; /* of packed copies; the same for all, and not changed once there are some */
     bool packs_backward; /* params_pack also makes the copies that backward passes use */
@@ -59,6 +61,8 @@ void params_free(ParamSet *params);
 /* Declare a parameter. All are declared before params_allocate. `name` is copied. */
 Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
                   Packing packing);
+/* A copy of `name` that lives as long as the parameters, for what is made of several. */
+const char *params_keep_name(ParamSet *params, const char *name);
 void params_allocate(ParamSet *params);
 /* Each parameter from its own random stream: (seed, its name). Allocates if that was not done. */
 void params_initialize(ParamSet *params, uint64_t seed);

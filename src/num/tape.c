@@ -117,7 +117,7 @@ Tensor *tape_whole(Tape *tape, const Tensor *step) {
         const Tensor *b = &s->buffer[i];
         if (step->data >= b->data && step->data < b->data + tensor_size(b)) return keep(tape, *b);
     }
-    assert(!"tape_whole: the tensor was not made inside a step");
+    assert(false && "tape_whole: the tensor was not made inside a step");
     return NULL;
 }
 

@@ -26,6 +26,7 @@
 
 typedef struct Node Node;
 typedef struct TapeSequence TapeSequence;
+typedef struct Notes Notes;
 typedef struct WeightGradient WeightGradient; /* num/product.h */
 
 typedef struct Tape {
@@ -41,6 +42,7 @@ typedef struct Tape {
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
     Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
+    Notes *notes;           /* num/notes.h, or NULL */
 } Tape;
 
 Tape *tape_new(const ParamSet *params, bool record);

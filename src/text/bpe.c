@@ -27,6 +27,7 @@ struct Bpe {
     int *made_by; /* [symbol] the first merge that makes it, or NONE */
     size_t made_capacity;
     BigramMap ranks;
+    bool is_view; /* all above is another one's */
 
     /* Scratch of bpe_apply: the word as a linked list of symbols, and the merges that could be done. */
     int *symbol, *next, *previous;
@@ -43,12 +44,28 @@ Bpe *bpe_new(BpeMarker marker) {
     return bpe;
 }
 
-void bpe_free(Bpe *bpe) {
-    if (!bpe) return;
+Bpe *bpe_view(const Bpe *bpe) {
+    Bpe *view = mem_alloc(1, sizeof *view);
+    *view = (Bpe){.marker = bpe->marker,
+                  .symbols = bpe->symbols,
+                  .merges = bpe->merges,
+                  .count = bpe->count,
+                  .made_by = bpe->made_by,
+                  .ranks = bpe->ranks,
+                  .is_view = true};
+    return view;
+}
+
+static void merges_free(Bpe *bpe) {
     hashmap_free(bpe->symbols);
     mem_free(bpe->merges);
     mem_free(bpe->made_by);
     bigram_free(&bpe->ranks);
+}
+
+void bpe_free(Bpe *bpe) {
+    if (!bpe) return;
+    if (!bpe->is_view) merges_free(bpe);
     mem_free(bpe->symbol);
     mem_free(bpe->next);
     mem_free(bpe->previous);
@@ -69,7 +86,7 @@ void bpe_merge(const Bpe *bpe, size_t rank, StrView *left, StrView *right) {
 
 static int intern(Bpe *bpe, StrView text) {
     size_t before = hashmap_count(bpe->symbols);
-    int id = *hashmap_slot(bpe->symbols, text, (int)before);
+    int id = (int)*hashmap_slot(bpe->symbols, text, (int)before);
     if ((size_t)id == before) {
         MEM_GROW(bpe->made_by, bpe->made_capacity, before + 1);
         bpe->made_by[id] = NONE;
@@ -156,7 +173,7 @@ static size_t split_units(Bpe *bpe, StrView word) {
         size_t length = bpe_unit(bpe->marker, word, position);
         MEM_GROW(bpe->symbol, bpe->symbol_capacity, count + 1);
         MEM_GROW(bpe->start, bpe->start_capacity, count + 2);
-        bpe->symbol[count] = hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
+        bpe->symbol[count] = (int)hashmap_get(bpe->symbols, (StrView){word.data + position, length}, NONE);
         bpe->start[count++] = position;
         position += length;
         bpe->start[count] = position;
@@ -179,7 +196,7 @@ static void merge_at(Bpe *bpe, int rank, int at) {
     memcpy(joined, left.data, left.length);
     memcpy(joined + left.length, right.data, right.length);
     int gone = bpe->next[at], after = bpe->next[gone];
-    bpe->symbol[at] = hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
+    bpe->symbol[at] = (int)hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
     bpe->symbol[gone] = NONE;
     bpe->next[at] = after;
     if (after != NONE) bpe->previous[after] = at;
@@ -241,7 +258,7 @@ void bpe_apply_dropout(Bpe *bpe, StrView word, double p, Rng *rng, BpePiece piec
 }
 
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right) {
-    int symbol = hashmap_get(bpe->symbols, piece, NONE);
+    int symbol = (int)hashmap_get(bpe->symbols, piece, NONE);
     if (symbol == NONE || bpe->made_by[symbol] == NONE) return false;
     Merge merge = bpe->merges[bpe->made_by[symbol]];
     size_t cut = hashmap_key(bpe->symbols, (size_t)merge.left).length;

@@ -29,6 +29,8 @@ typedef struct Bpe Bpe;
 
 Bpe *bpe_new(BpeMarker marker);
 void bpe_free(Bpe *bpe);
+/* The same merges for one more thread to apply; `bpe`, which must not change, outlives it. */
+Bpe *bpe_view(const Bpe *bpe);
 BpeMarker bpe_marker(const Bpe *bpe);
 size_t bpe_count(const Bpe *bpe); /* merges */
 void bpe_merge(const Bpe *bpe, size_t rank, StrView *left, StrView *right);

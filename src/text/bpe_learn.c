@@ -105,14 +105,14 @@ static void queue_touched(Learner *learner) {
     learner->touched_count = 0;
 }
 
-static void add_word(Learner *learner, int word, StrView text, int count, BpeMarker marker) {
+static void add_word(Learner *learner, int word, StrView text, int64_t count, BpeMarker marker) {
     learner->start[word] = learner->cell_count;
     learner->weight[word] = count;
     if (text.length > BPE_LEARN_LONGEST) return; /* no word of any language; merging it would take for ever */
     for (size_t position = 0; position < text.length;) {
         size_t length = bpe_unit(marker, text, position);
         int known = (int)hashmap_count(learner->symbols);
-        int symbol = *hashmap_slot(learner->symbols, (StrView){text.data + position, length}, known);
+        int symbol = (int)*hashmap_slot(learner->symbols, (StrView){text.data + position, length}, known);
         MEM_GROW(learner->cells, learner->cell_capacity, learner->cell_count + 1);
         learner->cells[learner->cell_count++] = symbol;
         position += length;
@@ -218,7 +218,8 @@ Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count
         strbuf_clear(&joined);
         strbuf_add(&joined, left);
         strbuf_add(&joined, right);
-        int made = *hashmap_slot(learner.symbols, strbuf_view(&joined), (int)hashmap_count(learner.symbols));
+        int known = (int)hashmap_count(learner.symbols);
+        int made = (int)*hashmap_slot(learner.symbols, strbuf_view(&joined), known);
         merge_pair(&learner, best, made, number);
     }
     strbuf_free(&joined);

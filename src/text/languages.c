@@ -58,10 +58,26 @@ StrView language_code(StrView name) {
     return (StrView){0};
 }
 
+StrView language_name(StrView code) {
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (sv_equal(code, sv(NAMES[i][1]))) return sv(NAMES[i][0]);
+    return code;
+}
+
 bool language_same(StrView a, StrView b) {
     StrView code = language_code(a);
     return equal_ignoring_case(sv_trim(a), sv_trim(b)) ||
            (code.length > 0 && sv_equal(code, language_code(b)));
+}
+
+Status languages_split(const char *value, StrView *source, StrView *target) {
+    size_t length = strcspn(value, "-:,");
+    *source = (StrView){value, length};
+    *target = sv(value + length + (value[length] != 0));
+    if (source->length && target->length && !strpbrk(target->data, "-:,") && !language_same(*source, *target))
+        return STATUS_OK;
+    return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),
+                       "write --languages en-de, the language to translate from first");
 }
 
 bool languages_header(StrView line, StrView *first, StrView *second) {

@@ -3,18 +3,23 @@
  * Known are the two-letter codes of ISO 639-1 in lower or upper case, the English names of the larger
  * languages in any case, and the neutral pair source (src) and target (tgt, trg).
  *
- * Fails   never
+ * Fails   languages_split; STATUS_USAGE
  */
 #ifndef TEXT_LANGUAGES_H
 #define TEXT_LANGUAGES_H
 
+#include "base/status.h"
 #include "base/strview.h"
 
 /* "en" for "en", "EN", "English": one spelling of all names of a language; empty if it is none. The result
  * lives for ever. */
 StrView language_code(StrView name);
+/* "english" for "en"; a code without a name is its own. */
+StrView language_name(StrView code);
 /* Do both name one language? Equal names do, known or not. */
 bool language_same(StrView a, StrView b);
+/* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ. */
+Status languages_split(const char *value, StrView *source, StrView *target);
 /* Does this line of a TSV file name two languages in its first two columns? */
 bool languages_header(StrView line, StrView *first, StrView *second);
 

@@ -34,9 +34,20 @@ Segmenter *segmenter_retain(Segmenter *segmenter) {
     return segmenter;
 }
 
+Segmenter *segmenter_view(const Segmenter *segmenter) {
+    Segmenter *view = segmenter_new();
+    view->tokenizer = segmenter->tokenizer;
+    view->normalize = segmenter->normalize;
+    view->lowercase = segmenter->lowercase;
+    view->vocab = segmenter->vocab;
+    view->bpe = segmenter->bpe ? bpe_view(segmenter->bpe) : NULL;
+    view->is_view = true;
+    return view;
+}
+
 void segmenter_free(Segmenter *segmenter) {
     if (!segmenter || --segmenter->references > 0) return;
-    vocab_free(segmenter->vocab);
+    if (!segmenter->is_view) vocab_free(segmenter->vocab);
     bpe_free(segmenter->bpe);
     if (segmenter->known) hashmap_free(segmenter->known);
     id_list_free(&segmenter->pool);
@@ -136,7 +147,7 @@ static void encode_token(void *context, StrView token) {
         bpe_apply_dropout(segmenter->bpe, token, encoder->dropout, encoder->rng, encode_piece, encoder);
         return;
     }
-    int at = segmenter->known ? hashmap_get(segmenter->known, token, -1) : -1;
+    int at = segmenter->known ? (int)hashmap_get(segmenter->known, token, -1) : -1;
     if (at >= 0 && encode_known(encoder, segmenter->pool.ids + at + 1, segmenter->pool.ids[at])) return;
     size_t before = encoder->ids->count;
     bpe_apply(segmenter->bpe, token, encode_piece, encoder);
@@ -230,23 +241,15 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
     return words;
 }
 
-static void add_label(const Segmenter *segmenter, StrView token, bool special, StrBuf *label) {
-    StrView end = SV(BPE_WORD_END);
-    bool last = !special && is_marked_suffix(segmenter) && sv_ends(token, end);
-    if (last) token.length -= end.length;
+static void add_label(StrView token, StrBuf *label) {
     for (size_t position = 0; position < token.length;) {
         int c = utf8_next(token, &position);
-        if (unicode_is_space(c)) c = 0x2423; /* open box: a no-break space cannot be seen */
-        if (c < ' ' || (c >= 0x7F && c < 0xA0)) c = UTF8_REPLACEMENT;
-        utf8_add(label, c);
+        utf8_add(label, c < ' ' || (c >= 0x7F && c < 0xA0) ? UTF8_REPLACEMENT : c);
     }
-    if (last) strbuf_add(label, SV(BPE_SPACE));
 }
 
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label) {
-    add_label(segmenter, vocab_token(segmenter->vocab, id), id < VOCAB_SPECIALS, label);
+    add_label(vocab_token(segmenter->vocab, id), label);
 }
 
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label) {
-    add_label(segmenter, sv(unknown), false, label);
-}
+void segmenter_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(unknown), label); }

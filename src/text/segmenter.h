@@ -12,7 +12,7 @@
  *         apart again, so nothing but single characters can be <unk>. Text that spells "<unk>", "</s>" ...
  *         never gets the id of that token
  * Owner   with a joint vocabulary both sides are the same object: use segmenter_retain / segmenter_free
- * Threads encoding uses a cache: one thread at a time per segmenter; decoding is read-only
+ * Threads encoding uses a cache: one thread at a time per segmenter, others take views; decoding is read-only
  */
 #ifndef TEXT_SEGMENTER_H
 #define TEXT_SEGMENTER_H
@@ -55,6 +55,8 @@ typedef Status (*LineSource)(void *context, StrView *line, bool *more);
 Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
+/* The same segmenter with a cache of its own; `segmenter` outlives it. */
+Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
@@ -70,9 +72,9 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);
-/* The token as a person should see it in a picture: markers shown as a leading or trailing space sign. */
+/* The token as the vocabulary has it, markers and no-break spaces too; controls become U+FFFD. */
 void segmenter_label(const Segmenter *segmenter, int id, StrBuf *label);
-void segmenter_label_unknown(const Segmenter *segmenter, const char *unknown, StrBuf *label);
+void segmenter_label_unknown(const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);

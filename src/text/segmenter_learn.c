@@ -16,10 +16,7 @@ enum {
     MOST_CODES_BYTES = 1 << 28,
 };
 
-static void add_count(HashMap *counts, StrView key, int count) {
-    int *slot = hashmap_slot(counts, key, 0);
-    *slot = *slot > INT_MAX - count ? INT_MAX : *slot + count;
-}
+static void add_count(HashMap *counts, StrView key, int64_t count) { *hashmap_slot(counts, key, 0) += count; }
 
 static void count_token(void *counts, StrView token) { add_count(counts, token, 1); }
 
@@ -39,7 +36,7 @@ static Status count_tokens(Segmenter *segmenter, LineSource lines, void *context
 
 typedef struct {
     StrView token;
-    int count;
+    int64_t count;
     bool basic; /* a single character: the last to go when max_vocab is small */
 } Entry;
 
@@ -60,7 +57,7 @@ static int by_need(const void *a, const void *b) {
     return by_count(a, b);
 }
 
-static void add_entry(EntryList *list, StrView token, int count, bool basic) {
+static void add_entry(EntryList *list, StrView token, int64_t count, bool basic) {
     if (token.length > VOCAB_TOKEN_BYTES || segmenter_is_special(token)) return;
     MEM_GROW(list->entries, list->capacity, list->count + 1);
     list->entries[list->count++] = (Entry){token, count, basic};
@@ -104,7 +101,7 @@ static HashMap *count_characters(const HashMap *words, BpeMarker marker) {
 
 typedef struct {
     HashMap *pieces;
-    int count;
+    int64_t count;
 } PieceCounter;
 
 static void count_piece(void *context, StrView piece) {
@@ -122,7 +119,7 @@ static void pass_down(const Bpe *bpe, HashMap *pieces, int below, bool kept) {
         strbuf_clear(&made);
         strbuf_add(&made, left);
         strbuf_add(&made, right);
-        int count = hashmap_get(pieces, strbuf_view(&made), 0);
+        int64_t count = hashmap_get(pieces, strbuf_view(&made), 0);
         StrView first, second;
         if (count == 0 || count >= below || !bpe_split(bpe, strbuf_view(&made), &first, &second)) continue;
         if (!kept) hashmap_set(pieces, strbuf_view(&made), 0);

@@ -14,7 +14,8 @@ struct Segmenter {
     NormalForm normalize;
     bool lowercase;
     Vocab *vocab;
-    Bpe *bpe; /* NULL for TOKENIZER_WORD */
+    Bpe *bpe;     /* NULL for TOKENIZER_WORD */
+    bool is_view; /* the vocabulary is another one's */
 
     /* Cache of pre-tokens: `known` maps to a position in `pool`, where a count stands and then the ids. */
     HashMap *known;

@@ -1,7 +1,8 @@
 /* tokenize.h - where text is cut before anything else happens to it.
  *
- *   words   the textbook's tokenizer (Zhang et al., "Dive into Deep Learning", 10.5): spaces of every kind
- *           separate words, and , . ! ? get a space before them where none is
+ *   words   the textbook's tokenizer (Zhang et al., "Dive into Deep Learning", 10.5): spaces separate words,
+ *           and , . ! ? get a space before them where none is. All of Python's white space counts; the
+ *           textbook itself knows U+0020, U+00A0 and U+202F, and keeps a thin space (U+2009) inside a word
  *   runs    for BPE_PREFIX: letters with their marks; digits; other characters. A run after a space, and the
  *           first one, starts with U+2581. An apostrophe between letters ends the run on its left ("l'"
  *           "homme", "don'" "t"). U+2581 in the text itself becomes "_": the marker is never ambiguous

@@ -28,9 +28,11 @@ void vocab_free(Vocab *vocab) {
 
 int vocab_size(const Vocab *vocab) { return (int)hashmap_count(vocab->ids); }
 
-int vocab_add(Vocab *vocab, StrView token) { return *hashmap_slot(vocab->ids, token, vocab_size(vocab)); }
+int vocab_add(Vocab *vocab, StrView token) {
+    return (int)*hashmap_slot(vocab->ids, token, vocab_size(vocab));
+}
 
-int vocab_id(const Vocab *vocab, StrView token) { return hashmap_get(vocab->ids, token, VOCAB_UNK); }
+int vocab_id(const Vocab *vocab, StrView token) { return (int)hashmap_get(vocab->ids, token, VOCAB_UNK); }
 
 StrView vocab_token(const Vocab *vocab, int id) {
     assert(id >= 0 && id < vocab_size(vocab));

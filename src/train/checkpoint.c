@@ -34,19 +34,37 @@ static Path path_in(const char *dir, const char *name) {
 
 static int lock_fd = -1; /* open, and locked, until the process ends */
 
+static int open_lock(const char *path) {
+    int fd;
+    do fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Who holds it, for the message to others. */
+static bool write_holder(int fd) {
+    char pid[32];
+    size_t length = (size_t)snprintf(pid, sizeof pid, "%ld\n", (long)getpid()), done = 0;
+    bool sound = ftruncate(fd, 0) == 0;
+    while (sound && done < length) {
+        ssize_t count = write(fd, pid + done, length - done);
+        sound = count > 0 || (count < 0 && errno == EINTR);
+        if (count > 0) done += (size_t)count;
+    }
+    return sound;
+}
+
 Status checkpoint_lock(const char *dir) {
     TRY(file_make_dirs(dir));
     Path path = path_in(dir, "LOCK");
-    int fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = open_lock(path.text);
     if (fd < 0 && errno == ELOOP)
         return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path.text),
                            "it is to be a file of its own: remove it");
     if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot write in '%s': %s", dir, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        char pid[32];
         lock_fd = fd;
-        int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-        if (ftruncate(fd, 0) != 0 || write(fd, pid, (size_t)length) != length)
+        if (!write_holder(fd))
             return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
         return STATUS_OK;
     }

@@ -46,6 +46,26 @@ void progress_write_json(const ProgressRecord *record, StrBuf *out) {
     strbuf_format(out, ", \"best\": %s}\n", record->best ? "true" : "false");
 }
 
+static void write_line(const ProgressRecord *r, const char *gap, StrBuf *out) {
+    char time[32];
+    int train_digits = r->train_loss < 9.9995 ? 3 : 2, valid_digits = r->valid_loss < 9.9995 ? 3 : 2;
+    strbuf_format(out, "epoch %d update %lld%strain %.*f valid %.*f%s", r->epoch, r->update, gap,
+                  train_digits, r->train_loss, valid_digits, r->valid_loss, gap);
+    if (isfinite(r->valid_chrf))
+        strbuf_format(out, "BLEU %.1f chrF %.1f", r->valid_bleu, r->valid_chrf);
+    else
+        strbuf_format(out, "BLEU %.2f", r->valid_bleu);
+    strbuf_format(out, "%s%s%s", gap, str_duration(r->seconds, time), r->best ? " best" : "");
+}
+
+void progress_write_line(const ProgressRecord *record, StrBuf *out) {
+    size_t start = out->length;
+    write_line(record, "  ", out);
+    if (out->length - start <= 80) return;
+    strbuf_cut(out, start);
+    write_line(record, " ", out);
+}
+
 static double number_of(const Json *object, const char *key) {
     const Json *value = json_get(object, key);
     return value && json_type(value) == JSON_NUMBER ? json_number(value) : NAN;
@@ -117,25 +137,30 @@ static void name_losses(const Config *config, StrBuf *train, StrBuf *valid) {
 
 static void draw_curves(const Progress *progress, const Config *config, StrBuf *svg) {
     size_t n = progress->count;
-    double *x = mem_alloc(4 * n + 1, sizeof *x), *train = x + n, *valid = train + n, *bleu = valid + n;
+    double *x = mem_alloc(5 * n + 1, sizeof *x), *train = x + n, *valid = train + n, *bleu = valid + n,
+           *chrf = bleu + n;
+    bool has_chrf = false;
     for (size_t i = 0; i < n; i++) {
         const ProgressRecord *r = &progress->records[i];
         x[i] = (double)r->update;
         train[i] = r->train_loss;
         valid[i] = r->valid_loss;
         bleu[i] = r->valid_bleu;
+        chrf[i] = r->valid_chrf;
+        has_chrf |= isfinite(r->valid_chrf);
     }
     StrBuf train_name = {0}, valid_name = {0};
     name_losses(config, &train_name, &valid_name);
     PlotSeries series[] = {{strbuf_text(&train_name), x, train, (int)n, false},
                            {strbuf_text(&valid_name), x, valid, (int)n, false},
-                           {"validation BLEU", x, bleu, (int)n, true}};
+                           {"validation BLEU", x, bleu, (int)n, true},
+                           {"validation chrF", x, chrf, (int)n, true}};
     Plot plot = {.title = "Training",
                  .x = {.title = "update", .whole = true},
                  .left = {.title = "loss per token"},
-                 .right = {.title = "BLEU"},
+                 .right = {.title = has_chrf ? "BLEU, chrF" : "BLEU"},
                  .series = series,
-                 .count = 3};
+                 .count = has_chrf ? 4 : 3};
     plot_write_svg(&plot, svg);
     strbuf_free(&train_name);
     strbuf_free(&valid_name);

@@ -37,9 +37,12 @@ typedef struct {
 void progress_free(Progress *progress);
 void progress_add(Progress *progress, const ProgressRecord *record);
 void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line with its newline */
+/* For people, without a newline: at most 80 columns up to 9,999,999 updates, so it has not all digits. */
+void progress_write_line(const ProgressRecord *record, StrBuf *out);
 /* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. */
 Status progress_read(Progress *progress, const char *path, long long last_update);
-/* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss. */
+/* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss, and
+ * has chrF where it was computed. */
 Status progress_save(const Progress *progress, const Config *config, const char *dir);
 
 #endif

@@ -309,7 +309,7 @@ static Status hint_cure(const Trainer *t) {
 static void show_samples(const Trainer *t, const ValidationScore *score) {
     for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
         /* spread over the data, not always the shortest ones at its start */
-        int pair = (int)((2 * (long)i + 1) * score->count / (2 * t->config->train.samples));
+        int pair = (int)((2LL * i + 1) * score->count / (2LL * t->config->train.samples));
         log_info("  source     %s", t->valid.source_text.items[pair]);
         log_info("  reference  %s", t->valid.target_text.items[pair]);
         log_info("  model      %s", score->hypotheses[pair]);
@@ -354,17 +354,6 @@ static void warn_if_zero(Trainer *t, const ValidationScore *score) {
              "lack; --set train.stop_on=chrf judges by characters");
 }
 
-/* In 80 columns; speed, perplexity and all digits are in train.jsonl. */
-static void show_validation(const ProgressRecord *r) {
-    char scores[64], time[32];
-    if (isfinite(r->valid_chrf))
-        snprintf(scores, sizeof scores, "BLEU %.1f chrF %.1f", r->valid_bleu, r->valid_chrf);
-    else
-        snprintf(scores, sizeof scores, "BLEU %.2f", r->valid_bleu);
-    log_info("epoch %d update %lld  train %.3f valid %.3f  %s  %s%s", r->epoch, r->update, r->train_loss,
-             r->valid_loss, scores, str_duration(r->seconds, time), r->best ? " best" : "");
-}
-
 static void report(Trainer *t, const ValidationScore *score, bool best) {
     Progress *p = &t->progress;
     update_clock(t);
@@ -383,7 +372,10 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
         .best = best,
     };
     progress_add(p, &record);
-    show_validation(&record);
+    StrBuf line = {0};
+    progress_write_line(&record, &line);
+    log_info("%s", strbuf_text(&line));
+    strbuf_free(&line);
     warn_if_zero(t, score);
     show_samples(t, score);
 }

@@ -9,7 +9,7 @@
 #include "decode/translator.h"
 #include "train/shards.h"
 
-enum { BATCH = 16, TRANSLATED = 256 }; /* sentences; those between two looks at the clock */
+enum { BATCH = 16 }; /* sentences */
 
 typedef struct {
     const Seq2Seq *model;
@@ -43,13 +43,15 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label
     return sum;
 }
 
-/* Rewritten on a terminal; in a file a line each minute. */
-static void show_share(int done, int count, double *last_shown) {
-    double now = clock_seconds(), share = 100.0 * done / count;
-    if (log_is_terminal()) log_progress("validating %3.0f%%", share);
-    if (log_is_terminal() || now - *last_shown < 60) return;
-    log_info("validating %3.0f%%", share);
+/* `context`: the clock when it was last shown. */
+static void show_share(void *context, double share) {
+    double now = clock_seconds(), *last_shown = context;
+    if (now - *last_shown < log_progress_interval()) return;
     *last_shown = now;
+    if (log_is_terminal())
+        log_progress("validating %3.0f%%", 100 * share);
+    else
+        log_info("validating %3.0f%%", 100 * share);
 }
 
 static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
@@ -60,11 +62,7 @@ static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *
     CalibrationWords words = {0};
     for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
     double last_shown = clock_seconds();
-    for (int i = 0; i < score->count; i += TRANSLATED) {
-        int count = score->count - i < TRANSLATED ? score->count - i : TRANSLATED;
-        show_share(i, score->count, &last_shown);
-        translator_greedy(model, sources + i, count, &config->decode, workers, found + i);
-    }
+    translator_greedy(model, sources, score->count, &config->decode, workers, show_share, &last_shown, found);
     for (int i = 0; i < score->count; i++) {
         const Hypothesis none = {0}, *best = found[i].count ? &found[i].items[0] : &none; /* none: left out */
         StrBuf line = {0};

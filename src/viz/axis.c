@@ -1,6 +1,7 @@
 /* axis.c - round numbers on linear and logarithmic scales. */
 #include "viz/axis.h"
 
+#include <assert.h>
 #include <math.h>
 #include "viz/svg.h"
 
@@ -50,7 +51,9 @@ static double log_tick(const Axis *axis, int k) {
     if (axis->scale == AXIS_LOG2) return ldexp(1, k * (int)axis->step);
     if (axis->step > 0) return pow(10, k * axis->step);
     int power = k >= 0 ? k / 3 : -((2 - k) / 3);
-    return factors[k - 3 * power] * pow(10, power);
+    int factor = k - 3 * power;
+    assert(factor >= 0 && factor < 3);
+    return factors[factor] * pow(10, power);
 }
 
 /* The ticks that enclose low..high; returns into how many parts they cut it. */

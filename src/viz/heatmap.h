@@ -20,6 +20,8 @@ typedef struct {
 
 /* First line: empty cell and the source tokens; then target token and weights (%.9g), RFC 4180 quoting. */
 void heatmap_write_csv(const Heatmap *map, StrBuf *out);
+/* {"rows": [labels], "columns": [labels], "weights": [[...], ...]} */
+void heatmap_write_json(const Heatmap *map, StrBuf *out);
 /* Binary PGM (P5, 8 bits, 255 = weight 1), `cell` pixels per weight. */
 void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out);
 /* Self-contained SVG: labels, cells with the weight as a tooltip, a scale; no script, no external font. */

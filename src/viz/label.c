@@ -6,9 +6,13 @@
 
 enum { DOTTED_CIRCLE = 0x25CC };
 
-/* Controls steer terminals; the last two code points of the plane may not appear in XML. */
+enum { OPEN_BOX = 0x2423 };
+
+/* Controls steer terminals; the last two code points of the plane may not appear in XML. A no-break space and
+ * its likes cannot be seen. */
 static int next_code(StrView text, size_t *position) {
     int code = utf8_next(text, position);
+    if (code >= 0x80 && code != 0x85 && unicode_is_space(code)) return OPEN_BOX;
     bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
     return control || code == 0xFFFE || code == 0xFFFF ? UTF8_REPLACEMENT : code;
 }

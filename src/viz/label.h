@@ -1,7 +1,8 @@
 /* label.h - pieces of text in pictures: how wide they are on a terminal, and how to cut them.
  *
  * Units   width in terminal columns, as unicode_width counts them
- * Fails   never: ill-formed bytes and controls become U+FFFD, so that a label cannot steer a terminal
+ * Fails   never: ill-formed bytes and controls become U+FFFD, so that a label cannot steer a terminal; spaces
+ *         other than U+0020 are shown as U+2423, an open box
  */
 #ifndef VIZ_LABEL_H
 #define VIZ_LABEL_H

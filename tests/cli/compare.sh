@@ -43,3 +43,16 @@ variants='cosine \| lstm \| conv|scaled_dot \| none \| self_attention'
     fail "table: $(cat "$TMP/out")"
 expect 1 scripts/compare-attention --quick nothing
 says "no variant 'nothing'"
+
+sizes() {
+    scripts/compare-sizes --work "$TMP/sizes" --kinds chinese --sizes 30 --test 10 --updates 2 "$@"
+}
+expect 0 sizes --configs "auto transformer"
+[ "$(grep -cE '^\| chinese 30 \| (auto|transformer) \| 1 (\| [0-9.]* ){7}\|$' "$TMP/out")" -eq 2 ] ||
+    fail "sizes: $(cat "$TMP/out")"
+cp "$TMP/out" "$TMP/before"
+expect 0 sizes --configs "auto transformer"
+same "what is measured is measured again" "$TMP/before" "$TMP/out"
+[ ! -s "$TMP/err" ] || fail "a training again: $(cat "$TMP/err")"
+expect 1 sizes --configs huge
+says "no configuration 'huge'"

@@ -95,7 +95,7 @@ for shell in bash zsh fish; do
     offers $shell 'attn-mt tra' train translate '!bleu'
     offers $shell 'attn-mt help ' train completion
     offers $shell 'attn-mt completion ' bash zsh fish
-    offers $shell 'attn-mt demo ' positions attention
+    offers $shell 'attn-mt demo ' positions attention softmax multihead
     offers $shell 'attn-mt translate --al' --alignment --alignment-level
     offers $shell 'attn-mt translate --precision ' float32 bf16 int8
     offers $shell 'attn-mt bleu --metrics ' bleu chrf ter

@@ -85,7 +85,7 @@ for score in $scores; do
     else
         ! grep -q "not at the keys" out || fail "$score looks at keys: $(cat out)"
         check_weights "$score.csv" equal
-        printf '%s\n' contexts 'query 1   2.0000  3.0000  4.0000  5.0000' \
+        printf '%s\n' 'contexts (2, 1, 4)' 'query 1   2.0000  3.0000  4.0000  5.0000' \
             'query 2  10.0000 11.0000 12.0000 13.0000' >wanted
         tail -n 3 out >found
         same "contexts under $score" wanted found
@@ -118,6 +118,58 @@ expect 0 demo attention -q --score scaled_dot --cell 1 -o one
 grep -q "2 queries of 2 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
 [ "$(head -n 2 one.pgm | tr '\n' ' ')" = "P5 10 2 " ] || fail "--cell"
 
+# Lengths of queries, two for each of two examples; a length of 0 leaves nothing.
+expect 0 demo attention --lengths "1,3;2,4" -q
+for section in 'queries (2, 2, 20)' 'keys (2, 10, 2)' 'values (2, 10, 4)' 'scores (2, 2, 10)' \
+    'weights (2, 2, 10)' 'contexts (2, 2, 4)'; do
+    grep -qxF "$section" out || fail "no $section: $(cat out)"
+done
+tail -n 4 out >found
+printf '%s\n' 'query 1.1   0.0000  1.0000  2.0000  3.0000' 'query 1.2   4.0000  5.0000  6.0000  7.0000' \
+    'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >wanted
+same "contexts of two queries each" wanted found
+expect 0 demo attention --lengths 0,10 -q
+tail -n 2 out | head -n 1 | grep -qx 'query 1   0.0000  0.0000  0.0000  0.0000' || fail "length 0: $(cat out)"
+
+# ---- softmax ----
+
+# check_softmax LENGTHS: the table holds the softmax of the first scores that were printed
+check_softmax() {
+    awk -v lengths="$1" '
+        BEGIN { split(lengths, length_of, " ") }
+        FILENAME == "out" && /^scores/ { n = 0; on = 1; next }
+        FILENAME == "out" && /^weights/ { on = 0 }
+        FILENAME == "out" && on && /^query/ { n++; for (i = 1; i <= 4; i++) score[n, i] = $(i + 2) }
+        FILENAME != "out" && FNR > 1 {
+            split($0, weight, ","); r = FNR - 1; sum = 0
+            for (i = 1; i <= length_of[r]; i++) sum += exp(score[r, i])
+            for (i = 1; i <= 4; i++) {
+                d = weight[i + 1] - (i <= length_of[r] ? exp(score[r, i]) / sum : 0)
+                if (d > 1e-4 || d < -1e-4 || (i > length_of[r] && weight[i + 1] != "0")) bad = 1
+            } }
+        END { exit bad || n != 4 || r != 4 }' out softmax.csv || fail "softmax of $1: $(cat out softmax.csv)"
+}
+expect 0 demo softmax
+says "wrote softmax.svg"
+picture softmax.svg
+check_softmax "2 2 3 3"
+expect 0 demo softmax -q --lengths "1,3;2,4"
+check_softmax "1 3 2 4"
+
+# ---- multihead ----
+
+expect 0 demo multihead
+says "wrote multihead.csv"
+picture multihead.svg
+grep -qxF 'weights (5, 2, 4, 6), result (2, 4, 100)' out || fail "shapes: $(cat out)"
+awk -F , 'NR > 1 { n = (NR - 2) % 8 < 4 ? 3 : 2
+        for (i = 1; i <= 6; i++) { d = $(i + 1) - (i <= n ? 1 / n : 0); if (d > 1e-6 || d < -1e-6) bad = 1 } }
+    END { exit bad || NR != 41 }' multihead.csv || fail "weights: $(cat multihead.csv)"
+expect 0 demo multihead --keys random --heads 4 --size 12 -q
+grep -qxF 'weights (4, 2, 4, 6), result (2, 4, 12)' out || fail "shapes: $(cat out)"
+awk -F , 'NR > 1 { s = 0; for (i = 2; i <= 7; i++) s += $i; if (s < 0.99999 || s > 1.00001) bad = 1 }
+    END { exit bad || NR != 33 }' multihead.csv || fail "sums: $(cat multihead.csv)"
+
 # ---- positions ----
 
 # check_matrix FILE ROWS COLUMNS: sines and cosines, labels
@@ -134,8 +186,35 @@ check_matrix() {
 }
 
 expect 0 demo positions
-[ ! -s out ] || fail "output: $(cat out)"
-says "wrote positions-curves.svg"
+grep -qx '5 in binary is 101' out && [ "$(grep -c 'in binary is' out)" -eq 8 ] || fail "binary: $(cat out)"
+sed '1d;s/^[^,]*,//;s/,//g' positions-binary.csv | paste -s -d ' ' - >found
+[ "$(cat found)" = "000 001 010 011 100 101 110 111" ] ||
+    fail "binary table: $(cat positions-binary.csv)"
+for name in curves matrix binary rotation; do
+    says "wrote positions-$name.svg"
+    picture positions-$name.svg
+done
+# check_rotation PREFIX SIZE OFFSET: the table times a row of the matrix is the row OFFSET further on
+check_rotation() {
+    awk -F , -v size="$2" -v offset="$3" '
+        FNR == 1 { file++; next }
+        file == 1 { for (c = 0; c < size; c++) turn[$1, c] = $(c + 2); next }
+        { for (c = 0; c < size; c++) p[$1, c] = $(c + 2); rows = $1 }
+        END {
+            for (i = 0; i + offset <= rows; i++)
+                for (r = 0; r < size; r++) {
+                    s = -p[i + offset, r]
+                    for (c = 0; c < size; c++) s += turn[r, c] * p[i, c]
+                    if (s > 1e-5 || s < -1e-5) bad = 1
+                }
+            exit bad || rows < offset + 2
+        }' "$1-rotation.csv" "$1-matrix.csv" || fail "the rotation does not lead $3 positions on"
+}
+check_rotation positions 32 1
+expect 0 demo positions --length 20 --size 11 --offset 7 -q -o turned
+check_rotation turned 10 7
+grep -q '^rotated, rows 0 to 19 are rows 7 to 26: the greatest difference is [0-9.]*e-0[78]$' out ||
+    fail "rotation: $(cat out)"
 check_matrix positions-matrix.csv 60 32
 picture positions-curves.svg
 picture positions-matrix.svg
@@ -185,6 +264,14 @@ expect 2 demo attention --score bahdanau
 for score in $scores; do says "$score"; done
 expect 2 demo attention --score scaled-dot
 says "did you mean 'scaled_dot'?"
+expect 2 demo attention --lengths 2,11
+says "whole numbers from 0 to 10"
+expect 2 demo attention --lengths ""
+says "--lengths ''"
+expect 2 demo softmax --lengths "1,3;2"
+says "different numbers of queries"
+expect 2 demo multihead --heads 3
+says "100 numbers cannot be shared out to 3 heads"
 expect 1 demo attention -o "$TMP/none/x"
 says "cannot create '$TMP/none/x.csv'"
 [ ! -s ../out ] || fail "printed before the files were there: $(cat ../out)"

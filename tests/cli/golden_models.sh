@@ -17,4 +17,4 @@ for model in $models/*.safetensors; do
     grep -q '^  program  *attn-mt 0\.' "$TMP/out" || fail "inspect $model"
     count=$((count + 1))
 done
-[ $count -ge 2 ] || fail "$count models"
+[ $count -ge 4 ] || fail "$count models"

@@ -64,6 +64,9 @@ printf "go .\n\nhi !\n" >"$TMP/in"
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
 [ "$(cd "$TMP" && echo many*)" = "many-1.csv many-1.svg many-1.txt many-3.csv many-3.svg many-3.txt" ] ||
     fail "files: $(cd "$TMP" && echo many*)"
+mkdir "$TMP/named" && expect 0 heatmap -o "$TMP/named/go.svg" "go ."
+expect 0 heatmap -o "$TMP/named/hi.csv" -f csv,text "hi !"
+[ "$(cd "$TMP/named" && echo *)" = "go.svg hi.csv hi.txt" ] || fail "files: $(cd "$TMP/named" && echo *)"
 printf "va !\n\nsalut !\n" >"$TMP/targets"
 expect 0 heatmap -f csv --target-file "$TMP/targets" <"$TMP/in"
 [ "$(grep -c '</s>' "$TMP/out")" -eq 4 ] || fail "two tables: $(cat "$TMP/out")"
@@ -86,3 +89,47 @@ if [ -e /dev/full ]; then
     heatmap "go ." >/dev/full 2>"$TMP/err" || status=$?
     [ $status -eq 1 ] || fail "status $status on a full disk"
 fi
+
+# JSON holds all that was computed: its weights are the picture's, and a search has a beam.
+expect 0 heatmap -f json -t "il est calme ." "he's calm ."
+cp "$TMP/out" "$TMP/forced.json"
+for key in sentence translation heatmap source target steps tensors; do
+    grep -q "^ *{*\"$key\": " "$TMP/out" || fail "no $key in the JSON"
+done
+for name in source.embedded encoder.annotations encoder.0.forward.hidden decoder.attention.query \
+    decoder.attention.keys decoder.attention.scores decoder.attention.weights decoder.attention.context \
+    decoder.gru.0.hidden decoder.readout; do
+    grep -q "^  \"$name\": \[\[" "$TMP/out" || fail "no $name in the JSON"
+done
+! grep -q '"beam"' "$TMP/out" || fail "a beam without a search"
+[ "$(grep '^  {"token"' "$TMP/out" | head -n 1 | grep -o '"logit"' | wc -l)" -eq 11 ] ||
+    fail "not ten best tokens"
+# rows NAME: the numbers of a tensor, one row a line
+rows() { sed -n "s/^  \"$1\": \[\[\(.*\)\]\],*}*\$/\1/p" "$2" | sed 's/\], \[/\n/g' | tr -d ' '; }
+heatmap -f csv -t "il est calme ." "he's calm ." | sed '1d;s/^[^,]*,//' >"$TMP/csv"
+rows decoder.attention.weights "$TMP/forced.json" >"$TMP/rows"
+[ -s "$TMP/rows" ] || fail "no weights in the JSON"
+paste -d , "$TMP/csv" "$TMP/rows" | awk -F , '
+    { for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d > 1e-5 || d < -1e-5) bad = 1 } }
+    END { exit bad || NR < 5 }' || fail "JSON and CSV differ"
+rows decoder.attention.scores "$TMP/forced.json" >"$TMP/scores"
+paste -d , "$TMP/scores" "$TMP/rows" | awk -F , '
+    { s = 0; n = NF / 2
+      for (i = 1; i <= n; i++) s += exp($i)
+      for (i = 1; i <= n; i++) { d = exp($i) / s - $(i + n); if (d > 1e-5 || d < -1e-5) bad = 1 } }
+    END { exit bad }' || fail "the weights are not the softmax of the scores"
+printf "go .\n\nhi !\n" >"$TMP/in"
+expect 0 heatmap -b 3 -f json <"$TMP/in"
+[ "$(grep -c '^"beam": \[' "$TMP/out")" -eq 2 ] || fail "a beam for each sentence"
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c 'import json, sys
+text, decoder = sys.stdin.read(), json.JSONDecoder()
+while text.strip():
+    shown, end = decoder.raw_decode(text.lstrip())
+    text = text.lstrip()[end:]
+    assert len(shown["steps"]) == len(shown["target"]) == len(shown["tensors"]["decoder.readout"])
+    assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" ||
+        fail "JSON is not JSON"
+fi
+expect 0 heatmap -f json,svg -o "$TMP/all" "go ."
+[ -s "$TMP/all.json" ] && [ -s "$TMP/all.svg" ] || fail "no files"

@@ -5,16 +5,12 @@ set -eu
 . tests/cli/tiny_model.inc
 
 model=tests/golden/models/0.1.0-recurrent.safetensors
-${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -O1 ${SANITIZE_FLAGS:-} -o "$TMP/reseal" tests/faults/reseal.c \
-    "$BUILD/libattn-mt.a" $(pkg-config --libs libcjson zlib) -pthread -lm 2>"$TMP/err" || {
-    echo "skip: cannot build tests/faults/reseal.c: $(head -n 1 "$TMP/err")"
-    exit 77
-}
+reseal=$BUILD/faults/reseal
 echo 'go .' >"$TMP/line"
 
 # ---- scores that are not finite: an error that names the model -------------------------------------------
 
-"$TMP/reseal" $model "$TMP/wild" scale 1e38
+"$reseal" $model "$TMP/wild" scale 1e38
 for options in "" "--beam-size 1" --n-best=3 --json --word-scores "--threads 2"; do
     # shellcheck disable=SC2086  # the options are words
     expect 3 "$attn" translate --model "$TMP/wild" $options "$TMP/line"
@@ -26,25 +22,32 @@ expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one 
 says "the scores of '$TMP/wild' are not finite"
 expect 3 "$attn" heatmap --model "$TMP/wild" 'go .'
 says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" heatmap --model "$TMP/wild" --target 'va !' 'go .'
+says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" score --model $model --model "$TMP/wild" "$TMP/line" "$TMP/line"
+says "the scores of '$TMP/wild' are not finite"
+expect 3 "$attn" score --model "$TMP/wild" "$TMP/line" "$TMP/line"
+says "the scores of '$TMP/wild' are not finite"
+[ ! -s "$TMP/out" ] || fail "score prints something"
 expect 3 "$attn" bleu "$TMP/line" --model "$TMP/wild" --source "$TMP/line"
 says "the scores of '$TMP/wild' are not finite"
 expect 0 "$attn" translate --model "$TMP/wild" /dev/null
 
 # ---- a model that never ends and asks for the widest search ----------------------------------------------
 
-"$TMP/reseal" $model "$TMP/1" set output.bias 3 -1e9
-"$TMP/reseal" "$TMP/1" "$TMP/2" text config '"beam_size": 5' '"beam_size": 1000'
-"$TMP/reseal" "$TMP/2" "$TMP/1" text config '"max_length_factor": 2' '"max_length_factor": 1000'
-"$TMP/reseal" "$TMP/1" "$TMP/greedy" text config '"max_length_extra": 10' '"max_length_extra": 100000'
-expect 0 timeout 10 "$attn" translate --json --model "$TMP/greedy" "$TMP/line"
+"$reseal" $model "$TMP/1" set output.bias 3 -1e9
+"$reseal" "$TMP/1" "$TMP/2" text config '"beam_size": 5' '"beam_size": 1000'
+"$reseal" "$TMP/2" "$TMP/1" text config '"max_length_factor": 2' '"max_length_factor": 1000'
+"$reseal" "$TMP/1" "$TMP/greedy" text config '"max_length_extra": 10' '"max_length_extra": 100000'
+expect 0 timeout 300 "$attn" translate --json --model "$TMP/greedy" "$TMP/line"
 says "asks for decode.beam_size = 1000, which only you may: 20 is used"
 says "asks for decode.max_length_factor = 1000, which only you may: 5 is used"
 says "asks for decode.max_length_extra = 100000, which only you may: 200 is used"
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 209 ] || fail "$tokens commas between the tokens of a translation of 5 * 2 + 200"
-expect 0 timeout 10 "$attn" heatmap --beam-size 2 --model "$TMP/greedy" --format csv 'go .'
+expect 0 timeout 300 "$attn" heatmap --beam-size 2 --model "$TMP/greedy" --format csv 'go .'
 ! grep -q 'decode.beam_size' "$TMP/err" || fail "the user's own beam is called the model's"
-expect 0 timeout 20 "$attn" bleu "$TMP/line" --model "$TMP/greedy" --source "$TMP/line"
+expect 0 timeout 300 "$attn" bleu "$TMP/line" --model "$TMP/greedy" --source "$TMP/line"
 expect 0 "$attn" translate --beam-size 1 --max-length-extra 300 --json --model "$TMP/greedy" "$TMP/line"
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 309 ] || fail "the user may not ask for more: $tokens"
@@ -59,7 +62,7 @@ says "its checksums are missing"
 
 # ---- a vocabulary and a name that command the terminal ---------------------------------------------------
 
-"$TMP/reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'
+"$reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'
 expect 0 "$attn" translate --quiet --model "$TMP/escape" "$TMP/line"
 grep -q "$(printf '\033')" "$TMP/out" || fail "the token is not in the output, so nothing is shown"
 if command -v script >/dev/null; then # gives a command a terminal

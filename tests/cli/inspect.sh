@@ -37,6 +37,13 @@ head -n 4 "$TMP/out" >"$TMP/first"
 same "special tokens" "$TMP/specials" "$TMP/first"
 awk -F '\t' 'NF != 3 || $1 != NR - 1 { exit 1 } END { if (NR < 50) exit 1 }' "$TMP/out" || fail "--vocab"
 
+expect 0 "$attn" inspect --tensor decoder.attention.query.weight "$model"
+awk -F '\t' 'NF != 24 { exit 1 } END { exit NR != 24 }' "$TMP/out" || fail "--tensor: $(head -n 2 "$TMP/out")"
+expect 2 "$attn" inspect --tensor decoder.attention.query.wieght "$model"
+says "did you mean 'decoder.attention.query.weight'?"
+expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
+says "--tensor asks for a model"
+
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
 awk 'NR > 1 && NF != 2 { exit 1 } END { if (NR < 20) exit 1 }' "$TMP/codes" || fail "codes"
@@ -52,8 +59,15 @@ expect 2 "$attn" inspect "$model" "$model"
 says "more than one file"
 expect 1 "$attn" inspect "$TMP/nothing"
 says "nothing"
-expect 3 "$attn" translate -m "$TMP/tiny.tsv"
-says "not a model file: it looks like text"
+for command in 'translate -m' 'score -m' 'heatmap -m' 'bleu --source data/test.tsv --model'; do
+    # shellcheck disable=SC2086  # words
+    expect 3 "$attn" $command "$TMP/tiny.tsv" data/test.tsv
+    says "'$TMP/tiny.tsv': not a model file: it looks like text"
+    says "hint: models are the best.safetensors and last.safetensors of a run directory"
+done
+gzip -c "$TMP/tiny.tsv" >"$TMP/tiny.gz"
+expect 3 "$attn" translate -m "$TMP/tiny.gz"
+says "hint: models are the best.safetensors"
 expect 3 "$attn" translate -m "$TMP/one"
 says "'$TMP/one': it is a folder"
 says "hint: the model in it is '$model'"

@@ -52,6 +52,24 @@ done
 same "chosen and by hand" "$TMP/one.out" "$TMP/by_hand.out"
 [ "$(member one valid_loss)" = "$(member by_hand valid_loss)" ] || fail "chosen and by hand: other losses"
 
+# As Windows writes text: line ends and marks are taken out and told, UTF-16 is refused.
+{ printf '\357\273\277' && sed "s/\$/$(printf '\r')/" "$TMP/plain.tsv"; } >"$TMP/windows.tsv"
+train 0 windows "$TMP/windows.tsv" --after-epochs 3
+says 'removed the carriage return from 120 lines'
+says 'removed the byte-order mark from 1 file'
+[ "$(member one valid_loss)" = "$(member windows valid_loss)" ] || fail "line ends change the loss"
+printf '\377\376g\0o\0\t\0v\0a\0\n\0' >"$TMP/utf16.tsv"
+train 3 none "$TMP/utf16.tsv"
+says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
+says 'hint: iconv -f UTF-16 -t UTF-8'
+expect 3 "$attn" translate --model "$TMP/one/best.safetensors" "$TMP/utf16.tsv"
+says "is UTF-16, not UTF-8"
+expect 3 "$attn" inspect "$TMP/utf16.tsv"
+says "is UTF-16, not UTF-8"
+
+train 2 none "$TMP/header.tsv" --languages fr-de
+says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
+
 # The rule is for those who do not configure.
 for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
     expect 0 "$attn" train --config "$config" --dump-config=minimal
@@ -144,7 +162,8 @@ train 2 none "$TMP/new.tsv" --init "$model" --set text.lowercase=true
 says 'its text.lowercase is false'
 train 1 none "$TMP/new.tsv" --init "$TMP/missing.safetensors"
 train 3 none "$TMP/new.tsv" --init "$TMP/new.tsv"
-says "'$TMP/new.tsv'"
+says "'$TMP/new.tsv': not a model file: it looks like text"
+says 'hint: models are the best.safetensors and last.safetensors of a run directory'
 
 # ---- short targets -----------------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
 [ "$(tail -n 1 "$TMP/shares")" -le 100 ] || fail "more than all: $(cat "$TMP/shares")"
 cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
+ATTN_MT_PROGRESS=1e-9 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
+grep -Eq '^validating +[0-9]+%$' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
 status=0
@@ -46,6 +48,18 @@ script -qec '"$attn" translate -m "$model" -b 50 -o "$TMP/to" "$TMP/more" </dev/
     </dev/null >"$TMP/screen" 2>&1 || exit 0 # no terminal to be had
 grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" ||
     fail "nothing on the terminal: $(cat "$TMP/screen")"
+# Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
+ln -s "$attn" "$TMP/attn-mt"
+narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --after-epochs 1'
+script -qec "$narrow" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "narrow: $(cat "$TMP/screen")"
+tr '\r' '\n' <"$TMP/screen" | sed "s/$(printf '\033')\[K//g" >"$TMP/lines"
+awk 'length > 60 { print; bad = 1 } END { exit bad }' "$TMP/lines" || fail "wider than 60 columns"
+grep -q '^         data.valid=FILE names others$' "$TMP/lines" || fail "narrow: $(cat "$TMP/lines")"
+grep -q '^validating' "$TMP/lines" || fail "no sign of a validation: $(cat "$TMP/lines")"
+dumb='"$attn" train --config "$TMP/tiny.json" --run "$TMP/dumb" --set train.epochs=1'
+TERM=dumb script -qec "$dumb" /dev/null </dev/null >"$TMP/screen" 2>&1 ||
+    fail "dumb: $(cat "$TMP/screen")"
+! grep -q "$(printf '\033')" "$TMP/screen" || fail "a terminal that cannot rewrite a line is told to"
 in_colour() {
     env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null \
         </dev/null >"$TMP/screen" 2>&1

@@ -1,5 +1,5 @@
 # read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
-# 100 sentences like the program: each decoder, each attention score, each way to cut text.
+# 100 sentences like the program: recurrent models and Transformer, as configs/ has them.
 set -eu
 # not sanitized
 . tests/cli/tiny_model.inc
@@ -38,21 +38,22 @@ apart="--set text.joint=false --set model.tie=target"
 lstm="--set model.cell=lstm"
 
 compare additive $lstm
-compare dot $(score dot) $(style bahdanau) --set model.layer_norm=true
-compare scaled $(score scaled_dot) $(style luong) --set model.decoder.input_feeding=true $lstm \
-    --set model.layer_norm=true --set text.bpe_marker=suffix
+compare gru $apart --set model.encoder.layers=2 --set model.decoder.layers=2 --set train.epochs=60 \
+    --set model.encoder.bidirectional=false --set model.decoder.start=final
+compare dot $(score dot) $(style bahdanau)
 compare general $(score general) $apart --set model.tie=none --set text.normalize=nfkc
-compare cosine $(score cosine) $(style luong) $apart --set model.decoder.readout=linear \
-    --set model.embedding=32
-compare distance $(score distance) $(style bahdanau) --set text.tokenizer=word --set text.lowercase=true $lstm
-compare location $(score location) --set model.residual=true --set model.encoder.layers=2 \
-    --set model.decoder.layers=2 --set model.encoder.bidirectional=false --set model.decoder.start=final
+compare words $(score scaled_dot) $(style bahdanau) --set text.tokenizer=word --set text.lowercase=true $lstm
 compare concat $(score concat) $(style bahdanau) --set model.decoder.layers=2 --set model.attention_size=20 \
-    --set model.decoder.readout=linear --set model.embedding=32 --set text.bpe_marker=suffix \
-    --set text.lowercase=true
+    --set model.decoder.readout=linear --set model.embedding=32 --set text.lowercase=true
 transformer="$(style transformer) $(score scaled_dot) --set model.encoder.style=self_attention \
     --set model.embedding=32"
 compare sinusoidal $transformer --set model.encoder.layers=2 --set model.decoder.layers=2
-compare relative $transformer --set model.positions=relative --set model.max_relative_position=3
-compare learned $transformer --set model.positions=learned --set model.norm=post --set model.max_positions=9 \
-    --set model.tie=none --set model.embedding=24
+compare narrow $transformer --set model.tie=none --set model.embedding=24
+
+# What it does not read it names.
+for set in model.encoder.style=conv model.decoder.style=luong model.layer_norm=true model.attention=cosine \
+    text.bpe_marker=suffix; do
+    tiny_model other --set train.max_updates=1 --overwrite --set "$set"
+    expect 1 "$python" scripts/read_model.py "$TMP/other/best.safetensors" <"$TMP/input"
+    says "reads no models with ${set%%=*} = "
+done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command that README.md and docs/your-data.md show is run, in the order it is
-# shown, on small files.
+# readme.sh - every attn-mt command that README.md, docs/your-data.md and docs/chapters.md show is run, in the
+# order it is shown, on small files.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -73,7 +73,9 @@ awk 'BEGIN {
 }' | grep -v '	$' >mine.tsv
 cut -f 1 mine.tsv | head -n 20 | tee test.en >input.txt
 cut -f 2 mine.tsv | head -n 20 >test.de
-sed -n 's/^    //p' "$root/docs/your-data.md" | sed 's/ --run/ --set train.epochs=1 --run/' >commands
+head -n 100 mine.tsv >new.tsv
+sed -n 's/^    //p' "$root/docs/your-data.md" |
+    sed -e 's/ --run/ --set train.epochs=1 --run/' -e 's/--after-epochs [0-9]*/--after-epochs 2/' >commands
 [ "$(wc -l <commands)" -ge 8 ] || {
     echo "docs/your-data.md shows only $(wc -l <commands) commands"
     exit 1
@@ -84,4 +86,14 @@ build/attn-mt inspect train.tsv --valid valid.tsv | grep -q 'pairs also in valid
     echo "validation pairs are in train.tsv"
     status=1
 }
+
+# Code blocks and cells of tables.
+sed -n -e 's/^    //p' -e 's/^|[^`]*| `\(.*build\/attn-mt [^`]*\)` .*/\1/p' "$root/docs/chapters.md" |
+    sed -e 's/ --set train.epochs=[0-9]*//' \
+        -e 's/ --run/ --set train.epochs=1 --set data.limit=200&/' >commands
+[ "$(wc -l <commands)" -ge 40 ] || {
+    echo "docs/chapters.md shows only $(wc -l <commands) commands"
+    exit 1
+}
+run_commands commands
 exit $status

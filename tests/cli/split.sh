@@ -39,5 +39,34 @@ grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a long sentence: $(cat "$TMP
 expect 0 translate --split --max-length 20 --max-length-crop "$TMP/long"
 says "a sentence of line 1 is longer than 20 tokens: cropped"
 grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a cropped sentence: $(cat "$TMP/out")"
+# Guided: a prefix is for the first sentence, a glossary for each.
+printf ' go . hi !\n\nhi !\n' >"$TMP/guided"
+expect 0 translate --split --prefix 'je ' "$TMP/guided"
+[ "$(grep -c '^ *je ' "$TMP/out")" -eq 2 ] || fail "prefixes: $(cat "$TMP/out")"
+[ "$(head -n 1 "$TMP/out" | grep -o 'je ' | wc -l)" -eq 1 ] || fail "every sentence has the prefix"
+head -n 1 "$TMP/out" | grep -q '^ je .* salut !$' || fail "the second sentence: $(cat "$TMP/out")"
+printf 'je \n\nva ' >"$TMP/prefixes"
+expect 0 translate --split --prefix-file "$TMP/prefixes" "$TMP/guided"
+[ "$(cut -c 1-3 "$TMP/out")" = " je
+
+va " ] || fail "--prefix-file: $(cat "$TMP/out")"
+printf 'hi\tchat\nhi !\tperdu\n' >"$TMP/glossary"
+echo 'hi ! go . hi go ! hi ?' >"$TMP/hi"
+expect 0 translate --split --json --glossary "$TMP/glossary" "$TMP/hi"
+grep -qF '"constraints_met": ["perdu", "chat"], "constraints_unmet": []' "$TMP/out" ||
+    fail "coverage: $(cat "$TMP/out")"
+expect 0 translate --split --glossary "$TMP/glossary" "$TMP/hi"
+[ "$(grep -ow 'chat' "$TMP/out" | wc -l)" -eq 2 ] || fail "a term of two sentences: $(cat "$TMP/out")"
+[ "$(grep -ow 'perdu' "$TMP/out" | wc -l)" -eq 1 ] || fail "a longer term of one sentence: $(cat "$TMP/out")"
+cat >"$TMP/json" <<'END'
+{"text": "go . hi !", "prefix": "je "}
+{"text": "hi !", "constraints": ["chat"]}
+{"text": "go . hi !", "constraints": ["chat"]}
+END
+expect 3 translate --split --json-input "$TMP/json"
+says 'line 3: "constraints" do not say which of its 2 sentences they are for'
+head -n 1 "$TMP/out" | grep -q '"translation": "je .* salut !"' || fail "a prefix: $(cat "$TMP/out")"
+sed -n 2p "$TMP/out" | grep -q '"constraints_met": \["chat"\]' || fail "one sentence: $(cat "$TMP/out")"
+sed -n 3p "$TMP/out" | grep -q '^{"error": "' || fail "two sentences: $(cat "$TMP/out")"
 expect 2 translate --splitt "$TMP/text"
 says "did you mean '--split'?"

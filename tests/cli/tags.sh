@@ -45,5 +45,20 @@ expect 0 translate --tags --split "$TMP/two"
 printf '<b x="\377">go .</b>\n' >"$TMP/odd"
 expect 0 translate --tags --json "$TMP/odd"
 says "bytes that are no text"
+# Guided: words are looked for, and begun with, as if there were no markup.
+cat >"$TMP/marked" <<'END'
+<b title="hi">go</b> .
+<i>hi</i> <b>go</b> .
+END
+printf 'hi go\tperdu\nhi\tchat\n' >"$TMP/glossary"
+expect 0 translate --tags --glossary "$TMP/glossary" --prefix '<b>je</b> ' "$TMP/marked"
+[ "$(sed 's/<[^>]*>//g' "$TMP/out" | grep -c '^ *je ')" -eq 2 ] || fail "prefixes: $(cat "$TMP/out")"
+[ "$(grep -o '<[^>]*>' "$TMP/out" | sort | tr -d '\n')" = '</b></b></i><b title="hi"><b><i>' ] ||
+    fail "the prefix brings markup, or takes some: $(cat "$TMP/out")"
+! grep -q chat "$TMP/out" || fail "a term in a tag, or hidden by a longer one: $(cat "$TMP/out")"
+[ "$(grep -cw perdu "$TMP/out")" -eq 1 ] || fail "a term across tags: $(cat "$TMP/out")"
+echo '{"text": "<b>go</b> .", "prefix": "<i>je</i> ", "constraints": ["perdu"]}' >"$TMP/json"
+expect 0 translate --tags --split --json-input "$TMP/json"
+grep -q '"constraints_met": \["perdu"\]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 expect 2 translate --tag "$TMP/go"
 says "did you mean '--tags'?"

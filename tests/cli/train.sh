@@ -100,15 +100,20 @@ cmp -s "$own/a/last.safetensors" "$own/other_seed/last.safetensors" && complain 
 
 # ---- stopped and killed ------------------------------------------------------------------------------------
 
-# Starts a run in the background and waits until it has logged LINES validations, or is over.
+validations() { wc -l 2>/dev/null <"$own/$1/train.jsonl" || echo 0; } 2>/dev/null # RUN
+
+# Starts a run in the background and waits until it has logged LINES validations, one of them its own, and
+# saved a state, or is over.
 start() { # LINES, RUN, ARGUMENT...
     lines=$1 run=$2
     shift 2
+    [ ! -f "$own/$run/last.state.safetensors" ] || [ "$(validations "$run")" -lt "$lines" ] ||
+        lines=$(($(validations "$run") + 1))
     "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null &
     trainer=$!
     while kill -0 $trainer 2>/dev/null; do
         [ -f "$own/$run/last.state.safetensors" ] &&
-            [ "$(wc -l <"$own/$run/train.jsonl" 2>/dev/null || echo 0)" -ge "$lines" ] && return
+            [ "$(validations "$run")" -ge "$lines" ] && return
         sleep 0.01
     done
 }
@@ -381,7 +386,7 @@ refuse 2 'is not a regular file' new --set data.valid="$own/pipe"
 # SIGHUP and SIGUSR1 save as SIGTERM does.
 for signal in HUP:129 USR1:138; do
     rm -rf "$own/stopped"
-    start 1 stopped --set train.epochs=100
+    start 1 stopped --set train.epochs=0
     kill -s "${signal%:*}" $trainer 2>/dev/null
     wait $trainer
     status=$?

@@ -35,6 +35,17 @@ expect 0 "$attn" heatmap -m "$TMP/words/best.safetensors" -f csv "Go zebra !"
 says "1 word that the model does not know (first: 'zebra'): read as <unk>"
 [ "$(head -n 1 "$TMP/out")" = ",go,zebra,!,</s>" ] || fail "words: $(head -n 1 "$TMP/out")"
 
+# JSON too, whatever pieces a line is cut into.
+expect 0 "$attn" translate -q --json -m "$TMP/one/best.safetensors" "$TMP/in"
+grep -qF '"source_tokens": ["▁h", "i", "▁", "字", "字", "▁!"]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+grep -qF '"source_tokens": ["▁h", "i", "ж", "▁."]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+echo 'ж go . 字 go .' >"$TMP/two"
+expect 0 "$attn" translate -q --json --split -m "$TMP/one/best.safetensors" "$TMP/two"
+grep -qF '"source_tokens": ["▁", "ж", "▁go", "▁.", "▁", "字", "▁go", "▁."]' "$TMP/out" ||
+    fail "JSON: $(cat "$TMP/out")"
+expect 0 "$attn" translate -q --json -m "$TMP/words/best.safetensors" "$TMP/in"
+grep -qF '"source_tokens": ["hi", "字字", "!"]' "$TMP/out" || fail "JSON of words: $(cat "$TMP/out")"
+
 # Bytes that are no text have a warning of their own.
 printf 'go \377.\n' >"$TMP/odd"
 expect 0 "$attn" translate -m "$TMP/one/best.safetensors" "$TMP/odd"

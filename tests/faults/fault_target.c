@@ -4,6 +4,7 @@
  *     fault_target tensors PATH WORD   write tensors made from WORD
  *     fault_target load PATH           read tensors and print a number of them
  *     fault_target lines PATH          read lines and print their number
+ *     fault_target accepts PATH...     for each tensor file 1, or 0 if it is refused
  *
  * Like the real program it says "attn-mt: reason" and returns the status of what failed.
  */
@@ -82,6 +83,16 @@ static Status count_lines(const char *path) {
     return status;
 }
 
+static Status accepts(char **paths) {
+    for (; *paths; paths++) {
+        SafeFile *file;
+        bool sound = safetensors_open(&file, *paths) == STATUS_OK;
+        puts(sound ? "1" : "0");
+        if (sound) safetensors_close(file);
+    }
+    return STATUS_OK;
+}
+
 int main(int argc, char **argv) {
     mem_on_exhausted(out_of_memory);
     Status status = STATUS_USAGE;
@@ -89,6 +100,7 @@ int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "tensors") == 0) status = write_tensors(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "load") == 0) status = load(argv[2]);
     if (argc == 3 && strcmp(argv[1], "lines") == 0) status = count_lines(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "accepts") == 0) status = accepts(argv + 2);
     if (status != STATUS_OK) log_failure();
     return (int)status;
 }

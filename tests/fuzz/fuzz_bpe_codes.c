@@ -2,17 +2,10 @@
  *
  * Input: a merge list up to the first NUL byte, then words separated by spaces.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/utf8.h"
+#include "fuzz/scratch.h"
 #include "text/bpe.h"
 #include "text/tokenize.h"
-
-static void require(int condition) {
-    if (!condition) abort();
-}
 
 typedef struct {
     Bpe *bpe;
@@ -41,7 +34,6 @@ static void check_word(void *bpe, StrView word) {
     require(cover.at == word.data + word.length);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     const uint8_t *end = memchr(data, 0, size);

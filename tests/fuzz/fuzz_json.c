@@ -3,15 +3,8 @@
  * Input: one byte, odd for comments, then the text.
  */
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/json.h"
-
-static void require(int condition) {
-    if (!condition) abort();
-}
+#include "fuzz/scratch.h"
 
 static void write_tree(const Json *value, StrBuf *out) {
     JsonType type = json_type(value);
@@ -67,7 +60,6 @@ static void check_lines(StrView text, const Json *root) {
     strbuf_free(&path);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     StrView text = {(const char *)data + 1, size - 1};

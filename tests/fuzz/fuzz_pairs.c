@@ -2,41 +2,9 @@
  *
  * Input: the first byte chooses TSV or two files and the columns; the rest is the content, halved for two.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "base/utf8.h"
+#include "fuzz/scratch.h"
 #include "text/pairs.h"
-
-static char folder[64];
-
-static void require(int condition) {
-    if (!condition) abort();
-}
-
-static void clean(void) {
-    char path[128];
-    static const char *const names[] = {"f.tsv", "f.en", "f.fr", ""};
-    for (int i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (names[i][0])
-            unlink(path);
-        else
-            rmdir(path);
-    }
-}
-
-static void put(const char *name, const uint8_t *data, size_t size) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    require(file != NULL);
-    require(fwrite(data, 1, size, file) == size);
-    require(fclose(file) == 0);
-}
 
 static long read_all(PairReader *reader) {
     for (;;) {
@@ -57,27 +25,20 @@ static long read_all(PairReader *reader) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
-    if (!folder[0]) {
-        strcpy(folder, "/tmp/attn-mt-fuzz-XXXXXX");
-        require(mkdtemp(folder) != NULL);
-        atexit(clean);
-    }
     static char *const columns[] = {"en,fr", "fr,en", "id,en,x,fr", NULL};
     DataOptions options = {.source = "en", .target = "fr", .columns = columns[data[0] / 2 % 4]};
     char entry[128];
     char *items[] = {entry};
     StrList entries = {items, 1};
-    size_t half = (size - 1) / 2;
+    StrView text = {(const char *)data + 1, size - 1}, half = {text.data, text.length / 2};
     if (data[0] % 2) {
-        put("f.en", data + 1, half);
-        put("f.fr", data + 1 + half, size - 1 - half);
-        snprintf(entry, sizeof entry, "%s/f.{}", folder);
+        scratch_put("f.en", half);
+        scratch_put("f.fr", (StrView){half.data + half.length, text.length - half.length});
+        snprintf(entry, sizeof entry, "%s/f.{}", scratch());
     } else {
-        put("f.tsv", data + 1, size - 1);
-        snprintf(entry, sizeof entry, "%s/f.tsv", folder);
+        snprintf(entry, sizeof entry, "%s", scratch_put("f.tsv", text).text);
     }
     PairReader *reader;
     require(pair_reader_open(&reader, &entries, &options) == STATUS_OK);

@@ -2,40 +2,8 @@
  *
  * Input: the file.
  */
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "fuzz/scratch.h"
 #include "models/safetensors.h"
-
-static void require(int condition) {
-    if (!condition) abort();
-}
-
-static char folder[32], in_path[64], out_path[64];
-
-static void remove_files(void) {
-    unlink(in_path);
-    unlink(out_path);
-    rmdir(folder);
-}
-
-static void put_file(const uint8_t *data, size_t size) {
-    if (!in_path[0]) {
-        /* In memory where there is such a folder: every written file is synced. */
-        strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/fuzz-XXXXXX" : "/tmp/fuzz-XXXXXX");
-        require(mkdtemp(folder) != NULL);
-        strcat(strcpy(in_path, folder), "/in");
-        strcat(strcpy(out_path, folder), "/out");
-        atexit(remove_files);
-    }
-    int fd = open(in_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    close(fd);
-}
 
 /* Both ends of every tensor are read, so that the sanitizer sees a size that lies. */
 static unsigned touch(const SafeTensor *tensor) {
@@ -55,6 +23,7 @@ static void check_same(const SafeFile *a, const SafeFile *b) {
 }
 
 static void write_again(const SafeFile *file) {
+    ScratchPath out = scratch_path("out");
     size_t count = safetensors_count(file), pairs = safetensors_metadata_count(file), kept = 0;
     SafeTensor *tensors = calloc(count + 1, sizeof *tensors);
     const char *(*metadata)[2] = calloc(pairs + 1, sizeof *metadata);
@@ -67,9 +36,9 @@ static void write_again(const SafeFile *file) {
         kept += !digest;
     }
     const char *const(*constant)[2] = (const char *const(*)[2])metadata;
-    require(safetensors_write(out_path, tensors, count, constant, kept) == STATUS_OK);
+    require(safetensors_write(out.text, tensors, count, constant, kept) == STATUS_OK);
     SafeFile *copy;
-    require(safetensors_open(&copy, out_path) == STATUS_OK);
+    require(safetensors_open(&copy, out.text) == STATUS_OK);
     check_same(file, copy);
     for (size_t i = 0; i < kept; i++)
         require(strcmp(safetensors_metadata(copy, metadata[i][0]), metadata[i][1]) == 0);
@@ -78,13 +47,12 @@ static void write_again(const SafeFile *file) {
     free(metadata);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    put_file(data, size);
+    ScratchPath in = scratch_put("in", (StrView){(const char *)data, size});
     SafeFile *file;
-    Status status = safetensors_open(&file, in_path);
+    Status status = safetensors_open(&file, in.text);
     if (status != STATUS_OK) {
-        require(status == STATUS_DATA && !file && strstr(status_message(), in_path) != NULL);
+        require(status == STATUS_DATA && !file && strstr(status_message(), in.text) != NULL);
         return 0;
     }
     safetensors_check_finite(file);

@@ -3,18 +3,11 @@
  * Input: JSON up to the first NUL byte, then text. Without a readable segmenter the text goes through one
  * that is learned from it, where decoding must give the normal form back.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "fuzz/scratch.h"
 #include "text/bpe.h"
 #include "text/segmenter.h"
-
-static void require(int condition) {
-    if (!condition) abort();
-}
 
 static Status one_line(void *context, StrView *line, bool *more) {
     StrView *text = context;
@@ -86,7 +79,6 @@ static void learn_and_compare(StrView text, BpeMarker marker) {
     segmenter_free(segmenter);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     const uint8_t *end = memchr(data, 0, size);

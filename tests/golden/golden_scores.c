@@ -42,6 +42,8 @@ static const struct {
     {"cosine", "scores", "cosine", {{"attention.sharpness", "beta", false}}},
     {"distance", "scores", "gaussian", {{0}}},
     {"location", "scores", "location", {{"attention.query.weight", "W", true}}},
+    {"bare_cosine", "context_scores", "bare_cosine", {{0}}},
+    {"sum", "context_scores", "sum", {{0}}},
 };
 
 static int score_row(const char *name) {

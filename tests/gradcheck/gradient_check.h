@@ -9,7 +9,7 @@
 
 #include "num/tensor.h"
 
-#define GRADIENT_STEP      2e-4
+#define GRADIENT_STEP      1.5e-4
 #define GRADIENT_FLOOR     1e-3
 #define GRADIENT_TOLERANCE 1e-7
 #define GRADIENT_NOTHING   1e-5 /* if no derivative is larger, nothing was tested */

@@ -27,12 +27,14 @@ fake id 'echo 0'
 expect "no package manager" 1 "^hint: this system has none"
 apt_get="^env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends"
 for case in "apt-get|$apt_get pkg-config gcc libc6-dev libopenblas-dev libutf8proc-dev libcjson-dev \
-zlib1g-dev libcmocka-dev$" \
+zlib1g-dev libmicrohttpd-dev libcmocka-dev$" \
     "dnf|^dnf install -y pkgconf-pkg-config gcc openblas-devel utf8proc-devel cjson-devel zlib-devel \
-libcmocka-devel$" \
-    "pacman|^pacman -S --needed --noconfirm pkgconf gcc openblas libutf8proc cjson zlib cmocka$" \
-    "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev cmocka-dev$" \
-    "brew|^brew install pkgconf openblas utf8proc cjson zlib cmocka$"; do
+libmicrohttpd-devel libcmocka-devel$" \
+    "pacman|^pacman -S --needed --noconfirm pkgconf gcc openblas libutf8proc cjson zlib libmicrohttpd \
+cmocka$" \
+    "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev libmicrohttpd-dev \
+cmocka-dev$" \
+    "brew|^brew install pkgconf openblas utf8proc cjson zlib libmicrohttpd cmocka$"; do
     manager=${case%%|*}
     fake "$manager" "$note"
     expect "$manager" 0 "${case#*|}" --print

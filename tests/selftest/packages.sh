@@ -7,7 +7,7 @@ fail() {
     exit 1
 }
 # The program is there; whatever flags it was built with, it is not built again.
-again() { make -s --no-print-directory -o all BUILD="$BUILD" "$@"; }
+again() { make -s --no-print-directory -o all -o lib BUILD="$BUILD" "$@"; }
 
 # ---- without pkg-config the message is about that, not about libraries that may well be there
 ! make -s BUILD="$TMP/none" PKG_CONFIG=no-such-program all >"$TMP/log" 2>&1 || fail "built without pkg-config"
@@ -60,10 +60,13 @@ fi
 # ---- deb: its fields, its files, and lintian's opinion
 if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
     mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
-    BUILD=$TMP/deb scripts/make-deb >"$TMP/log" 2>&1 || fail "make deb: $(cat "$TMP/log")"
+    BUILD=$TMP/deb DEBFULLNAME='' DEBEMAIL='' scripts/make-deb >"$TMP/log" 2>&1 ||
+        fail "make deb: $(cat "$TMP/log")"
     deb=$TMP/deb/attn-mt_${version}_$(dpkg --print-architecture).deb
     [ "$(dpkg-deb -f "$deb" Package Version)" = "Package: attn-mt
 Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
+    dpkg-deb -f "$deb" Maintainer | grep -q '@attn-mt\.invalid>$' ||
+        fail "a maintainer who was not asked"
     dpkg-deb -f "$deb" Depends | grep -q libopenblas || fail "no dependency on OpenBLAS"
     dpkg-deb -c "$deb" >"$TMP/log"
     for file in bin/attn-mt share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \

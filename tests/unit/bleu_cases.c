@@ -28,9 +28,11 @@ const Json *bleu_cases(const char *kind, size_t least) {
     return list;
 }
 
-void bleu_cases_free(void) {
+int bleu_cases_free(void **state) {
+    (void)state;
     json_free(cases);
     cases = NULL;
+    return 0;
 }
 
 static const Json *member(const Json *object, const char *key) {
@@ -77,6 +79,19 @@ void case_count(ChosenMetric metric, StrView hypothesis, const StrView *referenc
     Statistics statistics = statistics_count(metric, &hypothesis, 1, columns, count);
     memcpy(row, statistics.rows, (size_t)statistics.width * sizeof *row);
     statistics_free(&statistics);
+}
+
+void case_segment_agrees(ChosenMetric metric, const Json *c, int number) {
+    StrView references[4], hypothesis = case_text(c, "hypothesis");
+    size_t count = case_texts(c, "references", references, 4);
+    double expected[METRIC_MAX_WIDTH], row[METRIC_MAX_WIDTH];
+    int width = metric.metric->width(metric.options);
+    assert_int_equal(case_numbers(c, "row", expected, METRIC_MAX_WIDTH), width);
+    case_count(metric, hypothesis, references, count, row);
+    for (int i = 0; i < width; i++)
+        if (row[i] != expected[i]) fail_msg("case %d, column %d: %g, not %g", number, i, row[i], expected[i]);
+    double score = metric.metric->score(metric.options, row, METRIC_EXACT).value;
+    if (!case_agrees(case_number(c, "score"), score)) fail_msg("case %d: score %.17g", number, score);
 }
 
 void case_counts_alike(ChosenMetric metric, const char *kind, size_t least) {

@@ -6,9 +6,10 @@
 #include "base/strview.h"
 #include "bleu/metric.h"
 
-/* The list of cases of one kind. Fails the test if there are fewer than `least`. Owner: bleu_cases_free. */
+/* The list of cases of one kind. Fails the test if there are fewer than `least`. Owner: bleu_cases_free,
+ * which cmocka takes as the end of a group of tests. */
 const Json *bleu_cases(const char *kind, size_t least);
-void bleu_cases_free(void);
+int bleu_cases_free(void **state);
 
 StrView case_text(const Json *object, const char *key);
 double case_number(const Json *object, const char *key);
@@ -23,6 +24,9 @@ int case_choice(StrView text, const char *choices);
 /* Statistics of one segment. */
 void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
                 double *row);
+/* Does a case's "hypothesis" with its "references" give its "row" and its "score"? Fails the test, with the
+ * number of the case, if not. */
+void case_segment_agrees(ChosenMetric metric, const Json *c, int number);
 /* Do the segments of cases of one kind give the same rows counted together and one by one? */
 void case_counts_alike(ChosenMetric metric, const char *kind, size_t least);
 

@@ -44,8 +44,8 @@ static double additive(const char *name, Vector query, Vector value) {
     return plain_dot(plain_row(plain_param("%s.v", name), 0), plain_tanh(sum));
 }
 
-static const char *const KNOWN[] = {"additive", "concat",     "location", "general",
-                                    "dot",      "scaled_dot", "cosine",   "distance"};
+static const char *const KNOWN[] = {"additive", "concat",   "location", "general", "dot",        "scaled_dot",
+                                    "cosine",   "distance", "sum",      "none",    "bare_cosine"};
 bool plain_knows_score(const char *score) {
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
         if (strcmp(score, KNOWN[i]) == 0) return true;
@@ -59,12 +59,20 @@ static double score_of(const char *name, const char *score, const ModelOptions *
         int last = o->max_positions - 1;
         return plain_affine(plain_name(name, "query"), query).x[place < last ? place : last];
     }
+    if (strcmp(score, "none") == 0) return 0;
     assert_true(plain_find("%s.key.weight", name) || query.n == value.n);
     Vector key = plain_affine_or_same(plain_name(name, "key"), value);
     if (strcmp(score, "scaled_dot") == 0) return plain_dot(query, key) / sqrt(query.n);
-    if (strcmp(score, "cosine") == 0) {
+    if (strcmp(score, "cosine") == 0 || strcmp(score, "bare_cosine") == 0) {
+        bool bare = *score == 'b';
         double lengths = sqrt(plain_dot(query, query) * plain_dot(key, key));
-        return plain_at(plain_param("%s.sharpness", name), 0, 0) * plain_dot(query, key) / lengths;
+        double sharpness = bare ? 1 : plain_at(plain_param("%s.sharpness", name), 0, 0);
+        return sharpness * plain_dot(query, key) / lengths;
+    }
+    if (strcmp(score, "sum") == 0) {
+        double sum = 0;
+        for (int i = 0; i < query.n; i++) sum += query.x[i] + key.x[i];
+        return sum;
     }
     if (strcmp(score, "distance") == 0) {
         Vector difference = plain_sum(query, plain_scale(key, -1));

@@ -199,12 +199,6 @@ static void ngrams_match_the_slow_count(void **state) {
     ngram_free(table);
 }
 
-static int release(void **state) {
-    (void)state;
-    bleu_cases_free();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokenizers_agree),
@@ -218,5 +212,5 @@ int main(void) {
         cmocka_unit_test(textbook_agrees),
         cmocka_unit_test(ngrams_match_the_slow_count),
     };
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, bleu_cases_free);
 }

@@ -67,6 +67,27 @@ static void read_golden(const char *name, StrBuf *content) {
     assert_true(content->length > 100);
 }
 
+/* A corpus of thousands of gigabytes has such counts. */
+static void test_counts_beyond_32_bits(void **state) {
+    (void)state;
+    static const int64_t MANY[] = {1ll << 31, 1ll << 32, 1ll << 40};
+    for (size_t i = 0; i < sizeof MANY / sizeof *MANY; i++) {
+        StrView left, right;
+        HashMap *words = hashmap_new();
+        hashmap_set(words, SV("ab"), MANY[i] + 1); /* of equal ones "cd" would win */
+        hashmap_set(words, SV("cd"), MANY[i]);
+        hashmap_set(words, SV("ef"), 2);
+        Bpe *bpe = bpe_learn(words, BPE_PREFIX, 3, 2);
+        assert_int_equal(bpe_count(bpe), 3);
+        bpe_merge(bpe, 0, &left, &right);
+        assert_true(sv_equal(left, SV("a")) && sv_equal(right, SV("b")));
+        bpe_merge(bpe, 2, &left, &right);
+        assert_true(sv_equal(left, SV("e")));
+        bpe_free(bpe);
+        hashmap_free(words);
+    }
+}
+
 static void test_learns_like_subword_nmt(void **state) {
     (void)state;
     StrBuf text = {0}, expected = {0}, got = {0};
@@ -182,7 +203,7 @@ static SlowPair slow_best(const SlowWord *words, const int *weights, size_t coun
             strbuf_clear(&key);
             strbuf_format(&key, "%.*s %.*s", SV_ARG(pair.left), SV_ARG(pair.right));
             size_t known = hashmap_count(index);
-            int at = *hashmap_slot(index, strbuf_view(&key), (int)known);
+            int at = (int)*hashmap_slot(index, strbuf_view(&key), (int)known);
             if ((size_t)at == known) {
                 MEM_GROW(pairs, capacity, known + 1);
                 pairs[at] = pair;
@@ -217,7 +238,7 @@ static void test_random_texts(void **state) {
         int *weights = mem_alloc(count, sizeof *weights);
         for (size_t w = 0; w < count; w++) {
             slow[w] = slow_split(marker, hashmap_key(words, w));
-            weights[w] = hashmap_value(words, w);
+            weights[w] = (int)hashmap_value(words, w);
         }
         Bpe *bpe = bpe_learn(words, marker, 40, 2);
         for (size_t rank = 0; rank <= bpe_count(bpe); rank++) {
@@ -561,6 +582,7 @@ static void test_multi30k(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_beyond_32_bits),
         cmocka_unit_test(test_learns_like_subword_nmt),
         cmocka_unit_test(test_applies_like_subword_nmt),
         cmocka_unit_test(test_random_texts),

@@ -20,19 +20,9 @@ static ChrfOptions options_of(const Json *c) {
 static void segments_agree(void **state) {
     (void)state;
     int number = 0;
-    for (const Json *c = json_first(bleu_cases("chrf", 200)); c; c = json_after(c), number++) {
+    for (const Json *c = json_first(bleu_cases("chrf", 200)); c; c = json_after(c)) {
         ChrfOptions options = options_of(c);
-        StrView references[4], hypothesis = case_text(c, "hypothesis");
-        size_t count = case_texts(c, "references", references, 4);
-        double expected[METRIC_MAX_WIDTH], sums[METRIC_MAX_WIDTH];
-        int width = METRIC_CHRF.width(&options);
-        assert_int_equal(case_numbers(c, "row", expected, METRIC_MAX_WIDTH), width);
-        case_count((ChosenMetric){&METRIC_CHRF, &options}, hypothesis, references, count, sums);
-        for (int i = 0; i < width; i++)
-            if (sums[i] != expected[i])
-                fail_msg("case %d, column %d: %g, not %g", number, i, sums[i], expected[i]);
-        double score = METRIC_CHRF.score(&options, sums, METRIC_EXACT).value;
-        if (!case_agrees(case_number(c, "score"), score)) fail_msg("case %d: score %.17g", number, score);
+        case_segment_agrees((ChosenMetric){&METRIC_CHRF, &options}, c, number++);
     }
 }
 
@@ -64,12 +54,6 @@ static void long_text_is_counted(void **state) {
     strbuf_free(&text);
 }
 
-static int release(void **state) {
-    (void)state;
-    bleu_cases_free();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_agree),
@@ -77,5 +61,5 @@ int main(void) {
         cmocka_unit_test(absent_references_do_not_count),
         cmocka_unit_test(long_text_is_counted),
     };
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, bleu_cases_free);
 }

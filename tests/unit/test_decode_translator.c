@@ -272,7 +272,7 @@ static void test_greedy_tokens(void **state) {
         DecodeOptions decode = options.search.decode;
         Workers *workers = workers_new(threads);
         decode.beam_size = 5; /* not used: greedy */
-        translator_greedy(model, sources, LINES, &decode, workers, out[threads - 1]);
+        translator_greedy(model, sources, LINES, &decode, workers, NULL, NULL, out[threads - 1]);
         workers_free(workers);
     }
     run(model, &options, 1, lines, LINES, texts);

@@ -89,6 +89,15 @@ static void test_combinations(void **state) {
         {TRANSFORMER "model.decoder.input_feeding=true", "model.decoder.input_feeding", "luong"},
         {"model.decoder.input_feeding=true model.decoder.style=luong", NULL, NULL},
 
+        {"model.decoder.self_attention=true", NULL, NULL},
+        {TRANSFORMER "model.decoder.self_attention=true", "a Transformer has its own", "leave it off"},
+        {"model.decoder.self_attention=true model.decoder.readout=linear", "has no reader",
+         "model.decoder.readout = \"deep\""},
+        {"model.decoder.self_attention=true model.decoder.readout=linear model.decoder.style=luong", NULL,
+         NULL},
+        {"model.decoder.self_attention=true model.decoder.input_feeding=true model.decoder.style=luong",
+         "exclude each other", "choose one"},
+
         {"model.encoder.style=conv model.positions=relative", "model.positions = \"relative\"",
          "sinusoidal, learned or none"},
         {TRANSFORMER "model.encoder.style=conv model.positions=relative", "convolutions have none",
@@ -103,6 +112,9 @@ static void test_combinations(void **state) {
         {"model.decoder.style=transformer model.attention=dot", "model.attention = \"dot\"", "scaled_dot"},
         {TRANSFORMER, NULL, NULL},
         {"model.attention=location model.max_positions=1", NULL, NULL},
+        {"model.attention=none model.encoder.style=conv", NULL, NULL},
+        {"model.decoder.style=transformer model.attention=none", "not by model.attention = \"none\"",
+         "scaled_dot"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Status status = check_with(CASES[i].settings);

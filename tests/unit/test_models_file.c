@@ -203,7 +203,7 @@ static void more_layers(Draft *d) { replace(d, "config", "\"layers\": 1", "\"lay
 static void too_many_layers(Draft *d) { replace(d, "config", "\"layers\": 1", "\"layers\": 9"); }
 static void other_hidden(Draft *d) { replace(d, "config", "\"hidden\": 4", "\"hidden\": 5"); }
 static void other_attention(Draft *d) {
-    replace(d, "config", "\"attention\": \"additive\"", "\"attention\": \"none\"");
+    replace(d, "config", "\"attention\": \"additive\"", "\"attention\": \"nobody\"");
 }
 static void contradiction(Draft *d) { replace(d, "config", "\"joint\": true", "\"joint\": false"); }
 static void broken_vocabulary(Draft *d) { *metadata_of(d, "source") = "{\"vocab\": 3}"; }

@@ -2,7 +2,7 @@
  * plain loops.
  *
  * Bahdanau et al. 2015; conditional GRU: Sennrich et al. 2017 (Nematus), section 3; Luong et al. 2015,
- * section 3; layers as in plain_layers.h, whose parts PyTorch's values in tests/golden confirm.
+ * section 3; self-attention of these: Paulus et al. 2018, section 2.2; layers as in plain_layers.h, whose parts PyTorch's values in tests/golden confirm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +29,7 @@ typedef struct {
     Vectors annotations;
     PlainState state[MODEL_MAX_LAYERS]; /* of the decoder */
     Vector vector;                      /* luong: the attentional vector of the step before */
+    Vectors outputs;                    /* self-attention: of the steps before */
 } Sentence;
 
 static const char *numbered(const char *format, int layer) {
@@ -110,7 +111,18 @@ static const char *cell_at(int layer) {
     return numbered(options->cell == CELL_LSTM ? "decoder.lstm.#" : "decoder.gru.#", layer);
 }
 
+/* Without attention: what the forward layer knows at the end and the backward layer at the beginning. */
+static Vector last_annotation(const Vectors *annotations) {
+    Vector last = annotations->row[annotations->length - 1];
+    if (options->encoder_style == ENCODER_RNN && options->bidirectional)
+        memcpy(last.x + options->hidden, annotations->row[0].x + options->hidden,
+               (size_t)options->hidden * sizeof *last.x);
+    return last;
+}
+
 static Vector attend(const Sentence *s, Vector query) {
+    if (strcmp(ATTENTION_SCORES[options->attention].name, "none") == 0)
+        return last_annotation(&s->annotations);
     return plain_attend("decoder.attention", ATTENTION_SCORES[options->attention].name, options, query,
                         &s->annotations);
 }
@@ -125,9 +137,20 @@ static Vector upper_layers(Sentence *s) {
     return x;
 }
 
-static Vector read_out(Vector output, Vector context, const Vector *embedded) {
+/* The context of the earlier outputs; then this one belongs to them. */
+static Vector attend_to_itself(Sentence *s, Vector output) {
+    Vector context = plain_zeros(options->hidden);
+    if (s->outputs.length > 0)
+        context = plain_attend("decoder.self_attention", "general", options, output, &s->outputs);
+    s->outputs.row[s->outputs.length++] = output;
+    return context;
+}
+
+static Vector read_out(Sentence *s, Vector output, Vector context, const Vector *embedded) {
     Vector mixed = plain_sum(plain_affine("decoder.readout.state", output),
                              plain_affine("decoder.readout.context", context));
+    if (options->decoder_self_attention)
+        mixed = plain_sum(mixed, plain_affine("decoder.readout.self_attention", attend_to_itself(s, output)));
     if (embedded) mixed = plain_sum(mixed, plain_affine("decoder.readout.embedding", *embedded));
     return plain_tanh(plain_normalize("decoder.readout.norm", options->layer_norm, mixed));
 }
@@ -148,9 +171,9 @@ static Vector step(Sentence *s, Vector embedded) {
         if (options->input_feeding) input = plain_sum(input, plain_affine("decoder.feed", s->vector));
         s->state[0] = plain_cell(cell_at(0), options, input, s->state[0]);
         output = upper_layers(s);
-        return s->vector = read_out(output, attend(s, output), NULL);
+        return s->vector = read_out(s, output, attend(s, output), NULL);
     }
-    return options->readout == READOUT_LINEAR ? output : read_out(output, context, &embedded);
+    return options->readout == READOUT_LINEAR ? output : read_out(s, output, context, &embedded);
 }
 
 /* ---- what is compared ---- */
@@ -171,7 +194,7 @@ static double minus_log_p(Vector readout, int token) {
 static double plain_loss(Tokens source, Tokens reference) {
     const int *target = reference.ids, n = reference.length;
     const Param *table = options->tie == TIE_ALL ? plain_param("embedding") : plain_param("target.embedding");
-    Sentence s;
+    Sentence s = {.outputs.length = 0};
     Vectors x = {.length = n + 1};
     double loss = 0;
     encode(&s, source.ids, source.length);

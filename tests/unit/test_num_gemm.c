@@ -132,7 +132,7 @@ static void check_extremes(WeightFormat format, bool nan, bool infinity) {
     void *P = packed(format, 4, 1, &b, false), *work = scratch();
     kern->weights[format].multiply(1, 1, 4, A, 4, P, &C, 1, false, work);
     if (nan || infinity)
-        assert_false(isfinite((double)C));
+        assert_false(0 != isfinite((double)C));
     else
         assert_true(fabs((double)C / -6e36 - 1) < 1e-6);
     mem_free(P), mem_free(work);

@@ -159,12 +159,6 @@ static void tests_agree(void **state) {
     assert_true(seen[0] >= 2 && seen[1] >= 2 && seen[2] >= 1);
 }
 
-static int release(void **state) {
-    (void)state;
-    bleu_cases_free();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_numbers_are_numpys),
@@ -172,5 +166,5 @@ int main(void) {
         cmocka_unit_test(arithmetic_agrees),
         cmocka_unit_test(tests_agree),
     };
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, bleu_cases_free);
 }

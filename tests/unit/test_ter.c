@@ -18,18 +18,9 @@ static TerOptions options_of(const Json *c) {
 static void segments_agree(void **state) {
     (void)state;
     int number = 0;
-    for (const Json *c = json_first(bleu_cases("ter", 400)); c; c = json_after(c), number++) {
+    for (const Json *c = json_first(bleu_cases("ter", 400)); c; c = json_after(c)) {
         TerOptions options = options_of(c);
-        StrView references[4], hypothesis = case_text(c, "hypothesis");
-        size_t count = case_texts(c, "references", references, 4);
-        double expected[2], sums[2];
-        assert_int_equal(case_numbers(c, "row", expected, 2), 2);
-        case_count((ChosenMetric){&METRIC_TER, &options}, hypothesis, references, count, sums);
-        for (int i = 0; i < 2; i++)
-            if (sums[i] != expected[i])
-                fail_msg("case %d, column %d: %g, not %g", number, i, sums[i], expected[i]);
-        double score = METRIC_TER.score(&options, sums, METRIC_EXACT).value;
-        if (!case_agrees(case_number(c, "score"), score)) fail_msg("case %d: score %.17g", number, score);
+        case_segment_agrees((ChosenMetric){&METRIC_TER, &options}, c, number++);
     }
 }
 
@@ -58,12 +49,6 @@ static void a_shift_is_one_edit(void **state) {
     assert_true(row[0] == 1 && row[1] == 8);
 }
 
-static int release(void **state) {
-    (void)state;
-    bleu_cases_free();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_agree),
@@ -71,5 +56,5 @@ int main(void) {
         cmocka_unit_test(absent_references_do_not_count),
         cmocka_unit_test(a_shift_is_one_edit),
     };
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, bleu_cases_free);
 }

@@ -11,6 +11,9 @@
 #include "cli/toy_attention.h"
 #include "num/kern.h"
 
+enum { QUERIES = 2 };
+static const DemoLengths LENGTHS = {.batch = QUERIES, .queries = 1, .row = {2, 6}};
+
 static double dot(const real *q, const real *k) {
     return (double)q[0] * (double)k[0] + (double)q[1] * (double)k[1];
 }
@@ -34,16 +37,16 @@ static void check(double actual, double expected, const char *what, int query, i
 
 static void check_formula(const char *name, double (*formula)(const real *q, const real *k), bool equal) {
     ToyAttention toy;
-    toy_attention_run(score_named(name), equal, 3, &toy);
+    toy_attention_run(score_named(name), &LENGTHS, equal, 3, &toy);
     assert_int_equal(toy.query_size, TOY_KEY_SIZE);
     assert_true(toy.sees_keys);
-    for (int q = 0; q < TOY_QUERIES; q++) {
+    for (int q = 0; q < QUERIES; q++) {
         double share[TOY_KEYS] = {0}, sum = 0, context[TOY_VALUE_SIZE] = {0};
-        for (int k = 0; k < TOY_LENGTHS[q]; k++)
+        for (int k = 0; k < LENGTHS.row[q]; k++)
             sum += share[k] = exp(formula(toy.queries + q * TOY_KEY_SIZE, toy.keys[q][k]));
         for (int k = 0; k < TOY_KEYS; k++) {
             check((double)toy.weights[q][k], share[k] / sum, name, q, k);
-            if (k >= TOY_LENGTHS[q]) assert_true(toy.weights[q][k] == 0);
+            if (k >= LENGTHS.row[q]) assert_true(toy.weights[q][k] == 0);
             for (int i = 0; i < TOY_VALUE_SIZE; i++) context[i] += share[k] / sum * (4 * k + i);
         }
         for (int i = 0; i < TOY_VALUE_SIZE; i++)
@@ -65,12 +68,12 @@ static void test_toy_keys(void **state) {
     (void)state;
     ToyAttention equal, random, other;
     int score = score_named("dot");
-    toy_attention_run(score, true, 1, &equal);
-    toy_attention_run(score, false, 1, &random);
-    toy_attention_run(score, false, 2, &other);
+    toy_attention_run(score, &LENGTHS, true, 1, &equal);
+    toy_attention_run(score, &LENGTHS, false, 1, &random);
+    toy_attention_run(score, &LENGTHS, false, 2, &other);
     const real *keys = &random.keys[0][0][0];
     double sum = 0, squares = 0;
-    enum { N = TOY_QUERIES * TOY_KEYS * TOY_KEY_SIZE };
+    enum { N = QUERIES * TOY_KEYS * TOY_KEY_SIZE };
     for (int i = 0; i < N; i++) {
         assert_true((&equal.keys[0][0][0])[i] == 1);
         for (int k = 0; k < i; k++) assert_true(keys[i] != keys[k]);
@@ -79,8 +82,8 @@ static void test_toy_keys(void **state) {
     }
     assert_true(fabs(sum / N) < 0.5 && squares / N > 0.5 && squares / N < 2);
     assert_memory_equal(equal.queries, random.queries, sizeof equal.queries);
-    assert_memory_not_equal(random.keys, other.keys, sizeof other.keys);
-    assert_memory_not_equal(random.queries, other.queries, sizeof other.queries);
+    assert_memory_not_equal(random.keys, other.keys, sizeof(real[QUERIES][TOY_KEYS][TOY_KEY_SIZE]));
+    assert_memory_not_equal(random.queries, other.queries, sizeof(real[QUERIES][TOY_KEY_SIZE]));
 }
 
 /* Queries as long as the keys only where the score compares both number by number. */
@@ -97,7 +100,7 @@ static void test_toy_sizes(void **state) {
                  {"cosine", 2, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ToyAttention toy;
-        toy_attention_run(score_named(cases[i].name), false, 1, &toy);
+        toy_attention_run(score_named(cases[i].name), &LENGTHS, false, 1, &toy);
         assert_int_equal(toy.query_size, cases[i].query_size);
         assert_int_equal(toy.sees_keys, cases[i].sees_keys);
     }

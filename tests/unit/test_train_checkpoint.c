@@ -5,9 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "num/kern.h"
 #include "models/safetensors.h"
@@ -15,6 +19,7 @@
 #include "train/checkpoint.h"
 #include "unit/model_variants.h"
 
+enum { MOST_WEIGHTS = 1 << 20 };
 #define STATE "last.state.safetensors"
 
 typedef struct {
@@ -120,24 +125,46 @@ static void test_round_trip(void **state) {
     run_free(run);
 }
 
-/* Write the state file again with the first `words` of its counters and with another configuration. */
-static void rewrite(int words, const char *config) {
+/* What becomes of a state file. */
+typedef struct {
+    const char *without; /* a tensor, or a key of the metadata */
+    const char *config, *simd;
+    int words;                /* of the counters; 0: all */
+    const uint64_t *counters; /* others */
+    const float *weights;     /* others */
+} Change;
+
+static void change_tensor(SafeTensor *tensor, const Change *change) {
+    if (change->weights && !strcmp(tensor->name, "weights")) {
+        assert_true(tensor->bytes <= MOST_WEIGHTS * sizeof *change->weights);
+        tensor->data = change->weights;
+    }
+    if (strcmp(tensor->name, "counters")) return;
+    if (change->counters) tensor->data = change->counters;
+    if (!change->words) return;
+    tensor->shape[0] = change->words;
+    tensor->bytes = (size_t)change->words * sizeof(uint64_t);
+}
+
+static void rewrite(Change change) {
     SafeFile *file;
     SafeTensor tensors[8];
     const char *metadata[16][2];
+    const char *without = change.without ? change.without : "";
     assert_int_equal(safetensors_open(&file, fixture_path(STATE)), STATUS_OK);
-    size_t count = safetensors_count(file), pairs = 0;
-    for (size_t i = 0; i < count; i++) {
-        tensors[i] = *safetensors_at(file, i);
-        if (strcmp(tensors[i].name, "counters")) continue;
-        tensors[i].shape[0] = words;
-        tensors[i].bytes = (size_t)words * sizeof(uint64_t);
+    size_t count = 0, pairs = 0;
+    for (size_t i = 0; i < safetensors_count(file); i++) {
+        tensors[count] = *safetensors_at(file, i);
+        if (!strcmp(tensors[count].name, without)) continue;
+        change_tensor(&tensors[count++], &change);
     }
     for (size_t i = 0; i < safetensors_metadata_count(file); i++) {
         const char **pair = metadata[pairs];
         safetensors_metadata_at(file, i, &pair[0], &pair[1]);
         if (strstr(pair[0], "_sha256") && strcmp(pair[0], "data_sha256")) continue;
-        if (!strcmp(pair[0], "config")) pair[1] = config;
+        if (!strcmp(pair[0], without)) continue;
+        if (change.config && !strcmp(pair[0], "config")) pair[1] = change.config;
+        if (change.simd && !strcmp(pair[0], "simd")) pair[1] = change.simd;
         pairs++;
     }
     assert_int_equal(
@@ -152,17 +179,108 @@ static void test_earlier_version(void **state) {
     (void)state;
     Progress progress = progress_at(1000);
     save("", &progress);
-    rewrite(15, "{\"train\": {\"epochs\": 0, \"max_updates\": 0, \"patience\": 0, \"samples\": 0,"
-                " \"save_minutes\": 1}}");
+    rewrite((Change){.words = 15,
+                     .config = "{\"train\": {\"epochs\": 0, \"max_updates\": 0, \"patience\": 0, "
+                               "\"samples\": 0, \"save_minutes\": 1}}"});
     Run *run = run_new("train.epochs=30 train.samples=1");
     if (checkpoint_load_state(&run->checkpoint) != STATUS_OK) fail_msg("%s", status_message());
     progress.last_rate = progress.best_chrf = progress.loss_of_best = 0; /* what run_new starts with */
     assert_same(&run->progress, &progress);
     run_free(run);
-    rewrite(14, "{}");
+    rewrite((Change){.words = 14, .config = "{}"});
     run = run_new("");
     assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_DATA);
     run_free(run);
+}
+
+static Status resume(const char *data, const char *valid) {
+    Run *run = run_new("");
+    run->checkpoint.data_sha256 = data;
+    run->checkpoint.valid_sha256 = valid;
+    Status status = checkpoint_load_state(&run->checkpoint);
+    run_free(run);
+    return status;
+}
+
+static void assert_refused(Change change, const char *message) {
+    Progress progress = progress_at(1000);
+    save("", &progress);
+    rewrite(change);
+    Status status = resume("digest", "valid digest");
+    if (status != (message ? STATUS_DATA : STATUS_OK) || (message && !strstr(status_message(), message)))
+        fail_msg("%s: status %d: %s", message, status, status_message());
+}
+
+/* Files with sound digests that are no states of this run. */
+static void test_refused(void **state) {
+    (void)state;
+    static const char *const KEYS[] = {"config", "data_sha256", "simd", "blas_kernel"};
+    static const char *const TENSORS[] = {"counters", "weights", "adam_m", "adam_v", "average"};
+    static float weights[MOST_WEIGHTS];
+    for (int i = 0; i < 4; i++)
+        assert_refused((Change){.without = KEYS[i]}, "not a training state of attn-mt");
+    for (int i = 0; i < 5; i++) assert_refused((Change){.without = TENSORS[i]}, TENSORS[i]);
+    assert_refused((Change){.config = "{"}, "its configuration");
+    assert_refused((Change){.config = "{\"train\": {\"epochs\": -1}}"}, "its configuration");
+    assert_refused((Change){.words = 3}, "counters");
+    assert_refused((Change){.simd = "abacus"}, NULL); /* a warning */
+    weights[5] = NAN;
+    assert_refused((Change){.weights = weights}, "'weights'");
+    save("", NULL);
+    assert_int_equal(resume("digest", "valid digest"), STATUS_OK);
+    assert_int_equal(resume("other", "valid digest"), STATUS_USAGE);
+    assert_int_equal(resume("digest", "other"), STATUS_USAGE);
+}
+
+static void test_every_counter_has_a_range(void **state) {
+    (void)state;
+    static const char COUNTERS[] = "ccc"
+                                   "rrr"
+                                   "ccc"
+                                   "r"
+                                   "cc"
+                                   "rr"
+                                   "c"
+                                   "rrr"; /* or a real number */
+    for (int i = 0; i < 18; i++) {
+        uint64_t counters[18] = {0};
+        counters[i] = 1ull << 62;
+        assert_refused((Change){.counters = counters}, COUNTERS[i] == 'c' ? "is out of range" : NULL);
+    }
+}
+
+static void test_what_is_not_there(void **state) {
+    (void)state;
+    Config config;
+    Segmenter *source, *target;
+    assert_int_equal(checkpoint_load_config(fixture_path("nowhere"), &config), STATUS_USAGE);
+    config_free(&config);
+    assert_int_equal(checkpoint_load_segmenters(fixture_path("nowhere"), &source, &target), STATUS_USAGE);
+    save("", NULL);
+    assert_int_equal(checkpoint_load_segmenters(fixture_path("."), &source, &target), STATUS_RUNTIME);
+    assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_OK);
+    config_free(&config);
+    rewrite((Change){.without = "config"});
+    assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "not a training state"));
+    config_free(&config);
+    assert_int_equal(file_put(fixture_path(STATE), SV("no tensors")), STATUS_OK);
+    assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_DATA);
+    config_free(&config);
+}
+
+/* Whoever holds the lock need not have said who it is. */
+static void test_lock_of_a_stranger(void **state) {
+    (void)state;
+    int fd = open(fixture_path("LOCK"), O_RDWR | O_CREAT, 0666);
+    assert_true(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    assert_int_equal(checkpoint_lock(fixture_path(".")), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "in use by process (unknown)"));
+    close(fd);
+    assert_int_equal(checkpoint_lock(fixture_path(".")), STATUS_OK);
+    assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_OK);
+    unlink(fixture_path("LOCK"));
+    assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
 }
 
 static void test_changes(void **state) {
@@ -206,6 +324,10 @@ int main(void) {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_earlier_version),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_every_counter_has_a_range),
+        cmocka_unit_test(test_what_is_not_there),
+        cmocka_unit_test(test_lock_of_a_stranger),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

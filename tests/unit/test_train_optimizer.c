@@ -246,9 +246,13 @@ static void test_schedules(void **state) {
     assert_true(near(schedule_rate(&o, 400, 0.9, 0), 0.2));
     assert_true(near(schedule_rate(&o, 400, 0.9, 3), 0.025));
     o.schedule = SCHEDULE_LINEAR;
-    assert_true(near(schedule_rate(&o, 400, 0.25, 3), 0.15));
+    for (int update = 100; update <= 1000; update++) /* of 1000: all of it at first, then equal steps to 0 */
+        assert_true(near(schedule_rate(&o, update, (update - 1) / 1000.0, 3), 0.2 * (1001 - update) / 901));
+    assert_true(near(schedule_rate(&o, 400, 0, 0), 0.2)); /* there is no end */
     assert_true(near(schedule_rate(&o, 400, 1, 0), 0));
     assert_true(near(schedule_rate(&o, 400, 1.5, 0), 0));
+    o.warmup = 0;
+    assert_true(near(schedule_rate(&o, 400, 0.25, 3), 0.15));
 }
 
 static void test_averaging(void **state) {

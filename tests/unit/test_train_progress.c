@@ -68,6 +68,8 @@ static void test_round_trip(void **state) {
     assert_int_equal(file_read(fixture_path("curve.svg"), 0, &curve), STATUS_OK);
     assert_non_null(strstr(strbuf_text(&curve), "mean since the last validation, with dropout and label"));
     assert_non_null(strstr(strbuf_text(&curve), "without either"));
+    assert_non_null(strstr(strbuf_text(&curve), ">validation chrF (right)<"));
+    assert_non_null(strstr(strbuf_text(&curve), ">BLEU, chrF<"));
     strbuf_free(&curve);
     static const long LAST[] = {50, 49, 40, 10, 9, 0, 1000};
     static const size_t COUNT[] = {5, 4, 4, 1, 0, 0, 5};
@@ -107,6 +109,37 @@ static void test_text(void **state) {
     strbuf_free(&line);
 }
 
+/* The widest that a run has, and what does not fit. */
+static void test_line(void **state) {
+    (void)state;
+    ProgressRecord r = {.update = 400,
+                        .epoch = 3,
+                        .seconds = 75,
+                        .train_loss = 1.5,
+                        .valid_loss = 12.3456,
+                        .valid_bleu = 45.678,
+                        .valid_chrf = NAN,
+                        .best = true};
+    StrBuf line = {0};
+    progress_write_line(&r, &line);
+    assert_string_equal(strbuf_text(&line),
+                        "epoch 3 update 400  train 1.500 valid 12.35  BLEU 45.68  1m15s best");
+    strbuf_clear(&line);
+    r = (ProgressRecord){.update = 9999999,
+                         .epoch = 100,
+                         .seconds = 43 * 3600,
+                         .train_loss = 10,
+                         .valid_loss = 9.9996,
+                         .valid_bleu = 99.94,
+                         .valid_chrf = 99.94,
+                         .best = true};
+    progress_write_line(&r, &line);
+    assert_string_equal(strbuf_text(&line), "epoch 100 update 9999999 train 10.00 valid 10.00 "
+                                            "BLEU 99.9 chrF 99.9 43h00m best");
+    assert_int_equal(line.length, 80);
+    strbuf_free(&line);
+}
+
 static void test_damaged(void **state) {
     (void)state;
     static const char *const TEXTS[] = {"{\"update\": 1\n",
@@ -138,6 +171,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_line),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

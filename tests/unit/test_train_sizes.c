@@ -75,6 +75,22 @@ static void test_grows(void **state) {
     }
 }
 
+/* The widths that measured best, at both sides of each step. */
+static void test_widths(void **state) {
+    (void)state;
+    static const struct {
+        long pairs;
+        int width;
+    } STEPS[] = {{500, 128},   {1999, 128},   {2000, 192},   {19999, 192},
+                 {20000, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs}, false);
+        assert_int_equal(config.model.hidden, STEPS[i].width);
+        assert_int_equal(config.model.embedding, STEPS[i].width);
+        config_free(&config);
+    }
+}
+
 static void test_given(void **state) {
     (void)state;
     Config c = choose("model.hidden=100 train.epochs=2 train.stop_on=loss text.bpe_merges=77 train.average=0",
@@ -128,8 +144,8 @@ static void test_measure(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),    cmocka_unit_test(test_grows),   cmocka_unit_test(test_given),
-        cmocka_unit_test(test_held_out), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_sound), cmocka_unit_test(test_grows),    cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_given), cmocka_unit_test(test_held_out), cmocka_unit_test(test_measure),
     };
     log_set_level(LOG_WARN);
     return cmocka_run_group_tests(tests, NULL, NULL);

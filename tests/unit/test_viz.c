@@ -434,7 +434,7 @@ static void test_svg_title_wraps(void **state) {
     assert_xml(&out);
     assert_in_range(strtol(strstr(strbuf_text(&out), "width=\"") + 7, NULL, 10), 100, 520);
     assert_in_range(text_count(&out, "font-size=\"15\""), 6, 20);
-    size_t words = text_count(&out, "word ") + text_count(&out, "word<");
+    int words = text_count(&out, "word ") + text_count(&out, "word<");
     assert_int_equal(words, 2 * 60); /* the picture's own title has them too */
     strbuf_free(&title);
     strbuf_free(&out);

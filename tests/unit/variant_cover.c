@@ -46,6 +46,7 @@ static const struct {
     {"model.encoder.width", "2|3|5", reads_conv},
     {"model.decoder.start", NULL, writes_recurrent},
     {"model.decoder.input_feeding", NULL, writes_luong},
+    {"model.decoder.self_attention", NULL, writes_recurrent},
     {"model.decoder.readout", NULL, has_readouts},
     {"model.norm", NULL, has_blocks},
     {"model.heads", "1|2", has_blocks},
@@ -204,7 +205,7 @@ const Choice *cover_choices(int *count) {
     static int made;
     if (!made) {
         Pairs pairs = {{{false}}};
-        Rng rng = rng_new(20);
+        Rng rng = rng_new(21);
         prepare();
         assert(value_count <= MOST_VALUES);
         for (int i = 0; i < DRAWS; i++)

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "unit/model_variants.h"
 
-enum { COVER_FACTORS = 18, COVER_ABSENT = -1 };
+enum { COVER_FACTORS = 19, COVER_ABSENT = -1 };
 
 /* Number of the value of each factor, or COVER_ABSENT. */
 typedef struct {

@@ -1,0 +1,266 @@
+/* client.c - clients of `attn-mt serve` for tests and measurements: well-behaved ones, slow ones, rude ones.
+ *
+ *   serve-client PORT send                    send standard input as it is, print what comes back
+ *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
+ *                                             translate lines of TEXTS, each client on a connection of its
+ *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
+ *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
+ *   serve-client PORT rude COUNT              hang up: in the head, in the body, before the answer, in turn
+ *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
+ *
+ * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
+ * wrong.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 1 << 20, LINE_BYTES = 1 << 14, KEPT = 1 << 16 };
+
+static int port;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void nap(double seconds) {
+    long whole = (long)seconds;
+    nanosleep(&(struct timespec){whole, (long)(1e9 * (seconds - (double)whole))}, NULL);
+}
+
+static int dial(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((unsigned short)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (fd >= 0) close(fd);
+        return -1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+static bool send_all(int fd, const char *data, size_t bytes) {
+    while (bytes > 0) {
+        ssize_t sent = send(fd, data, bytes, MSG_NOSIGNAL);
+        if (sent <= 0) return false;
+        data += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+/* One whole answer with a Content-Length; returns its status, 0 if the connection broke. `answer` gets the
+ * body. */
+static int receive(int fd, char *answer) {
+    size_t got = 0;
+    for (;;) {
+        ssize_t bytes = recv(fd, answer + got, ANSWER_BYTES - 1 - got, 0);
+        if (bytes <= 0) return 0;
+        got += (size_t)bytes;
+        answer[got] = '\0';
+        const char *end = strstr(answer, "\r\n\r\n"), *length = strcasestr(answer, "\r\nContent-Length:");
+        if (!end || !length || length > end) continue;
+        size_t body = (size_t)atol(length + 17);
+        if (got < (size_t)(end + 4 - answer) + body) continue;
+        int status = atoi(answer + 9);
+        memmove(answer, end + 4, body);
+        answer[body] = '\0';
+        return status;
+    }
+}
+
+/* A request to translate, as a form. */
+static size_t make_request(const char *text, char *request) {
+    static const char HEX[] = "0123456789ABCDEF";
+    char form[3 * LINE_BYTES + 64];
+    size_t length = (size_t)sprintf(form, "q=");
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        form[length++] = '%';
+        form[length++] = HEX[*c >> 4];
+        form[length++] = HEX[*c & 15];
+    }
+    size_t head = (size_t)sprintf(request,
+                                  "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                                  "application/x-www-form-urlencoded\r\nContent-Length: %zu\r\n\r\n",
+                                  length);
+    memcpy(request + head, form, length);
+    return head + length;
+}
+
+/* ---- load ---- */
+
+typedef struct {
+    char **lines;
+    int count;
+} Lines;
+
+static Lines texts, translations;
+static atomic_int next_line, wrong, requests;
+static double deadline; /* 0: each line once */
+static double took[KEPT];
+
+static Lines read_lines(const char *path) {
+    Lines lines = {0};
+    FILE *file = fopen(path, "r");
+    char line[LINE_BYTES];
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        lines.lines = realloc(lines.lines, (size_t)(lines.count + 1) * sizeof *lines.lines);
+        lines.lines[lines.count++] = strdup(line);
+    }
+    fclose(file);
+    return lines;
+}
+
+/* Does the answer say so? */
+static bool has_translation(const char *answer, const char *translation) {
+    char wanted[2 * LINE_BYTES + 32];
+    size_t length = (size_t)sprintf(wanted, "{\"translatedText\": \"");
+    for (const char *c = translation; *c; c++) {
+        if (*c == '"' || *c == '\\') wanted[length++] = '\\';
+        wanted[length++] = *c;
+    }
+    strcpy(wanted + length, "\"}\n");
+    return strcmp(answer, wanted) == 0;
+}
+
+static void *load_client(void *unused) {
+    char *answer = malloc(ANSWER_BYTES), *request = malloc(4 * LINE_BYTES);
+    int fd = dial();
+    (void)unused;
+    for (;;) {
+        int line = atomic_fetch_add(&next_line, 1);
+        if (deadline > 0 ? now() > deadline : line >= texts.count) break;
+        line %= texts.count;
+        double begin = now();
+        size_t bytes = make_request(texts.lines[line], request);
+        bool right = fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer) == 200 &&
+                     has_translation(answer, translations.lines[line]);
+        took[atomic_fetch_add(&requests, 1) % KEPT] = now() - begin;
+        if (right) continue;
+        if (atomic_fetch_add(&wrong, 1) == 0) fprintf(stderr, "wrong: '%s': %s\n", texts.lines[line], answer);
+        if (fd >= 0) close(fd);
+        fd = dial();
+    }
+    if (fd >= 0) close(fd);
+    free(answer);
+    free(request);
+    return NULL;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int load(int clients, double seconds, const char *text_file, const char *translation_file) {
+    pthread_t *threads = calloc((size_t)clients, sizeof *threads);
+    texts = read_lines(text_file);
+    translations = read_lines(translation_file);
+    if (texts.count == 0 || texts.count != translations.count) {
+        fprintf(stderr, "the files do not have the same lines\n");
+        return 2;
+    }
+    double begin = now();
+    deadline = seconds > 0 ? begin + seconds : 0;
+    for (int i = 0; i < clients; i++) pthread_create(&threads[i], NULL, load_client, NULL);
+    for (int i = 0; i < clients; i++) pthread_join(threads[i], NULL);
+    double elapsed = now() - begin;
+    size_t count = (size_t)(requests < KEPT ? requests : KEPT);
+    qsort(took, count, sizeof *took, compare);
+    printf("%d requests, %d wrong, %.1f per second, %.1f %.1f ms\n", (int)requests, (int)wrong,
+           requests / elapsed, 1e3 * took[count / 2], 1e3 * took[count * 99 / 100]);
+    return wrong > 0;
+}
+
+/* ---- others ---- */
+
+static int send_input(void) {
+    char *text = malloc(ANSWER_BYTES);
+    ssize_t bytes;
+    int fd = dial();
+    if (fd < 0) return 1;
+    while ((bytes = read(0, text, ANSWER_BYTES)) > 0)
+        if (!send_all(fd, text, (size_t)bytes)) break;
+    while ((bytes = recv(fd, text, ANSWER_BYTES, 0)) > 0) fwrite(text, 1, (size_t)bytes, stdout);
+    close(fd);
+    free(text);
+    return 0;
+}
+
+static int slow(int count, double seconds) {
+    int *fds = calloc((size_t)count, sizeof *fds);
+    char request[4 * LINE_BYTES];
+    size_t bytes = make_request("one byte a second", request);
+    for (int i = 0; i < count; i++) fds[i] = dial();
+    for (size_t at = 0; at < bytes && (double)at < seconds; at++) {
+        for (int i = 0; i < count; i++)
+            if (fds[i] >= 0) send(fds[i], request + at, 1, MSG_NOSIGNAL);
+        nap(1);
+    }
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0) close(fds[i]);
+    free(fds);
+    return 0;
+}
+
+static int rude(int count) {
+    char request[4 * LINE_BYTES];
+    size_t bytes = make_request("somebody who hangs up before the end .", request);
+    size_t head = (size_t)(strstr(request, "\r\n\r\n") + 4 - request);
+    const size_t cuts[] = {head / 2, head + (bytes - head) / 2, bytes};
+    for (int i = 0; i < count; i++) {
+        int fd = dial();
+        if (fd < 0) continue;
+        send_all(fd, request, cuts[i % 3]);
+        if (i % 2) setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){1, 0}, sizeof(struct linger));
+        close(fd); /* every other one by a reset */
+    }
+    return 0;
+}
+
+static int connect_often(int count) {
+    static const char REQUEST[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    char *answer = malloc(ANSWER_BYTES);
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        int fd = dial();
+        if (fd < 0 || !send_all(fd, REQUEST, sizeof REQUEST - 1) || receive(fd, answer) != 200) failed++;
+        if (fd >= 0) close(fd);
+    }
+    printf("%d connections, %d failed\n", count, failed);
+    free(answer);
+    return failed > 0;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 2 ? argv[2] : "";
+    port = argc > 1 ? atoi(argv[1]) : 0;
+    signal(SIGPIPE, SIG_IGN);
+    if (strcmp(what, "send") == 0) return send_input();
+    if (strcmp(what, "load") == 0 && argc == 7) return load(atoi(argv[3]), atof(argv[4]), argv[5], argv[6]);
+    if (strcmp(what, "slow") == 0 && argc == 5) return slow(atoi(argv[3]), atof(argv[4]));
+    if (strcmp(what, "rude") == 0 && argc == 4) return rude(atoi(argv[3]));
+    if (strcmp(what, "connect") == 0 && argc == 4) return connect_often(atoi(argv[3]));
+    fprintf(stderr, "usage: serve-client PORT send|load|slow|rude|connect ...; see the head of its source\n");
+    return 2;
+}

@@ -1,0 +1,142 @@
+/* mem_scope.c - the blocks of a scope in a hash table, and a long jump out of the work. */
+#include "base/mem_scope.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FIRST_CAPACITY = 256 };
+
+typedef struct {
+    void *address; /* NULL: a free place */
+    size_t bytes;
+} Block;
+
+struct MemScope {
+    Block *blocks; /* [capacity] linear probing, at most half full */
+    size_t capacity, count;
+    size_t bytes, limit;
+    int fd; /* of a file to be closed if the work is left, or -1 */
+    jmp_buf escape;
+};
+
+static _Thread_local MemScope *current;
+
+MemScope *mem_scope_new(size_t limit) {
+    MemScope *scope = calloc(1, sizeof *scope);
+    Block *blocks = calloc(FIRST_CAPACITY, sizeof *blocks);
+    if (!scope || !blocks) {
+        free(scope);
+        free(blocks);
+        return NULL;
+    }
+    scope->blocks = blocks;
+    scope->capacity = FIRST_CAPACITY;
+    scope->limit = limit;
+    scope->fd = -1;
+    return scope;
+}
+
+static void release_blocks(MemScope *scope) {
+    for (size_t i = 0; i < scope->capacity; i++) {
+        free(scope->blocks[i].address);
+        scope->blocks[i] = (Block){0};
+    }
+    scope->count = scope->bytes = 0;
+}
+
+void mem_scope_free(MemScope *scope) {
+    if (!scope) return;
+    release_blocks(scope);
+    free(scope->blocks);
+    free(scope);
+}
+
+bool mem_scope_active(void) { return current; }
+
+bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context) {
+    MemScope *const outer = current;
+    if (setjmp(scope->escape)) {
+        current = outer;
+        if (scope->fd >= 0) close(scope->fd);
+        scope->fd = -1;
+        release_blocks(scope);
+        return false;
+    }
+    current = scope;
+    work(context);
+    current = outer;
+    return true;
+}
+
+void mem_scope_file(int fd) {
+    if (current) current->fd = fd;
+}
+
+void mem_scope_exhausted(void) {
+    if (current) longjmp(current->escape, 1);
+}
+
+void mem_scope_admit(size_t bytes) {
+    if (current && current->limit > 0 && bytes > current->limit - current->bytes) mem_scope_exhausted();
+}
+
+/* ---- the table ---- */
+
+static size_t home_of(const MemScope *scope, uintptr_t address) {
+    uint64_t mixed = (uint64_t)address * 0x9E3779B97F4A7C15u;
+    return (size_t)(mixed >> 32) & (scope->capacity - 1);
+}
+
+static size_t next_place(const MemScope *scope, size_t place) { return (place + 1) & (scope->capacity - 1); }
+
+/* Where the block is, or the free place where it belongs. */
+static size_t find(const MemScope *scope, uintptr_t address) {
+    size_t place = home_of(scope, address);
+    while (scope->blocks[place].address && (uintptr_t)scope->blocks[place].address != address)
+        place = next_place(scope, place);
+    return place;
+}
+
+static bool grow(MemScope *scope) {
+    Block *old = scope->blocks, *blocks = calloc(2 * scope->capacity, sizeof *blocks);
+    size_t old_capacity = scope->capacity;
+    if (!blocks) return false;
+    scope->blocks = blocks;
+    scope->capacity *= 2;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].address) blocks[find(scope, (uintptr_t)old[i].address)] = old[i];
+    free(old);
+    return true;
+}
+
+void mem_scope_add(void *block, size_t bytes) {
+    MemScope *scope = current;
+    if (!scope) return;
+    if (2 * (scope->count + 1) > scope->capacity && !grow(scope)) {
+        free(block);
+        mem_scope_exhausted();
+    }
+    scope->blocks[find(scope, (uintptr_t)block)] = (Block){block, bytes};
+    scope->count++;
+    scope->bytes += bytes;
+}
+
+void mem_scope_remove(uintptr_t address) {
+    MemScope *scope = current;
+    if (!scope || !address) return;
+    size_t hole = find(scope, address);
+    if (!scope->blocks[hole].address) return; /* from before the scope */
+    scope->bytes -= scope->blocks[hole].bytes;
+    scope->count--;
+    /* Close the gap: what lies behind it moves up unless that would put it before its home. */
+    for (size_t next = next_place(scope, hole); scope->blocks[next].address; next = next_place(scope, next)) {
+        size_t home = home_of(scope, (uintptr_t)scope->blocks[next].address);
+        size_t from_home = (next - home) & (scope->capacity - 1);
+        size_t from_hole = (next - hole) & (scope->capacity - 1);
+        if (from_home < from_hole) continue;
+        scope->blocks[hole] = scope->blocks[next];
+        hole = next;
+    }
+    scope->blocks[hole] = (Block){0};
+}

@@ -1,0 +1,128 @@
+/* cmd_serve.c - attn-mt serve: translate for whoever asks over HTTP. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command_io.h"
+#include "cli/commands.h"
+#include "num/kern.h"
+#include "serve/service.h"
+
+#define FIELD(member) OPT_FIELD(ServiceOptions, member)
+
+/* clang-format off */
+static const Option SERVE_OPTIONS[] = {
+    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+     .help = "model to translate with; several vote", .group = "Model"},
+    {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+     .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
+             "nobody looks"},
+    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+     .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+     .choices = PRECISION_CHOICES, .arg = "KIND", .help = "numbers that weights are kept in"},
+    {.flag = "beam-size", .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
+     .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
+    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
+     .arg = "N", .help = "texts translated together, if so many wait"},
+    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",
+     .help = "texts are paragraphs: translate sentence by sentence"},
+    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+     .help = "say nothing but what went wrong"},
+    {.flag = "address", .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1", .arg = "HOST",
+     .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
+    {.flag = "port", .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000", .max = 65535,
+     .arg = "N", .help = "port to listen on; 0 = one that is free"},
+    {.flag = "api-key-file", .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
+     .help = "translate only for who has a key of this file, one a line"},
+    {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,
+     .max = 100000, .arg = "N", .help = "connections at a time; more wait to be accepted",
+     .group = "What one may ask for"},
+    {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .fallback = "30", .min = 0.1, .max = 3600,
+     .arg = "SECONDS", .help = "until a request has arrived (408), until its answer was taken, and until an "
+                               "idle connection is closed"},
+    {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .fallback = "1000000", .min = 100,
+     .max = 100000000, .arg = "BYTES",
+     .help = "body of a request (413); of all together 64 times that (503)"},
+    {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .fallback = "20000", .min = 1,
+     .max = 10000000, .arg = "N", .help = "characters of all texts of a request (400)"},
+    {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .fallback = "1000", .min = 1, .max = 100000,
+     .arg = "N", .help = "texts of a request (400)"},
+    {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .fallback = "10", .max = 100,
+     .arg = "N", .help = "alternatives of a text (400)"},
+    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "5000", .min = 1,
+     .max = 1000000, .arg = "N", .help = "texts that wait, of all requests (503)"},
+    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .fallback = "1000", .min = 1, .max = 1000000,
+     .arg = "MB", .help = "memory that a thread may take for what it translates at a time (503)"},
+    {0}};
+/* clang-format on */
+
+static const char USAGE[] =
+    "Usage: attn-mt serve --model FILE [OPTION...]\n"
+    "\n"
+    "Translates for programs that speak LibreTranslate's interface, and in a browser; prints its address\n"
+    "when it is ready. POST /translate takes {\"q\": text or list, \"source\", \"target\", \"format\",\n"
+    "\"alternatives\", \"api_key\"} as JSON or a form; GET /languages, /health, /metrics (Prometheus), and "
+    "/,\n"
+    "a page that translates what is typed. Texts that wait are translated together.\n"
+    "SIGTERM finishes what was asked and stops; SIGHUP loads the model again and loses no request.\n"
+    "Everything that a client can ask for is bounded, as the options below say; an answer follows within "
+    "the\n"
+    "time that --max-waiting texts take.\n";
+
+static const char EXAMPLES[] =
+    "Examples:\n"
+    "  attn-mt serve -m best.safetensors --languages en-fr\n"
+    "  curl -d q='go .' -d source=en -d target=fr http://127.0.0.1:5000/translate\n"
+    "  attn-mt serve -m best.safetensors --port 0 --api-key-file keys.txt --max-characters 2000\n";
+
+static volatile sig_atomic_t stop_asked, reload_asked;
+
+static void on_signal(int number) {
+    if (number == SIGHUP)
+        reload_asked = 1;
+    else
+        stop_asked = 1;
+}
+
+static void catch_signals(void) {
+    static const int caught[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        struct sigaction action = {.sa_handler = on_signal};
+        sigemptyset(&action.sa_mask);
+        sigaction(caught[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN); /* a client that has gone */
+}
+
+/* One line on standard output, for scripts that wait for it. */
+static Status print_address(const ServiceOptions *options, int port) {
+    StrBuf line = {0};
+    bool v6 = strchr(options->address, ':');
+    strbuf_format(&line, "http://%s%s%s:%d/\n", v6 ? "[" : "", options->address, v6 ? "]" : "", port);
+    Status status = command_print(strbuf_view(&line));
+    strbuf_free(&line);
+    return status;
+}
+
+Status cmd_serve(int argc, char **argv) {
+    ServiceOptions options;
+    OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
+    StrList positional;
+    bool help;
+    memset(&options, 0, sizeof options);
+    options_defaults(tables);
+    Status status = options_parse(tables, argc, argv, false, &positional, &help);
+    if (status == STATUS_OK && help) {
+        status = command_print_help(USAGE, tables, EXAMPLES);
+    } else if (status == STATUS_OK && positional.count > 0) {
+        status = status_fail(STATUS_USAGE, "unexpected argument '%s'", positional.items[0]);
+    } else if (status == STATUS_OK) {
+        catch_signals();
+        status = service_run(&options, &stop_asked, &reload_asked, print_address);
+    }
+    mem_free(positional.items);
+    options_free(tables);
+    return status;
+}

@@ -1,0 +1,401 @@
+/* explore.c - a trace, a beam and what else could have come, member by member. */
+#include "decode/explore.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/hashmap.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "decode/alignment.h"
+#include "decode/explore_pack.h"
+
+enum { BEST = 10, COMPONENTS = 4, MOST_MODELS = 8 };
+
+struct Explore {
+    const Seq2Seq *model[MOST_MODELS];
+    int model_count;
+    HashMap *strings; /* text -> number */
+    StrBuf models, sentences;
+    int sentence_count, run_count; /* run_count: of the last sentence */
+};
+
+Explore *explore_new(void) {
+    Explore *made = mem_alloc(1, sizeof *made);
+    made->strings = hashmap_new();
+    return made;
+}
+
+void explore_free(Explore *explore) {
+    if (!explore) return;
+    hashmap_free(explore->strings);
+    strbuf_free(&explore->models);
+    strbuf_free(&explore->sentences);
+    mem_free(explore);
+}
+
+/* ---- text ---- */
+
+/* Its number. */
+static int keep(Explore *explore, StrView text) {
+    return (int)*hashmap_slot(explore->strings, text, (int)hashmap_count(explore->strings));
+}
+
+static int keep_token(Explore *explore, const Segmenter *segmenter, int id) {
+    StrBuf label = {0};
+    segmenter_label(segmenter, id, &label);
+    int number = keep(explore, strbuf_view(&label));
+    strbuf_free(&label);
+    return number;
+}
+
+static void write_ints(StrBuf *out, const char *name, const int *values, int count) {
+    strbuf_format(out, ",\"%s\":[", name);
+    for (int i = 0; i < count; i++) strbuf_format(out, "%s%d", i ? "," : "", values[i]);
+    strbuf_add_char(out, ']');
+}
+
+/* ---- matrices ---- */
+
+static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
+    ExplorePacker packer = {.out = out};
+    strbuf_format(out, "%s\"", before);
+    for (int r = 0; r < weights->rows; r++)
+        for (int c = 0; c < weights->columns; c++)
+            explore_pack(&packer, (double)note_row(weights, head, r)[c]);
+    explore_pack_end(&packer);
+    strbuf_add_char(out, '"');
+}
+
+/* The first components of one head's share. */
+static ExplorePart head_part(const Note *one, int heads, int head) {
+    int share = one->columns / heads;
+    return (ExplorePart){one->data + head * share, (size_t)one->columns, one->rows,
+                         share < COMPONENTS ? share : COMPONENTS};
+}
+
+/* ---- the formula ---- */
+
+static const Param *attention_param(const Seq2Seq *model, const char *part) {
+    StrBuf name = {0};
+    strbuf_format(&name, "decoder.attention.%s", part);
+    const Param *found = params_find(seq2seq_params(model), strbuf_text(&name));
+    strbuf_free(&name);
+    return found;
+}
+
+/* The first components of the query as the score's formula has it: under the map W, or of unit length; the
+ * caller releases them. */
+static real *formula_query(const Seq2Seq *model, const Note *query, bool unit, int *columns) {
+    const Param *map = attention_param(model, "query.weight");
+    int all = map ? map->columns : query->columns;
+    *columns = all < COMPONENTS ? all : COMPONENTS;
+    real *out = mem_alloc((size_t)query->rows * (size_t)*columns, sizeof *out);
+    for (int t = 0; t < query->rows; t++) {
+        const real *q = note_row(query, 0, t);
+        real *row = out + (size_t)t * (size_t)*columns;
+        double square = 0;
+        for (int i = 0; i < query->columns; i++) square += (double)q[i] * (double)q[i];
+        for (int c = 0; c < *columns; c++) row[c] = unit ? (real)((double)q[c] / sqrt(square)) : q[c];
+        for (int c = 0; c < *columns && map; c++) {
+            const real *w = param_data(seq2seq_params(model), map) + c;
+            row[c] = 0;
+            for (int i = 0; i < query->columns; i++) row[c] += q[i] * w[(size_t)i * (size_t)all];
+        }
+    }
+    return out;
+}
+
+/* What only the scores of recurrent decoders have. */
+static void write_recurrent_part(const Seq2Seq *model, const TraceAttention *a, const char *score,
+                                 StrBuf *out) {
+    const Param *v = attention_param(model, "v"), *sharpness = attention_param(model, "sharpness");
+    const ParamSet *params = seq2seq_params(model);
+    int columns;
+    real *query = formula_query(model, a->query, strstr(score, "cosine") != NULL, &columns);
+    explore_matrix(out, "q", (ExplorePart){query, (size_t)columns, a->query->rows, columns});
+    if (v) explore_matrix(out, "v", (ExplorePart){param_data(params, v), (size_t)columns, 1, columns});
+    if (sharpness) strbuf_format(out, ",\"b\":%.7g", (double)param_data(params, sharpness)[0]);
+    mem_free(query);
+}
+
+/* Of one head. */
+static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, int layer, int head,
+                               StrBuf *out) {
+    const ModelOptions *options = &seq2seq_config(model)->model;
+    bool transformer = options->decoder_style == DECODER_TRANSFORMER;
+    const char *score = transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name;
+    strbuf_format(out, "{\"map\":%d,\"score\":\"%s\",\"size\":%d", layer * a->heads + head, score,
+                  (a->keys ? a->keys->columns : a->query->columns) / a->heads);
+    explore_matrix(out, "scores",
+                   (ExplorePart){note_row(a->scores, head, 0), (size_t)a->scores->columns, a->scores->rows,
+                                 a->scores->columns});
+    if (transformer)
+        explore_matrix(out, "q", head_part(a->query, a->heads, head));
+    else
+        write_recurrent_part(model, a, score, out);
+    if (a->keys) explore_matrix(out, "k", head_part(a->keys, a->heads, head));
+    if (a->values) explore_matrix(out, "values", head_part(a->values, a->heads, head));
+    if (a->context) explore_matrix(out, "context", head_part(a->context, a->heads, head));
+    strbuf_add_char(out, '}');
+}
+
+/* Of so many heads, from the one that is shown at first on, round to the first of all. */
+static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, int count, StrBuf *out) {
+    int layers, heads;
+    TraceAttention a;
+    seq2seq_attentions(model, &layers, &heads);
+    strbuf_add(out, SV(",\"formula\":["));
+    for (int i = 0; i < count && i < layers * heads; i++) {
+        int map = (first + i) % (layers * heads);
+        if (!trace_attention(trace, map / heads, &a) || !a.query || !a.scores) continue;
+        if (i > 0) strbuf_add_char(out, ',');
+        write_head_formula(model, &a, map / heads, map % heads, out);
+    }
+    strbuf_add_char(out, ']');
+}
+
+/* ---- attention ---- */
+
+static void write_cross(const Trace *trace, StrBuf *out) {
+    TraceAttention a;
+    bool any = false;
+    strbuf_add(out, SV(",\"cross\":["));
+    for (int layer = 0; trace_attention(trace, layer, &a); layer++)
+        for (int h = 0; h < a.heads; h++, any = true) write_weights(out, a.weights, h, any ? "," : "");
+    strbuf_add_char(out, ']');
+}
+
+static void write_self(const Trace *trace, StrBuf *out) {
+    bool any = false;
+    for (int layer = 0; layer < MODEL_MAX_LAYERS; layer++) {
+        char name[32];
+        snprintf(name, sizeof name, "encoder.%d.self.weights", layer);
+        const Note *weights = notes_find(&trace->notes, name);
+        if (!weights) break;
+        for (int h = 0; h < weights->heads; h++, any = true)
+            write_weights(out, weights, h, any ? "," : ",\"self\":[");
+    }
+    if (any) strbuf_add_char(out, ']');
+}
+
+/* ---- steps ---- */
+
+static void write_steps(Explore *explore, const Trace *trace, const Segmenter *target, StrBuf *out) {
+    int T = trace->target_length;
+    int *numbers = mem_alloc((size_t)T, sizeof *numbers);
+    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->said[t].log_p);
+    write_ints(out, "log", numbers, T);
+    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->entropy[t]);
+    write_ints(out, "entropy", numbers, T);
+    mem_free(numbers);
+    strbuf_add(out, SV(",\"best\":["));
+    for (int t = 0; t < T; t++) {
+        strbuf_add(out, t ? SV(",[") : SV("["));
+        for (int i = 0; i < trace->top; i++) {
+            const TraceToken *one = &trace->best[t * trace->top + i];
+            strbuf_format(out, "%s%d,%d", i ? "," : "", keep_token(explore, target, one->token),
+                          explore_thousandths(exp(one->log_p) * 10));
+        }
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add_char(out, ']');
+}
+
+/* The best token of a step but the one that was said; -1: there is none. */
+static int other_token(const Trace *trace, int t) {
+    for (int i = 0; i < trace->top; i++) {
+        int token = trace->best[t * trace->top + i].token;
+        bool special = token == VOCAB_PAD || token == VOCAB_UNK || token == VOCAB_BOS;
+        if (!special && token != trace->target[t]) return token;
+    }
+    return -1;
+}
+
+static void write_continuation(Explore *explore, const Segmenter *segmenter, int token,
+                               const Hypothesis *found, StrBuf *out) {
+    StrBuf text = {0};
+    segmenter_decode(segmenter, found->ids, (size_t)found->length, &text);
+    strbuf_format(out, "[%d,%d,%d]", keep_token(explore, segmenter, token), keep(explore, strbuf_view(&text)),
+                  explore_thousandths(found->score));
+    strbuf_free(&text);
+}
+
+/* Greedy search from each step with another token there: as many sentences as there are steps, each with its
+ * own prefix. */
+static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace, StrBuf *out) {
+    size_t T = (size_t)trace->target_length;
+    SearchOptions options = {.decode = seq2seq_config(model)->decode, .n_best = 1};
+    options.decode.beam_size = 1;
+    Tokens *sources = mem_alloc(T, sizeof *sources);
+    Guide *guides = mem_alloc(T, sizeof *guides);
+    HypothesisList *found = mem_alloc(T, sizeof *found);
+    Scorer *scorer = scorer_new(&model, 1);
+    for (size_t t = 0; t < T; t++) {
+        int other = other_token(trace, (int)t);
+        sources[t] = (Tokens){trace->source, trace->source_length - 1};
+        guides[t].target = seq2seq_target(model);
+        for (size_t i = 0; i < t; i++) id_list_add(&guides[t].prefix, trace->target[i]);
+        id_list_add(&guides[t].prefix, other < 0 ? trace->target[t] : other);
+        guides[t].fixed = (int)guides[t].prefix.count;
+    }
+    guided_search(scorer, sources, guides, (int)T, &options, found);
+    strbuf_add(out, SV(",\"otherwise\":["));
+    for (size_t t = 0; t < T; t++) {
+        if (t > 0) strbuf_add_char(out, ',');
+        if (other_token(trace, (int)t) < 0 || found[t].count == 0)
+            strbuf_add_char(out, '0');
+        else
+            write_continuation(explore, seq2seq_target(model), guides[t].prefix.ids[t], &found[t].items[0],
+                               out);
+        hypotheses_free(&found[t]);
+        guide_free(&guides[t]);
+    }
+    strbuf_add_char(out, ']');
+    scorer_free(scorer);
+    mem_free(sources);
+    mem_free(guides);
+    mem_free(found);
+}
+
+/* ---- the beam ---- */
+
+/* Is the hypothesis that ends at `node` the translation? */
+static bool is_translation(const Backpointers *tree, int node, const Trace *trace, int steps) {
+    int t = steps - 1;
+    for (; node >= 0 && t >= 0; node = tree->nodes[node].parent, t--)
+        if (tree->nodes[node].token != trace->target[t]) return false;
+    return node < 0 && t < 0;
+}
+
+/* The weights that each node was extended with, in the order in which nodes were. */
+static void write_beam_weights(const Backpointers *tree, int columns, StrBuf *out) {
+    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
+    ExplorePacker packer = {.out = out};
+    for (int i = 0; i < tree->count; i++) {
+        const Backpointer *node = &tree->nodes[i];
+        if (seen[node->parent + 1]) continue;
+        seen[node->parent + 1] = true;
+        for (int s = 0; s < columns; s++)
+            explore_pack(&packer, (double)tree->weights[node->attention + (size_t)s]);
+    }
+    explore_pack_end(&packer);
+    mem_free(seen);
+}
+
+static void write_beam(Explore *explore, const ExploreRun *run, const Trace *trace, const Segmenter *target,
+                       StrBuf *out) {
+    const Backpointers *tree = run->tree;
+    int chosen = 0;
+    while (chosen < tree->count && !is_translation(tree, chosen, trace, run->translation->items[0].steps))
+        chosen++;
+    strbuf_format(out, ",\"beam\":{\"chosen\":%d,\"nodes\":[", chosen);
+    for (int i = 0; i < tree->count; i++) {
+        const Backpointer *node = &tree->nodes[i];
+        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", i - node->parent,
+                      keep_token(explore, target, node->token),
+                      explore_thousandths((double)node->score / 10));
+    }
+    strbuf_add(out, SV("],\"weights\":\""));
+    write_beam_weights(tree, trace->source_length, out);
+    strbuf_add(out, SV("\"}"));
+}
+
+/* ---- tokens and words ---- */
+
+/* Labels [count] as numbers of strings, and </s> behind them. */
+static void write_labels(Explore *explore, const char *name, char *const *labels, int count, StrBuf *out) {
+    int *numbers = mem_alloc((size_t)count + 1, sizeof *numbers);
+    for (int i = 0; i < count; i++) numbers[i] = keep(explore, sv(labels[i]));
+    numbers[count] = keep(explore, SV("</s>"));
+    write_ints(out, name, numbers, count + 1);
+    mem_free(numbers);
+}
+
+/* The word of each token, and of </s> behind them. */
+static void write_word_numbers(const char *name, const int *word, int count, int words, StrBuf *out) {
+    int *numbers = mem_alloc((size_t)count + 1, sizeof *numbers);
+    if (count > 0) memcpy(numbers, word, (size_t)count * sizeof *numbers);
+    numbers[count] = words;
+    write_ints(out, name, numbers, count + 1);
+    mem_free(numbers);
+}
+
+static void write_units(Explore *explore, const Seq2Seq *model, const Translation *translation, StrBuf *out) {
+    const TranslationItem *item = &translation->items[0];
+    Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
+    Alignment tokens, words;
+    alignment_make(&tokens, translation, 0, ALIGNMENT_SUBWORD, source, target);
+    alignment_make(&words, translation, 0, ALIGNMENT_WORD, source, target);
+    write_labels(explore, "source", tokens.column_labels, tokens.source_count, out);
+    write_labels(explore, "target", tokens.row_labels, tokens.target_count, out);
+    write_labels(explore, "sourceWords", words.column_labels, words.source_count, out);
+    write_labels(explore, "targetWords", words.row_labels, words.target_count, out);
+    write_word_numbers("sourceWord", translation->source_word, translation->source_length,
+                       translation->source_words, out);
+    write_word_numbers("targetWord", item->word, item->length, item->words, out);
+    alignment_free(&tokens);
+    alignment_free(&words);
+}
+
+/* ---- all of it ---- */
+
+void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name) {
+    const ModelOptions *options = &seq2seq_config(model)->model;
+    bool transformer = options->decoder_style == DECODER_TRANSFORMER;
+    int layers, heads;
+    seq2seq_attentions(model, &layers, &heads);
+    explore->model[explore->model_count] = model;
+    strbuf_add(&explore->models, explore->model_count++ ? SV(",{\"name\":") : SV("{\"name\":"));
+    explore_text(&explore->models, name);
+    strbuf_format(&explore->models, ",\"score\":\"%s\",\"layers\":%d,\"heads\":%d}",
+                  transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name, layers, heads);
+}
+
+void explore_add_sentence(Explore *explore, StrView text) {
+    strbuf_add(&explore->sentences, explore->sentence_count++ ? SV("]},\n{\"text\":") : SV("{\"text\":"));
+    explore_text(&explore->sentences, text);
+    strbuf_add(&explore->sentences, SV(",\"runs\":["));
+    explore->run_count = 0;
+}
+
+void explore_add_run(Explore *explore, const ExploreRun *run) {
+    static const char *const kinds[] = {
+        [EXPLORE_OWN] = "own", [EXPLORE_GIVEN] = "given", [EXPLORE_SAME] = "same"};
+    const Seq2Seq *model = explore->model[run->model];
+    const Translation *translation = run->translation;
+    const TranslationItem *item = &translation->items[0];
+    Segmenter *target = seq2seq_target(model);
+    int V = vocab_size(segmenter_vocab(target));
+    StrBuf *out = &explore->sentences;
+    Trace trace;
+    trace_run(&trace, model, (Tokens){translation->source, translation->source_length},
+              (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
+    strbuf_format(out, "%s\n{\"model\":%d,\"kind\":\"%s\",\"text\":", explore->run_count++ ? "," : "",
+                  run->model, kinds[run->kind]);
+    explore_text(out, strbuf_view(&item->text));
+    strbuf_format(out, ",\"confidence\":%.4f", isfinite(run->confidence) ? run->confidence : 0);
+    write_units(explore, model, translation, out);
+    write_steps(explore, &trace, target, out);
+    write_otherwise(explore, model, &trace, out);
+    write_cross(&trace, out);
+    write_self(&trace, out);
+    write_formulas(model, &trace, run->formula, run->formulas, out);
+    if (run->tree && run->tree->count > 0) write_beam(explore, run, &trace, target, out);
+    strbuf_add_char(out, '}');
+    trace_free(&trace);
+}
+
+void explore_write(const Explore *explore, int layer, int head, bool words, StrBuf *out) {
+    strbuf_format(out, "{\"layer\":%d,\"head\":%d,\"level\":\"%s\",\n\"strings\":[", layer, head,
+                  words ? "words" : "subwords");
+    for (size_t i = 0; i < hashmap_count(explore->strings); i++) {
+        if (i > 0) strbuf_add_char(out, ',');
+        explore_text(out, hashmap_key(explore->strings, i));
+    }
+    strbuf_add(out, SV("],\n\"models\":["));
+    strbuf_add(out, strbuf_view(&explore->models));
+    strbuf_add(out, SV("],\n\"sentences\":["));
+    strbuf_add(out, strbuf_view(&explore->sentences));
+    strbuf_add(out, explore->sentence_count ? SV("]}]}") : SV("]}"));
+}

@@ -1,0 +1,59 @@
+/* explore.h - what the explorer page (viz/explorer_page.h) shows of sentences and their translations.
+ *
+ * One JSON object, small enough that twenty sentences fit into a page:
+ *
+ *   strings                 every token, word and text, once; elsewhere their numbers in this list
+ *   models [{name, score, layers, heads}]
+ *   sentences [{text, runs: [...]}]    a run is one model's look at one translation:
+ *     model, kind           kind "own": it found it; "given"; "same": the first model found it
+ *     text, confidence
+ *     source, target        tokens with </s>; sourceWords, targetWords: words with </s>;
+ *     sourceWord, targetWord   the word of each token
+ *     log, entropy          of each step, in thousandths: log p, natural; bits of all probabilities
+ *     best                  of each step, the ten best tokens: token, p in ten-thousandths, token, p, ...
+ *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
+ *                           it in its place, found greedily from there
+ *     cross                 of each layer and head, packed weights [T, S]; self: of the encoder's, [S, S]
+ *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong
+ *                           to (from 0, as in cross), components in all, the first of them of W q, U k and
+ *                           so on as the score's formula has them, and all scores
+ *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...], weights}   what the
+ *                           search kept, the last node of the translation; packed weights of each parent,
+ *                           the root too, in order of appearance
+ *
+ * Packed   digits of base 89: the characters ! to ~ without the five that HTML or JSON would escape. Weights
+ *          are thousandths: a digit below 64 is one; 64 to 74 begins two digits; 75 to 88 are 2 to 15 zeros.
+ *          Other matrices are [columns, low, high, digits], two digits for each number.
+ * Escapes  no "<", ">" or "&" is in the text: it can stand in a script element
+ */
+#ifndef DECODE_EXPLORE_H
+#define DECODE_EXPLORE_H
+
+#include "decode/backpointers.h"
+#include "decode/trace.h"
+#include "decode/translation.h"
+
+typedef struct Explore Explore;
+
+typedef enum { EXPLORE_OWN, EXPLORE_GIVEN, EXPLORE_SAME } ExploreKind;
+
+typedef struct {
+    int model; /* number, as added */
+    ExploreKind kind;
+    const Translation *translation; /* of at least one piece */
+    double confidence;
+    const Backpointers *tree; /* what the search kept, with attention; empty or NULL: no beam to show */
+    int formula, formulas;    /* map whose formula is shown at first, and of how many there is one */
+} ExploreRun;
+
+Explore *explore_new(void);
+void explore_free(Explore *explore);
+/* The model must outlive the Explore; `name` is copied. */
+void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name);
+void explore_add_sentence(Explore *explore, StrView text);
+/* To the last sentence. */
+void explore_add_run(Explore *explore, const ExploreRun *run);
+/* `layer` and `head` to begin with, from 1, or 0 for the mean of all. */
+void explore_write(const Explore *explore, int layer, int head, bool words, StrBuf *out);
+
+#endif

@@ -1,0 +1,137 @@
+/* glossary.c - see glossary.h. */
+#include "decode/glossary.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+#include "text/whole_words.h"
+
+typedef struct {
+    StrView source, target; /* source in normal form */
+} Term;
+
+struct Glossary {
+    const TextOptions *text;
+    Term *terms; /* longest source first */
+    size_t count, capacity;
+    Arena *arena;
+};
+
+static StrView keep_text(Arena *arena, StrView text) {
+    char *copy = arena_alloc(arena, text.length + 1);
+    if (text.length > 0) memcpy(copy, text.data, text.length);
+    return (StrView){copy, text.length};
+}
+
+static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out) {
+    StrBuf sound = {0};
+    utf8_repair(text, &sound);
+    unicode_normalize(strbuf_view(&sound), (NormalForm)glossary->text->normalize, glossary->text->lowercase,
+                      out);
+    strbuf_free(&sound);
+}
+
+/* ---- the file ---- */
+
+/* Longer terms hide shorter ones; between equals the file's order. */
+static int term_compare(const void *a, const void *b) {
+    const Term *x = a, *y = b;
+    if (x->source.length != y->source.length) return x->source.length > y->source.length ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static Status add_term(Glossary *glossary, StrView line, const LineReader *reader) {
+    StrView source = {0}, target = {0};
+    StrBuf normal = {0};
+    if (unicode_is_blank(line)) return STATUS_OK;
+    bool tab = memchr(line.data, '\t', line.length);
+    if (tab) sv_next(&line, '\t', &source);
+    if (tab) sv_next(&line, '\t', &target);
+    if (unicode_is_blank(source) || unicode_is_blank(target) || !utf8_valid(target)) {
+        status_fail(STATUS_DATA, "glossary '%s', line %ld: not SOURCE TAB TARGET", line_reader_path(reader),
+                    line_reader_number(reader));
+        return status_hint(STATUS_DATA, "a term and its translation on each line, with a TAB between them");
+    }
+    add_normal_form(glossary, source, &normal);
+    MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
+    glossary->terms[glossary->count++] = (Term){keep_text(glossary->arena, sv_trim(strbuf_view(&normal))),
+                                                keep_text(glossary->arena, sv_trim(target))};
+    strbuf_free(&normal);
+    return STATUS_OK;
+}
+
+static Status read_terms(Glossary *glossary, const char *path) {
+    LineReader *reader;
+    TRY(line_reader_open(&reader, path));
+    Status status = STATUS_OK;
+    for (bool more = true; status == STATUS_OK;) {
+        StrView line;
+        status = line_reader_next(reader, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        status = add_term(glossary, line, reader);
+    }
+    line_reader_close(reader);
+    if (status == STATUS_OK && glossary->count == 0)
+        status = status_fail(STATUS_DATA, "glossary '%s' has no terms", path);
+    return status;
+}
+
+Status glossary_read(Glossary **glossary, const char *path, const TextOptions *text) {
+    Glossary *made = mem_alloc(1, sizeof *made);
+    *made = (Glossary){.text = text, .arena = arena_new()};
+    *glossary = NULL;
+    Status status = read_terms(made, path);
+    if (status != STATUS_OK) {
+        glossary_free(made);
+        return status;
+    }
+    qsort(made->terms, made->count, sizeof *made->terms, term_compare);
+    *glossary = made;
+    return STATUS_OK;
+}
+
+void glossary_free(Glossary *glossary) {
+    if (!glossary) return;
+    arena_free(glossary->arena);
+    mem_free(glossary->terms);
+    mem_free(glossary);
+}
+
+/* ---- a text ---- */
+
+/* Is the term in the text, where no longer one hides it? Hides what it takes. */
+static bool take_term(StrView text, StrView term, bool *hidden) {
+    bool found = false;
+    for (size_t at = 0; at + term.length <= text.length; at++) {
+        if (memcmp(text.data + at, term.data, term.length) != 0 || memchr(hidden + at, 1, term.length) ||
+            !text_words_at(text, at, term.length))
+            continue;
+        memset(hidden + at, true, term.length);
+        found = true;
+    }
+    return found;
+}
+
+static bool is_listed(const StrView *list, int count, StrView target) {
+    for (int i = 0; i < count; i++)
+        if (sv_equal(list[i], target)) return true;
+    return false;
+}
+
+int glossary_find(const Glossary *glossary, StrView text, StrView *targets, int count, int most) {
+    StrBuf normal = {0};
+    add_normal_form(glossary, text, &normal);
+    bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes that a term has taken */
+    for (size_t t = 0; t < glossary->count && count < most; t++) {
+        const Term *term = &glossary->terms[t];
+        if (!take_term(strbuf_view(&normal), term->source, hidden)) continue;
+        if (!is_listed(targets, count, term->target)) targets[count++] = term->target;
+    }
+    mem_free(hidden);
+    strbuf_free(&normal);
+    return count;
+}

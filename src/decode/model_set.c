@@ -1,0 +1,48 @@
+/* model_set.c - see model_set.h. */
+#include "decode/model_set.h"
+
+#include "base/mem.h"
+#include "models/modelfile.h"
+
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
+    *models = (ModelSet){0};
+    if (paths->count == 0) {
+        status_fail(STATUS_USAGE, "no model given");
+        return status_hint(STATUS_USAGE, "name one with --model FILE (training writes best.safetensors)");
+    }
+    models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
+    for (size_t i = 0; i < paths->count; i++) {
+        Status status =
+            modelfile_load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
+        if (status != STATUS_OK) {
+            model_set_free(models);
+            return status;
+        }
+        models->count++;
+    }
+    return STATUS_OK;
+}
+
+void model_set_free(ModelSet *models) {
+    for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);
+    mem_free(models->items);
+    strbuf_free(&models->provenance);
+    *models = (ModelSet){0};
+}
+
+/* The work and memory of a piece of a line are at most in proportion to beam_size times the length of its
+ * translation, which a file that nobody vouches for must not set as it likes. */
+static const DecodeOptions MODELS_MOST = {.beam_size = 20,
+                                          .max_length_factor = 5,
+                                          .max_length_extra = 200,
+                                          .max_input_length = 1000,
+                                          .mini_batch = 256,
+                                          .maxi_batch = 1000};
+
+DecodeOptions model_set_decode(const ModelSet *models) {
+    DecodeOptions decode = seq2seq_config(models->items[0])->decode;
+#define BOUND(field)                                                                                         \
+    if (decode.field > MODELS_MOST.field) decode.field = MODELS_MOST.field;
+    MODEL_SET_BOUNDED(BOUND)
+    return decode;
+}

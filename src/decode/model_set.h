@@ -1,0 +1,36 @@
+/* model_set.h - the models that translate together, and what the first of them may choose.
+ *
+ * Owner   a ModelSet owns its models; release with model_set_free. A zeroed one is empty
+ * Fails   STATUS_USAGE without a path; else as modelfile_load
+ */
+#ifndef DECODE_MODEL_SET_H
+#define DECODE_MODEL_SET_H
+
+#include "models/seq2seq.h"
+
+typedef struct {
+    Seq2Seq **items;
+    int count;
+    StrBuf provenance; /* of the first model */
+} ModelSet;
+
+/* Load all models, with weights in that format. */
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
+void model_set_free(ModelSet *models);
+static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
+    return (const Seq2Seq *const *)models->items;
+}
+/* The first model's own search options, up to bounds: a beam of 20, translations of 5 tokens for each source
+ * token and 200 more, pieces of 1000 tokens, 256 sentences at once and 1000 times as many read ahead. */
+DecodeOptions model_set_decode(const ModelSet *models);
+
+/* The fields that are bounded. */
+#define MODEL_SET_BOUNDED(FIELD)                                                                             \
+    FIELD(beam_size)                                                                                         \
+    FIELD(max_length_factor)                                                                                 \
+    FIELD(max_length_extra)                                                                                  \
+    FIELD(max_input_length)                                                                                  \
+    FIELD(mini_batch)                                                                                        \
+    FIELD(maxi_batch)
+
+#endif

@@ -1,0 +1,49 @@
+/* intra_attention.c - all steps of known targets at once, or one step with a cache of the earlier ones. */
+#include "layers/intra_attention.h"
+
+#include <string.h>
+#include "num/notes.h"
+
+Attention intra_attention_new(ParamSet *params, const char *name, int size) {
+    AttentionSizes sizes = {.query = size, .value = size};
+    return attention_new(params, name, attention_score_named("general"), sizes);
+}
+
+Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outputs,
+                            const Sequences *sequences, AttentionDropout dropout) {
+    const Spans *spans = sequences_spans_before(tape, sequences);
+    KeysValues kv = attention_project_keys(tape, attention, outputs);
+    Tensor *weights = attention_weights(tape, attention, outputs, &kv, spans);
+    Tensor *contexts = attention_context(tape, weights, &kv, spans, dropout);
+    note(tape, attention->name, "context", contexts);
+    return contexts;
+}
+
+static const Spans *cache_spans(Tape *tape, int steps, int rows) {
+    int *first = tape_alloc(tape, 2 * (size_t)rows * sizeof *first), *length = first + rows;
+    for (int r = 0; r < rows; r++) {
+        first[r] = r * steps;
+        length[r] = steps;
+    }
+    return spans_new(tape, first, length, rows);
+}
+
+static void cache_append(Tape *tape, Tape *keep, const KeysValues *kv, KvCache *cache) {
+    const Tensor *output = kv->values;
+    KvStep *now = kv_step_new(keep, 1, output->rows, output->columns);
+    memcpy(now->keys, kv->keys->data, tensor_size(output) * sizeof(real));
+    memcpy(now->values, output->data, tensor_size(output) * sizeof(real));
+    *cache = kv_cache_append(tape, cache, now, output->rows);
+}
+
+IntraAttention intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+                                    KvCache *cache) {
+    IntraAttention made = {.spans = cache_spans(tape, cache->steps, output->rows)};
+    KeysValues now = attention_project_keys(tape, attention, output), earlier = now;
+    earlier.key_rows = kv_cache_rows(tape, cache, 0, false, output->columns);
+    earlier.value_rows = kv_cache_rows(tape, cache, 0, true, output->columns);
+    made.weights = attention_weights(tape, attention, output, &earlier, made.spans);
+    made.context = attention_context(tape, made.weights, &earlier, made.spans, (AttentionDropout){0});
+    cache_append(tape, keep, &now, cache);
+    return made;
+}

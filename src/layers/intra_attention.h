@@ -1,0 +1,37 @@
+/* intra_attention.h - attention of a recurrent decoder to its own earlier outputs.
+ * Paulus, Xiong and Socher 2018, section 2.2, eq. 6-8; of the states within a cell: Cheng, Dong and Lapata
+ * 2016, section 3.1
+ *
+ *     e(t, i) = h_t . W h_i for i < t;  alpha = softmax of e(t, .);  c_t = sum_i alpha(t, i) h_i;  c_0 = 0
+ *
+ * That is attention with the score "general", whose keys and values are the outputs themselves.
+ *
+ * Shapes  outputs h [n, H] -> contexts c [n, H]
+ * Owner   results live on the tape of the call; what a step leaves in the cache, on a tape that outlives it
+ */
+#ifndef LAYERS_INTRA_ATTENTION_H
+#define LAYERS_INTRA_ATTENTION_H
+
+#include "layers/attention.h"
+#include "layers/kv_cache.h"
+#include "layers/sequences.h"
+
+/* "name.key.weight"; an Attention without a score is one that the model does not have. */
+Attention intra_attention_new(ParamSet *params, const char *name, int size);
+
+/* All steps at once: each row looks at the rows before it in its sentence. */
+Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outputs,
+                            const Sequences *sequences, AttentionDropout dropout);
+
+/* What one step makes: alpha of row r are weights start[r] .. start[r] + length[r] - 1, by spans. */
+typedef struct {
+    Tensor *context, *weights;
+    const Spans *spans;
+} IntraAttention;
+
+/* One step: row r looks at the outputs that the cache has for it. Then `output` joins the cache, and lives on
+ * `keep`. */
+IntraAttention intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+                                    KvCache *cache);
+
+#endif

@@ -1,0 +1,315 @@
+/* attn_mt.c - the public library: each call is a piece of work in a scope of its own. */
+#include "library/attn_mt.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/mem_scope.h"
+#include "base/version.h"
+#include "decode/alignment.h"
+#include "decode/markup_restore.h"
+#include "decode/model_set.h"
+#include "decode/translator.h"
+#include "num/kern.h"
+
+enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
+
+/* Both live in the scope that they own. */
+struct attn_mt_model {
+    MemScope *scope;
+    StrList paths;
+    ModelSet models;
+};
+
+typedef struct {
+    attn_mt_candidate *candidates; /* [count] best first */
+    attn_mt_matrix *matrices;      /* [count] or NULL */
+    int count;
+} Text;
+
+struct attn_mt_result {
+    MemScope *scope;
+    Text *texts; /* [count] */
+    int count;
+};
+
+const char *attn_mt_version(void) { return ATTN_MT_VERSION; }
+
+/* ---- errors ---- */
+
+static attn_mt_status fail(attn_mt_error *error, attn_mt_status status, const char *message,
+                           const char *hint) {
+    if (!error) return status;
+    error->status = status;
+    snprintf(error->message, sizeof error->message, "%s", message);
+    snprintf(error->hint, sizeof error->hint, "%s", hint);
+    return status;
+}
+
+static attn_mt_status fail_memory(attn_mt_error *error, size_t limit) {
+    return fail(error, ATTN_MT_MEMORY, limit > 0 ? "memory_limit is not enough for this" : "out of memory",
+                limit > 0 ? "raise it, or ask for less at a time" : "");
+}
+
+/* Do the work in a new scope, which is left in *scope if all went well, else freed. `status` is what the work
+ * says at its end. */
+static attn_mt_status run(MemScope **scope, size_t limit, void (*work)(void *context), void *context,
+                          const Status *status, attn_mt_error *error) {
+    attn_mt_status answer = ATTN_MT_OK;
+    *scope = mem_scope_new(limit);
+    if (!*scope || !mem_scope_run(*scope, work, context))
+        answer = fail_memory(error, limit);
+    else if (*status != STATUS_OK)
+        answer = fail(error, (attn_mt_status)*status, status_message(), status_hint_text());
+    if (answer != ATTN_MT_OK) {
+        mem_scope_free(*scope);
+        *scope = NULL;
+    } else if (error) {
+        *error = (attn_mt_error){ATTN_MT_OK, "", ""};
+    }
+    return answer;
+}
+
+/* ---- models ---- */
+
+typedef struct {
+    const char *const *paths;
+    int count;
+    attn_mt_precision precision;
+    attn_mt_model *model;
+    Status status;
+} Opening;
+
+static Status load_models(const Opening *opening, attn_mt_model *model) {
+    static const WeightFormat FORMATS[] = {FORMAT_FLOAT32, FORMAT_BF16, FORMAT_INT8};
+    if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
+    if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
+        return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
+    for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
+    TRY(model_set_load(&model->models, &model->paths, FORMATS[opening->precision]));
+    return scorer_check(model_set_items(&model->models), model->models.count);
+}
+
+static void open_models(void *context) {
+    Opening *opening = context;
+    opening->model = mem_alloc(1, sizeof *opening->model);
+    opening->status = load_models(opening, opening->model);
+}
+
+attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
+                            attn_mt_precision precision, attn_mt_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, kern_select);
+    Opening opening = {.paths = paths, .count = count, .precision = precision};
+    MemScope *scope;
+    attn_mt_status status = run(&scope, 0, open_models, &opening, &opening.status, error);
+    *model = status == ATTN_MT_OK ? opening.model : NULL;
+    if (*model) (*model)->scope = scope;
+    return status;
+}
+
+void attn_mt_close(attn_mt_model *model) {
+    if (model) mem_scope_free(model->scope);
+}
+
+/* ---- calls ---- */
+
+/* One call of attn_mt_translate or attn_mt_score. */
+typedef struct {
+    const attn_mt_model *model;
+    attn_mt_options options;
+    StrView *texts, *given; /* [count]; given: translations to score, or NULL */
+    int count;
+    const Seq2Seq **views; /* [models] */
+    Workers *workers;
+    Translator *translator;
+    Translation *translations; /* [count] */
+} Call;
+
+static Status check_options(const attn_mt_options *options, int count) {
+    if (count < 0) return status_fail(STATUS_USAGE, "%d texts", count);
+    if (options->beam_size < 0 || options->beam_size > MOST_BEAM)
+        return status_fail(STATUS_USAGE, "beam_size is %d, not 0 to %d", options->beam_size, MOST_BEAM);
+    if (options->n_best < 0 || options->n_best > MOST_BEAM)
+        return status_fail(STATUS_USAGE, "n_best is %d, not 0 to %d", options->n_best, MOST_BEAM);
+    if (options->beam_size > 0 && options->n_best > options->beam_size)
+        return status_fail(STATUS_USAGE, "n_best is %d, but beam_size %d", options->n_best,
+                           options->beam_size);
+    if (options->batch_size < 0 || options->batch_size > MOST_BATCH)
+        return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
+    if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
+        return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
+    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+        if (options->reserved[i] != 0) return status_fail(STATUS_USAGE, "reserved[%zu] is not 0", i);
+    return STATUS_OK;
+}
+
+static TranslatorOptions translator_options(const Call *call) {
+    const attn_mt_options *wanted = &call->options;
+    TranslatorOptions options = {.split = wanted->split && !call->given, .quiet = true};
+    DecodeOptions *decode = &options.search.decode;
+    *decode = model_set_decode(&call->model->models);
+    if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
+    if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
+    if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
+    options.search.n_best = wanted->n_best > 1 && !call->given ? wanted->n_best : 1;
+    options.search.attention = wanted->attention != ATTN_MT_NO_ATTENTION || wanted->markup;
+    options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
+    return options;
+}
+
+/* Everything that the search needs, with segmenters of this call's own. */
+static Status call_begin(Call *call) {
+    const ModelSet *models = &call->model->models;
+    TranslatorOptions options = translator_options(call);
+    call->views = mem_alloc((size_t)models->count, sizeof *call->views);
+    for (int m = 0; m < models->count; m++) call->views[m] = seq2seq_view(models->items[m]);
+    call->workers = workers_new(1);
+    call->translations = mem_alloc((size_t)call->count, sizeof *call->translations);
+    return translator_new(&call->translator, call->views, models->count, &options, call->workers);
+}
+
+static void translate_marked(Call *call) {
+    Markup *markups = mem_alloc((size_t)call->count, sizeof *markups);
+    StrView *plain = mem_alloc((size_t)call->count, sizeof *plain);
+    markups_take(call->texts, call->count, markups, plain);
+    translator_run(call->translator, plain, call->count, 1, call->translations);
+    markups_restore(markups, call->count, call->views[0], call->translations);
+    mem_free(plain);
+    mem_free(markups);
+}
+
+static Status search(Call *call) {
+    if (call->given)
+        translator_force(call->translator, call->texts, call->given, call->count, call->translations);
+    else if (call->options.markup)
+        translate_marked(call);
+    else
+        translator_run(call->translator, call->texts, call->count, 1, call->translations);
+    return translator_check(call->translator, &call->model->paths);
+}
+
+static attn_mt_candidate candidate_of(const Call *call, int text, const TranslationItem *item) {
+    attn_mt_candidate candidate = {strbuf_text(&item->text), item->score, item->normalized, item->steps,
+                                   item->token_scores};
+    bool impossible =
+        call->given && call->translations[text].pieces == 0 && sv_trim(call->given[text]).length > 0;
+    if (impossible) candidate.log_p = candidate.score = -INFINITY;
+    return candidate;
+}
+
+static attn_mt_matrix matrix_of(const Call *call, const Translation *translation, int rank) {
+    Alignment alignment;
+    AlignmentLevel level = call->options.attention == ATTN_MT_WORDS ? ALIGNMENT_WORD : ALIGNMENT_SUBWORD;
+    alignment_make(&alignment, translation, rank, level, seq2seq_source(call->views[0]),
+                   seq2seq_target(call->views[0]));
+    return (attn_mt_matrix){alignment.rows, alignment.columns, alignment.weights,
+                            (const char *const *)alignment.row_labels,
+                            (const char *const *)alignment.column_labels};
+}
+
+static Text text_of(const Call *call, int t) {
+    const Translation *translation = &call->translations[t];
+    size_t count = (size_t)translation->count;
+    bool attention = call->options.attention != ATTN_MT_NO_ATTENTION && translation->pieces > 0;
+    Text text = {.candidates = mem_alloc(count, sizeof *text.candidates), .count = translation->count};
+    if (attention) text.matrices = mem_alloc(count, sizeof *text.matrices);
+    for (int rank = 0; rank < translation->count; rank++) {
+        text.candidates[rank] = candidate_of(call, t, &translation->items[rank]);
+        if (attention) text.matrices[rank] = matrix_of(call, translation, rank);
+    }
+    return text;
+}
+
+/* What only the search needed; texts and scores stay, because candidates point into them. */
+static void call_end(Call *call) {
+    translator_free(call->translator);
+    workers_free(call->workers);
+    for (int m = 0; m < call->model->models.count; m++) seq2seq_free((Seq2Seq *)call->views[m]);
+    mem_free(call->views);
+}
+
+/* What a call is given and gives back. */
+typedef struct {
+    const attn_mt_model *model;
+    const char *const *texts, *const *translations;
+    int count;
+    const attn_mt_options *options;
+    attn_mt_result *result;
+    Status status;
+} Asked;
+
+static StrView *views_of(const char *const *texts, int count) {
+    StrView *views = mem_alloc((size_t)count, sizeof *views);
+    for (int i = 0; i < count; i++) views[i] = sv(texts[i]);
+    return views;
+}
+
+static Status answer(Asked *asked) {
+    Call call = {.model = asked->model, .count = asked->count};
+    if (asked->options) call.options = *asked->options;
+    TRY(check_options(&call.options, asked->count));
+    call.texts = views_of(asked->texts, asked->count);
+    call.given = asked->translations ? views_of(asked->translations, asked->count) : NULL;
+    TRY(call_begin(&call));
+    TRY(search(&call));
+    attn_mt_result *result = mem_alloc(1, sizeof *result);
+    result->texts = mem_alloc((size_t)call.count, sizeof *result->texts);
+    result->count = call.count;
+    for (int t = 0; t < call.count; t++) result->texts[t] = text_of(&call, t);
+    call_end(&call);
+    asked->result = result;
+    return STATUS_OK;
+}
+
+static void answer_in_scope(void *context) {
+    Asked *asked = context;
+    asked->status = answer(asked);
+}
+
+static attn_mt_status ask(Asked *asked, attn_mt_result **result, attn_mt_error *error) {
+    MemScope *scope;
+    size_t limit = asked->options ? asked->options->memory_limit : 0;
+    attn_mt_status status = run(&scope, limit, answer_in_scope, asked, &asked->status, error);
+    *result = status == ATTN_MT_OK ? asked->result : NULL;
+    if (*result) (*result)->scope = scope;
+    return status;
+}
+
+attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,
+                                 const attn_mt_options *options, attn_mt_result **result,
+                                 attn_mt_error *error) {
+    Asked asked = {.model = model, .texts = texts, .count = count, .options = options};
+    return ask(&asked, result, error);
+}
+
+attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
+                             const char *const *translations, int count, const attn_mt_options *options,
+                             attn_mt_result **result, attn_mt_error *error) {
+    Asked asked = {
+        .model = model, .texts = texts, .translations = translations, .count = count, .options = options};
+    return ask(&asked, result, error);
+}
+
+/* ---- results ---- */
+
+static const Text *text_at(const attn_mt_result *result, int text, int rank) {
+    if (text < 0 || text >= result->count || rank < 0 || rank >= result->texts[text].count) return NULL;
+    return &result->texts[text];
+}
+
+const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int text, int rank) {
+    const Text *found = text_at(result, text, rank);
+    return found ? &found->candidates[rank] : NULL;
+}
+
+const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank) {
+    const Text *found = text_at(result, text, rank);
+    return found && found->matrices ? &found->matrices[rank] : NULL;
+}
+
+void attn_mt_release(attn_mt_result *result) {
+    if (result) mem_scope_free(result->scope);
+}

@@ -1,0 +1,70 @@
+/* notes.c - copies of tensors, under their names. */
+#include "num/notes.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+
+enum { NAME_SIZE = 256 };
+
+const Note *notes_find(const Notes *notes, const char *name) {
+    for (int i = 0; i < notes->count; i++)
+        if (!strcmp(notes->items[i].name, name)) return &notes->items[i];
+    return NULL;
+}
+
+void notes_free(Notes *notes) {
+    for (int i = 0; i < notes->count; i++) {
+        mem_free(notes->items[i].name);
+        mem_free(notes->items[i].data);
+    }
+    mem_free(notes->items);
+    *notes = (Notes){0};
+}
+
+static Note *named(Notes *notes, const char *name, const char *part) {
+    char joined[NAME_SIZE];
+    snprintf(joined, sizeof joined, "%s.%s", name, part);
+    Note *found = (Note *)notes_find(notes, joined);
+    if (found) return found;
+    MEM_GROW(notes->items, notes->capacity, (size_t)notes->count + 1);
+    found = &notes->items[notes->count++];
+    *found = (Note){.name = mem_strdup(joined)};
+    return found;
+}
+
+/* Zeroed rows behind those that are there, which become as wide as the widest: later steps may look at more
+ * keys than earlier ones. */
+static void widen(Note *one, int heads, int rows, int columns) {
+    assert(one->rows == 0 || (heads == 1 && one->heads == 1));
+    Note wide = {.name = one->name, .heads = heads, .rows = one->rows + rows, .columns = one->columns};
+    if (columns > wide.columns) wide.columns = columns;
+    wide.data = mem_alloc((size_t)heads * (size_t)wide.rows * (size_t)wide.columns, sizeof *wide.data);
+    for (int r = 0; r < one->rows; r++)
+        memcpy((real *)note_row(&wide, 0, r), note_row(one, 0, r), (size_t)one->columns * sizeof *one->data);
+    mem_free(one->data);
+    *one = wide;
+}
+
+void note(const Tape *tape, const char *name, const char *part, const Tensor *x) {
+    if (!tape->notes) return;
+    Note *one = named(tape->notes, name, part);
+    int first = one->rows;
+    widen(one, 1, x->rows, x->columns);
+    for (int r = 0; r < x->rows; r++)
+        memcpy((real *)note_row(one, 0, first + r), tensor_row(x, r), (size_t)x->columns * sizeof(real));
+}
+
+void note_spans(const Tape *tape, const char *name, const char *part, const Tensor *x, const Spans *spans) {
+    if (!tape->notes) return;
+    Note *one = named(tape->notes, name, part);
+    int first = one->rows, columns = 0;
+    for (int r = 0; r < spans->rows; r++)
+        if (spans->first[r] + spans->length[r] > columns) columns = spans->first[r] + spans->length[r];
+    widen(one, x->rows, spans->rows, columns);
+    for (int h = 0; h < x->rows; h++)
+        for (int r = 0; r < spans->rows; r++)
+            memcpy((real *)note_row(one, h, first + r) + spans->first[r], tensor_row(x, h) + spans->start[r],
+                   (size_t)spans->length[r] * sizeof(real));
+}

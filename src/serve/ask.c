@@ -1,0 +1,141 @@
+/* ask.c - one table of fields for JSON and forms. */
+#include "serve/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/json.h"
+#include "base/mem.h"
+
+typedef struct {
+    const char *name;
+    size_t offset; /* of a string in Ask */
+} Field;
+
+static const Field FIELDS[] = {{"source", offsetof(Ask, source)},
+                               {"target", offsetof(Ask, target)},
+                               {"format", offsetof(Ask, format)},
+                               {"api_key", offsetof(Ask, api_key)},
+                               {"attention", offsetof(Ask, attention)}};
+
+static const char **string_field(Ask *ask, const char *name) {
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
+        if (strcmp(FIELDS[i].name, name) == 0) return (const char **)(void *)((char *)ask + FIELDS[i].offset);
+    return NULL;
+}
+
+static void add_text(Ask *ask, const char *text) {
+    MEM_GROW(ask->texts, ask->capacity, (size_t)ask->count + 1);
+    ask->texts[ask->count++] = text;
+    ask->given = true;
+}
+
+/* ---- JSON ---- */
+
+static Status read_q(Ask *ask, const Json *value) {
+    ask->list = json_type(value) == JSON_ARRAY;
+    ask->given = true;
+    if (!ask->list && json_type(value) != JSON_STRING)
+        return status_fail(STATUS_DATA, "'q' is neither a text nor a list of texts");
+    if (!ask->list) add_text(ask, json_string(value));
+    for (const Json *text = json_first(value); text && ask->list; text = json_after(text)) {
+        if (json_type(text) != JSON_STRING)
+            return status_fail(STATUS_DATA, "'q' is a list of more than texts");
+        add_text(ask, json_string(text));
+    }
+    return STATUS_OK;
+}
+
+static Status read_member(Ask *ask, const Json *member) {
+    const char *name = json_key(member);
+    const char **field = string_field(ask, name);
+    if (strcmp(name, "q") == 0) return read_q(ask, member);
+    if (strcmp(name, "alternatives") == 0) {
+        if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+        ask->alternatives = json_number(member);
+    }
+    if (!field || json_type(member) == JSON_NULL) return STATUS_OK; /* clients may say more than we know */
+    if (json_type(member) != JSON_STRING) return status_fail(STATUS_DATA, "'%s' is not a text", name);
+    *field = json_string(member);
+    return STATUS_OK;
+}
+
+static Status read_json(Ask *ask, StrView body) {
+    Json *root;
+    if (json_parse(&root, body, false) != STATUS_OK) return status_context(STATUS_DATA, "not JSON");
+    if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
+    for (const Json *member = json_first(root); member; member = json_after(member))
+        TRY(read_member(ask, member));
+    return STATUS_OK; /* the tree lives as long as the scope */
+}
+
+/* ---- forms ---- */
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* "a+b%21" as "a b!"; NULL if it is no such text. */
+static char *form_decode(StrView text) {
+    char *decoded = mem_alloc(text.length + 1, 1), *end = decoded;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] != '%') {
+            *end++ = text.data[i] == '+' ? ' ' : text.data[i];
+            continue;
+        }
+        bool whole = i + 2 < text.length;
+        int high = whole ? hex_digit(text.data[i + 1]) : -1, low = whole ? hex_digit(text.data[i + 2]) : -1;
+        if (high < 0 || low < 0 || high + low == 0) return NULL;
+        *end++ = (char)(high << 4 | low);
+        i += 2;
+    }
+    return decoded;
+}
+
+static Status read_pair(Ask *ask, StrView pair) {
+    StrView name_part = {0}, rest = pair;
+    sv_next(&rest, '=', &name_part);
+    const char *name = form_decode(name_part), *value = form_decode(rest);
+    if (!name || !value || memchr(pair.data, 0, pair.length))
+        return status_fail(STATUS_DATA, "the form is not URL-encoded text");
+    const char **field = string_field(ask, name);
+    if (strcmp(name, "q") == 0) add_text(ask, value);
+    ask->list = ask->count > 1;
+    if (strcmp(name, "alternatives") == 0) {
+        char *end;
+        ask->alternatives = strtod(value, &end);
+        if (end == value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+    }
+    if (field) *field = value;
+    return STATUS_OK;
+}
+
+static Status read_form(Ask *ask, StrView body) {
+    StrView pair;
+    while (sv_next(&body, '&', &pair))
+        if (pair.length > 0) TRY(read_pair(ask, pair));
+    return STATUS_OK;
+}
+
+/* ---- both ---- */
+
+static bool is_type(StrView type, const char *name) {
+    size_t length = strlen(name);
+    if (type.length < length || strncasecmp(type.data, name, length) != 0) return false;
+    return type.length == length || type.data[length] == ';' || type.data[length] == ' ';
+}
+
+Status ask_read(Ask *ask, StrView type, StrView body) {
+    *ask = (Ask){0};
+    if (is_type(type, "application/json"))
+        TRY(read_json(ask, body));
+    else if (is_type(type, "application/x-www-form-urlencoded"))
+        TRY(read_form(ask, body));
+    else
+        return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
+                                        "application/x-www-form-urlencoded");
+    return ask->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+}

@@ -1,0 +1,32 @@
+/* ask.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
+ *
+ *   q             a text or a list of them
+ *   source        the language code of the model, or "auto"; target: likewise
+ *   format        "text" or "html", whose tags are kept
+ *   alternatives  so many more translations of each text
+ *   api_key       where keys are asked for
+ *   attention     "word" or "subword": weights too (this program's own)
+ *
+ * Owner   everything views the body's tree or is allocated: call it in the scope of the request
+ * Fails   STATUS_DATA: what is wrong, for the client
+ */
+#ifndef SERVE_ASK_H
+#define SERVE_ASK_H
+
+#include <stdbool.h>
+#include "base/status.h"
+#include "base/strview.h"
+
+typedef struct {
+    const char **texts; /* [count] */
+    int count;
+    size_t capacity;
+    bool given, list;                                           /* is there a q, and is it a list? */
+    const char *source, *target, *format, *api_key, *attention; /* or NULL */
+    double alternatives;
+} Ask;
+
+/* `type`: of the body, as the header Content-Type has it. */
+Status ask_read(Ask *ask, StrView type, StrView body);
+
+#endif

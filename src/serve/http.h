@@ -1,0 +1,65 @@
+/* http.h - requests in, answers out, and the only user of libmicrohttpd. RFC 9112 (HTTP/1.1)
+ *
+ * One thread of the library's reads and writes all connections. A request that has arrived is handed to the
+ * handler on that thread, and waits there without costing any until http_answer is called for it, now or
+ * later, on whatever thread.
+ *
+ * Limits  on everything that a client can ask for: connections (more wait to be accepted), the bytes of a
+ *         request's head (32 KB: 431) and body (413), of all bodies at a time (503), the seconds until a
+ *         request has arrived (408) and until its answer was taken (the connection is closed)
+ * Fails   http_start: STATUS_RUNTIME; STATUS_USAGE if the program was built without libmicrohttpd
+ */
+#ifndef SERVE_HTTP_H
+#define SERVE_HTTP_H
+
+#include "base/mem_scope.h"
+#include "base/status.h"
+#include "base/strview.h"
+
+typedef struct HttpServer HttpServer;
+typedef struct HttpRequest HttpRequest;
+
+/* Must see to it that the request is answered, once. */
+typedef void (*HttpHandler)(void *context, HttpRequest *request);
+/* Told of each answer after it was sent, or could not be: status and seconds since the request began. */
+typedef void (*HttpWatch)(void *context, int status, double seconds);
+
+typedef struct {
+    const char *address; /* a name or number */
+    int port;            /* 0: any that is free */
+    int connections;
+    size_t body, bodies; /* bytes of one and of all */
+    double timeout;      /* seconds */
+    HttpHandler handler;
+    HttpWatch watch;
+    void *context; /* of both */
+} HttpOptions;
+
+Status http_start(HttpServer **server, const HttpOptions *options);
+int http_port(const HttpServer *server);
+int http_connections(HttpServer *server); /* that are open */
+/* Close what has taken too long; to be called about four times a second. */
+void http_tick(HttpServer *server);
+/* Take no more connections, let what was asked be answered, and close. The handler must go on answering. */
+void http_stop(HttpServer *server);
+
+StrView http_method(const HttpRequest *request);
+StrView http_path(const HttpRequest *request); /* without a query */
+StrView http_content_type(const HttpRequest *request);
+StrView http_body(const HttpRequest *request);
+/* Owns the body, and all that is to live as long as the request. */
+MemScope *http_scope(HttpRequest *request);
+
+typedef struct {
+    int status;
+    const char *type;         /* of the body */
+    const char *name, *value; /* of one more header, or NULL */
+    StrView body;             /* copied */
+} HttpAnswer;
+
+/* The request is gone after this. */
+void http_answer(HttpRequest *request, const HttpAnswer *answer);
+/* With {"error": "..."}. */
+void http_answer_error(HttpRequest *request, int status, const char *message);
+
+#endif

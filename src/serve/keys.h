@@ -1,0 +1,20 @@
+/* keys.h - who may ask: a file with one key a line; # begins a comment.
+ *
+ * Threads any, but for keys_free
+ * Fails   as file_read; STATUS_DATA for a file without a key
+ */
+#ifndef SERVE_KEYS_H
+#define SERVE_KEYS_H
+
+#include <stdbool.h>
+#include "base/status.h"
+
+typedef struct Keys Keys;
+
+Keys *keys_new(void); /* everybody may ask until a file is read */
+void keys_free(Keys *keys);
+/* From now on these are the keys. */
+Status keys_read(Keys *keys, const char *path);
+bool keys_allow(Keys *keys, const char *key); /* `key` may be NULL */
+
+#endif

@@ -1,0 +1,22 @@
+/* metrics.h - what a server counts, as Prometheus reads it.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ (text, 0.0.4)
+ *
+ * Threads any
+ */
+#ifndef SERVE_METRICS_H
+#define SERVE_METRICS_H
+
+#include "base/strview.h"
+
+typedef struct Metrics Metrics;
+
+Metrics *metrics_new(void);
+void metrics_free(Metrics *metrics);
+/* One request was answered: HTTP status, seconds. */
+void metrics_add(Metrics *metrics, int status, double seconds);
+/* Requests by status, and quantiles of the seconds of the last 1000 that were answered with 200. */
+void metrics_write(Metrics *metrics, StrBuf *out);
+/* One number: `kind` is "counter" or "gauge". */
+void metrics_write_number(const char *name, const char *kind, const char *help, double value, StrBuf *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* page.h - the files of the page that a browser gets, built into the program. */
+#ifndef SERVE_PAGE_H
+#define SERVE_PAGE_H
+
+#include "base/strview.h"
+
+typedef struct {
+    const char *path, *type;
+    const char *const *lines; /* ends with NULL */
+} PageFile;
+
+/* NULL: there is no such file. */
+const PageFile *page_find(StrView path);
+/* Nothing but what this server itself has may run or be loaded in the page. */
+#define PAGE_POLICY                                                                                          \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "         \
+    "form-action 'none'; frame-ancestors 'none'"
+
+#endif

@@ -1,0 +1,69 @@
+// Translates while one types, and shows the attention weights as a table. All text is data: textContent only.
+'use strict';
+
+const source = document.getElementById('source');
+const translation = document.getElementById('translation');
+const state = document.getElementById('state');
+const attention = document.getElementById('attention');
+let newest = 0; // number of the last request; older answers are dropped
+let timer = null;
+
+function element(name, text) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// weights[t][s] of words `target` and `source` as a table whose cells are shaded.
+function draw(found) {
+  attention.replaceChildren();
+  if (!found) return;
+  const table = element('table'), head = table.createTHead().insertRow(), body = table.createTBody();
+  head.append(element('th'));
+  for (const word of found.source) {
+    const label = element('th', word);
+    label.scope = 'col';
+    head.append(label);
+  }
+  found.weights.forEach((row, t) => {
+    const line = body.insertRow(), label = element('th', found.target[t]);
+    label.scope = 'row';
+    line.append(label);
+    row.forEach((weight, s) => {
+      const cell = line.insertCell();
+      cell.style.backgroundColor = 'rgba(var(--cell), ' + weight.toFixed(3) + ')';
+      cell.title = found.target[t] + ' \u2190 ' + found.source[s] + ': ' + weight.toFixed(3);
+      cell.setAttribute('aria-label', weight.toFixed(2));
+    });
+  });
+  attention.append(table);
+}
+
+async function translate() {
+  const number = ++newest;
+  try {
+    const answer = await fetch('translate', {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json'},
+      body: JSON.stringify({q: source.value, source: 'auto', target: 'auto', attention: 'word'}),
+    });
+    const found = await answer.json();
+    if (number !== newest) return;
+    state.textContent = found.error || '';
+    if (found.error) return;
+    translation.textContent = found.translatedText;
+    draw(found.attention);
+  } catch (error) {
+    if (number === newest) state.textContent = 'The server does not answer.';
+  }
+}
+
+source.addEventListener('input', () => {
+  clearTimeout(timer);
+  timer = setTimeout(translate, 150);
+});
+
+fetch('languages').then((answer) => answer.json()).then((languages) => {
+  const from = languages.find((language) => language.targets.length > 0);
+  document.getElementById('languages').textContent = from ? from.name + ' \u2192 ' + from.targets[0] : '';
+}).catch(() => {});

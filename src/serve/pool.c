@@ -1,0 +1,277 @@
+/* pool.c - a line of jobs, threads that take texts from its front, and two counted references. */
+#include "serve/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/mem.h"
+
+/* A model with those who use it: the pool while it is current, and each batch. */
+typedef struct {
+    attn_mt_model *model;
+    int users; /* under the pool's lock */
+} Served;
+
+/* A result with the jobs that have texts in it. */
+struct SharedResult {
+    attn_mt_result *result;
+    atomic_int users;
+};
+
+struct Pool {
+    PoolOptions options;
+    const char **paths; /* of the models */
+    Served *served;
+    pthread_t *threads;
+    int started;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    Job *first, *last;
+    int idle; /* threads */
+    bool stop;
+    PoolFigures figures;
+};
+
+/* ---- models ---- */
+
+static Status served_open(const Pool *pool, Served **served) {
+    attn_mt_error error;
+    attn_mt_model *model;
+    if (attn_mt_open(&model, pool->paths, (int)pool->options.models->count, pool->options.precision,
+                     &error)) {
+        Status status = error.status == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)error.status;
+        status_fail(status, "%s", error.message);
+        return error.hint[0] ? status_hint(status, "%s", error.hint) : status;
+    }
+    *served = mem_alloc(1, sizeof **served);
+    **served = (Served){model, 1};
+    return STATUS_OK;
+}
+
+/* Outside of the lock: closing takes time. */
+static void served_leave(Pool *pool, Served *served) {
+    pthread_mutex_lock(&pool->lock);
+    bool last = --served->users == 0;
+    pthread_mutex_unlock(&pool->lock);
+    if (!last) return;
+    attn_mt_close(served->model);
+    mem_free(served);
+}
+
+Status pool_reload(Pool *pool) {
+    Served *fresh;
+    TRY(served_open(pool, &fresh));
+    pthread_mutex_lock(&pool->lock);
+    Served *old = pool->served;
+    pool->served = fresh;
+    pool->figures.reloads++;
+    pthread_mutex_unlock(&pool->lock);
+    served_leave(pool, old);
+    return STATUS_OK;
+}
+
+/* ---- batches ---- */
+
+/* One text of a batch. */
+typedef struct {
+    Job *job;
+    int number; /* of the text in the job */
+} Place;
+
+/* The batch of one thread. */
+typedef struct {
+    Place *places;      /* [count] */
+    const char **texts; /* [count] */
+    int count;
+    JobKind kind;
+    Served *served;
+} Batch;
+
+static bool same_kind(JobKind a, JobKind b) {
+    return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention;
+}
+
+/* Take this thread's share of what waits and is like the first. Under the lock. */
+static void batch_take(Pool *pool, Batch *batch) {
+    int free_threads = pool->idle + 1;
+    int share = (pool->figures.waiting + free_threads - 1) / free_threads;
+    int most = share < pool->options.batch ? share : pool->options.batch;
+    batch->count = 0;
+    batch->kind = pool->first->kind;
+    batch->served = pool->served;
+    batch->served->users++;
+    Job *before = NULL;
+    for (Job *job = pool->first, *next; job && batch->count < most; job = next) {
+        next = job->next;
+        while (same_kind(job->kind, batch->kind) && job->taken < job->count && batch->count < most) {
+            batch->texts[batch->count] = job->texts[job->taken];
+            batch->places[batch->count++] = (Place){job, job->taken++};
+        }
+        if (job->taken < job->count) {
+            before = job;
+            continue;
+        }
+        *(before ? &before->next : &pool->first) = next;
+        if (pool->last == job) pool->last = before;
+    }
+    pool->figures.waiting -= batch->count;
+    pool->figures.texts += batch->count;
+    pool->figures.batches++;
+}
+
+static void set_result(const Batch *batch, int first, int count, SharedResult *shared,
+                       attn_mt_status status) {
+    for (int i = 0; i < count; i++) {
+        const Place *place = &batch->places[first + i];
+        place->job->items[place->number] = (JobText){shared, i, status};
+    }
+}
+
+/* Translate some texts of the batch; where that fails, each by itself: one cannot spoil the others. */
+static void batch_translate(const Pool *pool, const Batch *batch, int first, int count) {
+    attn_mt_options options = {.memory_limit = pool->options.memory,
+                               .beam_size = pool->options.beam_size,
+                               .n_best = batch->kind.n_best,
+                               .batch_size = pool->options.batch,
+                               .split = pool->options.split,
+                               .markup = batch->kind.html,
+                               .attention = batch->kind.attention};
+    if (options.beam_size > 0 && options.beam_size < options.n_best) options.beam_size = options.n_best;
+    attn_mt_result *result;
+    attn_mt_status status =
+        attn_mt_translate(batch->served->model, batch->texts + first, count, &options, &result, NULL);
+    SharedResult *shared = status == ATTN_MT_OK ? malloc(sizeof *shared) : NULL;
+    if (status == ATTN_MT_OK && !shared) status = ATTN_MT_MEMORY;
+    if (shared) {
+        shared->result = result;
+        atomic_init(&shared->users, count);
+        set_result(batch, first, count, shared, status);
+        return;
+    }
+    attn_mt_release(result);
+    if (count == 1) set_result(batch, first, 1, NULL, status);
+    for (int i = 0; count > 1 && i < count; i++) batch_translate(pool, batch, first + i, 1);
+}
+
+/* Tell the jobs that have no more unfinished texts. */
+static void batch_finish(Pool *pool, const Batch *batch) {
+    for (int i = 0; i < batch->count; i++) {
+        Job *job = batch->places[i].job;
+        pthread_mutex_lock(&pool->lock);
+        bool last = --job->unfinished == 0;
+        pthread_mutex_unlock(&pool->lock);
+        if (last) job->done(job->context, job);
+    }
+    served_leave(pool, batch->served);
+}
+
+static void *pool_thread(void *context) {
+    Pool *pool = context;
+    Batch batch = {.places = mem_alloc((size_t)pool->options.batch, sizeof *batch.places),
+                   .texts = mem_alloc((size_t)pool->options.batch, sizeof *batch.texts)};
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        pool->idle++;
+        while (!pool->first && !pool->stop) pthread_cond_wait(&pool->work, &pool->lock);
+        pool->idle--;
+        if (!pool->first) break;
+        batch_take(pool, &batch);
+        pthread_mutex_unlock(&pool->lock);
+        batch_translate(pool, &batch, 0, batch.count);
+        batch_finish(pool, &batch);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    mem_free(batch.places);
+    mem_free(batch.texts);
+    return NULL;
+}
+
+/* ---- the pool ---- */
+
+bool pool_submit(Pool *pool, Job *job) {
+    pthread_mutex_lock(&pool->lock);
+    bool fits = job->count <= pool->options.most_waiting - pool->figures.waiting;
+    if (fits) {
+        job->next = NULL;
+        job->taken = 0;
+        job->unfinished = job->count;
+        *(pool->last ? &pool->last->next : &pool->first) = job;
+        pool->last = job;
+        pool->figures.waiting += job->count;
+        pthread_cond_broadcast(&pool->work);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return fits;
+}
+
+PoolFigures pool_figures(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    PoolFigures figures = pool->figures;
+    pthread_mutex_unlock(&pool->lock);
+    return figures;
+}
+
+/* Signals go to the thread that called. */
+static Status start_threads(Pool *pool) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pool->threads = mem_alloc((size_t)pool->options.threads, sizeof *pool->threads);
+    while (pool->started < pool->options.threads &&
+           pthread_create(&pool->threads[pool->started], NULL, pool_thread, pool) == 0)
+        pool->started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pool->started > 0 ? STATUS_OK : status_fail(STATUS_RUNTIME, "cannot start a thread");
+}
+
+Status pool_new(Pool **made, const PoolOptions *options) {
+    Pool *pool = mem_alloc(1, sizeof *pool);
+    pool->options = *options;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pool->paths = mem_alloc(options->models->count, sizeof *pool->paths);
+    for (size_t i = 0; i < options->models->count; i++) pool->paths[i] = options->models->items[i];
+    Status status = served_open(pool, &pool->served);
+    if (status == STATUS_OK) status = start_threads(pool);
+    if (status != STATUS_OK) pool_free(pool), pool = NULL;
+    *made = pool;
+    return status;
+}
+
+void pool_free(Pool *pool) {
+    if (!pool) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
+    if (pool->served) served_leave(pool, pool->served);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    mem_free(pool->threads);
+    mem_free(pool->paths);
+    mem_free(pool);
+}
+
+/* ---- results ---- */
+
+const attn_mt_candidate *job_candidate(const Job *job, int text, int rank) {
+    const JobText *item = &job->items[text];
+    return attn_mt_candidate_at(item->result->result, item->number, rank);
+}
+
+const attn_mt_matrix *job_attention(const Job *job, int text) {
+    const JobText *item = &job->items[text];
+    return attn_mt_attention(item->result->result, item->number, 0);
+}
+
+void job_release(Job *job) {
+    for (int i = 0; i < job->count; i++) {
+        SharedResult *shared = job->items[i].result;
+        if (!shared || atomic_fetch_sub(&shared->users, 1) > 1) continue;
+        attn_mt_release(shared->result);
+        free(shared);
+    }
+}

@@ -1,0 +1,79 @@
+/* pool.h - threads that translate what waits, many texts at a time, with a model that can be replaced.
+ *
+ * Texts of all jobs wait in one line. A thread that is free takes its share of them, up to a batch: as many
+ * as wait, divided by the threads that are free. So one text is translated at once, and many are
+ * translated together.
+ *
+ *   Memory    of one batch is bounded; where that is not enough its texts are translated one by one
+ *   Reload    a batch keeps the model that it began with
+ *   Fails     pool_new, pool_reload: as attn_mt_open
+ *   Threads   all functions but pool_new and pool_free may be called on any thread
+ */
+#ifndef SERVE_POOL_H
+#define SERVE_POOL_H
+
+#include <stdbool.h>
+#include "base/status.h"
+#include "base/strview.h"
+#include "library/attn_mt.h"
+
+typedef struct Pool Pool;
+typedef struct SharedResult SharedResult;
+
+/* How texts are to be translated; those of one batch are alike in that. */
+typedef struct {
+    bool html;
+    int n_best, attention; /* as in attn_mt_options */
+} JobKind;
+
+/* One text of a job, and what became of it. */
+typedef struct {
+    SharedResult *result; /* or NULL: it failed */
+    int number;           /* of the text in the result */
+    attn_mt_status status;
+} JobText;
+
+/* Texts that are answered together. The pool touches nothing else of whoever has it. */
+typedef struct Job {
+    JobKind kind;
+    const char *const *texts; /* [count] */
+    JobText *items;           /* [count] */
+    int count;
+    void (*done)(void *context,
+                 struct Job *job); /* on a thread of the pool; then the job is the owner's again */
+    void *context;
+    /* The pool's own. */
+    struct Job *next;
+    int taken, unfinished;
+} Job;
+
+typedef struct {
+    const StrList *models;
+    attn_mt_precision precision;
+    int threads, batch, beam_size; /* beam_size 0: the model's own */
+    bool split;
+    int most_waiting; /* texts */
+    size_t memory;    /* of a batch, bytes */
+} PoolOptions;
+
+typedef struct {
+    int waiting; /* texts */
+    long batches, texts, reloads;
+} PoolFigures;
+
+Status pool_new(Pool **pool, const PoolOptions *options);
+void pool_free(Pool *pool); /* no job may wait */
+/* False if too many wait: then nothing was taken. `job` needs at least one text. */
+bool pool_submit(Pool *pool, Job *job);
+/* Load the models again; with what they were, if that fails. */
+Status pool_reload(Pool *pool);
+PoolFigures pool_figures(Pool *pool);
+
+/* What was found for a text, which must not have failed; NULL: there are not so many candidates, or no
+ * weights. */
+const attn_mt_candidate *job_candidate(const Job *job, int text, int rank);
+const attn_mt_matrix *job_attention(const Job *job, int text);
+/* Give the results back. */
+void job_release(Job *job);
+
+#endif

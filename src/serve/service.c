@@ -1,0 +1,428 @@
+/* service.c - routes, and a request's way from its body to its answer. */
+#include "serve/service.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/workers.h"
+#include "serve/ask.h"
+#include "serve/http.h"
+#include "serve/keys.h"
+#include "serve/metrics.h"
+#include "serve/page.h"
+#include "serve/pool.h"
+#include "text/languages.h"
+
+enum { BODIES_AT_A_TIME = 64, TICK_NANOSECONDS = 250000000 };
+
+typedef struct {
+    const ServiceOptions *options;
+    StrView source, target; /* language codes; empty: not known */
+    Keys *keys;
+    Metrics *metrics;
+    Pool *pool;
+    HttpServer *http;
+} Service;
+
+/* ---- POST /translate ---- */
+
+/* One request. What `ask` and `body` point to is in the scope of `request`. */
+typedef struct {
+    Service *service;
+    HttpRequest *request;
+    Ask ask;
+    Job job;
+    Status status; /* of reading it */
+    bool allowed;
+    StrBuf body;
+} Translating;
+
+static Status check_language(const char *given, StrView known, const char *name) {
+    if (!given || known.length == 0 || strcmp(given, "auto") == 0) return STATUS_OK;
+    if (language_same(sv(given), known)) return STATUS_OK;
+    return status_fail(STATUS_DATA, "%s language '%.20s' is not supported; it is '%.*s' here", name, given,
+                       SV_ARG(known));
+}
+
+static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
+    size_t characters = 0;
+    for (int i = 0; i < ask->count; i++) characters += utf8_count(sv(ask->texts[i]));
+    if (ask->count > options->max_texts)
+        return status_fail(STATUS_DATA, "%d texts are more than %d", ask->count, options->max_texts);
+    if (characters > (size_t)options->max_characters)
+        return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
+                           options->max_characters);
+    if (!(ask->alternatives >= 0 && ask->alternatives <= options->max_alternatives))
+        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d", options->max_alternatives);
+    return STATUS_OK;
+}
+
+static Status check_ask(const Service *service, const Ask *ask) {
+    TRY(check_language(ask->source, service->source, "source"));
+    TRY(check_language(ask->target, service->target, "target"));
+    TRY(check_sizes(service->options, ask));
+    if (ask->format && strcmp(ask->format, "text") != 0 && strcmp(ask->format, "html") != 0)
+        return status_fail(STATUS_DATA, "'format' is neither text nor html");
+    if (ask->attention && strcmp(ask->attention, "word") != 0 && strcmp(ask->attention, "subword") != 0)
+        return status_fail(STATUS_DATA, "'attention' is neither word nor subword");
+    return STATUS_OK;
+}
+
+static JobKind kind_of(const Ask *ask) {
+    JobKind kind = {.html = ask->format && strcmp(ask->format, "html") == 0,
+                    .n_best = ask->alternatives >= 1 ? 1 + (int)ask->alternatives : 0};
+    if (ask->attention) kind.attention = ask->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
+    return kind;
+}
+
+/* ---- its answer ---- */
+
+static void write_alternatives(const Job *job, int text, StrBuf *out) {
+    const attn_mt_candidate *candidate;
+    strbuf_add_char(out, '[');
+    for (int rank = 1; rank < job->kind.n_best && (candidate = job_candidate(job, text, rank)); rank++) {
+        if (rank > 1) strbuf_add(out, SV(", "));
+        json_write_string(out, sv(candidate->text));
+    }
+    strbuf_add_char(out, ']');
+}
+
+static void write_labels(const char *const *labels, int count, StrBuf *out) {
+    for (int i = 0; i < count; i++) {
+        strbuf_add(out, i > 0 ? SV(", ") : SV("["));
+        json_write_string(out, sv(labels[i]));
+    }
+    strbuf_add_char(out, ']');
+}
+
+static void write_attention(const Job *job, int text, StrBuf *out) {
+    const attn_mt_matrix *matrix = job_attention(job, text);
+    if (!matrix) {
+        strbuf_add(out, SV("null"));
+        return;
+    }
+    strbuf_add(out, SV("{\"source\": "));
+    write_labels(matrix->column_labels, matrix->columns, out);
+    strbuf_add(out, SV(", \"target\": "));
+    write_labels(matrix->row_labels, matrix->rows, out);
+    strbuf_add(out, SV(", \"weights\": ["));
+    for (int t = 0; t < matrix->rows; t++) {
+        const float *row = matrix->weights + (size_t)t * (size_t)matrix->columns;
+        for (int s = 0; s < matrix->columns; s++)
+            strbuf_format(out, "%s%.4g", s > 0 ? ", " : t > 0 ? "], [" : "[", (double)row[s]);
+    }
+    strbuf_add(out, SV("]]}"));
+}
+
+static void write_text(const Job *job, int text, StrBuf *out) {
+    json_write_string(out, sv(job_candidate(job, text, 0)->text));
+}
+
+/* Nobody looked which language it is: the model has but one. */
+static void write_detected(const Service *service, StrBuf *out) {
+    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(service->source));
+}
+
+/* A member of the answer: of one text, or the list of all texts'. */
+static void write_member(const Translating *t, const char *name,
+                         void (*write)(const Job *job, int text, StrBuf *out), StrBuf *out) {
+    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->ask.list ? "[" : "");
+    for (int i = 0; i < t->job.count; i++) {
+        if (i > 0) strbuf_add(out, SV(", "));
+        write(&t->job, i, out);
+    }
+    if (t->ask.list) strbuf_add_char(out, ']');
+}
+
+static void write_answer(void *context) {
+    Translating *t = context;
+    StrBuf *out = &t->body;
+    strbuf_add_char(out, '{');
+    write_member(t, "translatedText", write_text, out);
+    if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
+    if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
+    if (t->ask.source && strcmp(t->ask.source, "auto") == 0 && t->service->source.length > 0) {
+        strbuf_add(out, SV(", \"detectedLanguage\": "));
+        for (int i = 0; i < t->job.count || i == 0; i++) {
+            strbuf_add(out, i > 0 ? SV(", ") : t->ask.list ? SV("[") : SV(""));
+            write_detected(t->service, out);
+        }
+        if (t->ask.list) strbuf_add_char(out, ']');
+    }
+    strbuf_add(out, SV("}\n"));
+}
+
+/* The worst that happened to a text of the job. */
+static attn_mt_status job_status(const Job *job) {
+    attn_mt_status worst = ATTN_MT_OK;
+    for (int i = 0; i < job->count; i++)
+        if (job->items[i].status > worst) worst = job->items[i].status;
+    return worst;
+}
+
+/* Answer, and forget the request. */
+static void finish(Translating *t, int status, const char *message) {
+    HttpRequest *request = t->request;
+    if (status == 200 && !mem_scope_run(http_scope(request), write_answer, t)) {
+        status = 503;
+        message = "the answer takes more memory than there is";
+    }
+    HttpAnswer answer = {.status = 200, .type = "application/json", .body = strbuf_view(&t->body)};
+    job_release(&t->job);
+    free(t->job.items);
+    free(t);
+    if (status == 200)
+        http_answer(request, &answer);
+    else
+        http_answer_error(request, status, message);
+}
+
+static void on_translated(void *context, Job *job) {
+    attn_mt_status status = job_status(job);
+    if (status == ATTN_MT_OK)
+        finish(context, 200, "");
+    else if (status == ATTN_MT_MEMORY)
+        finish(context, 503, "translating this takes more memory than there is");
+    else
+        finish(context, 500, "the model cannot translate this");
+}
+
+/* ---- its way ---- */
+
+/* Read it; who may not ask is told no more. */
+static void prepare(void *context) {
+    Translating *t = context;
+    t->status = ask_read(&t->ask, http_content_type(t->request), http_body(t->request));
+    t->allowed = t->status != STATUS_OK || keys_allow(t->service->keys, t->ask.api_key);
+    if (t->status == STATUS_OK && t->allowed) t->status = check_ask(t->service, &t->ask);
+}
+
+/* Put its texts into the line. */
+static void submit(Service *service, Translating *t) {
+    t->job = (Job){.kind = kind_of(&t->ask),
+                   .texts = t->ask.texts,
+                   .items = calloc((size_t)t->ask.count, sizeof *t->job.items),
+                   .count = t->ask.count,
+                   .done = on_translated,
+                   .context = t};
+    if (t->job.items && pool_submit(service->pool, &t->job)) return;
+    t->job.count = 0;
+    finish(t, 503, "too many texts are waiting: try again later");
+}
+
+static void translate(Service *service, HttpRequest *request) {
+    Translating *t = calloc(1, sizeof *t);
+    if (!t) {
+        http_answer_error(request, 503, "out of memory");
+        return;
+    }
+    *t = (Translating){.service = service, .request = request};
+    if (!mem_scope_run(http_scope(request), prepare, t))
+        finish(t, 413, "reading this takes more memory than there is");
+    else if (!t->allowed)
+        finish(t, 403, "the API key is missing or not valid");
+    else if (t->status != STATUS_OK)
+        finish(t, 400, status_message());
+    else if (t->ask.count == 0)
+        finish(t, 200, "");
+    else
+        submit(service, t);
+}
+
+/* ---- the other routes ---- */
+
+/* What a route writes in the scope of its request. */
+typedef struct {
+    Service *service;
+    HttpRequest *request;
+    const PageFile *file;
+    StrBuf body;
+} Writing;
+
+static void answer_writing(Writing *writing, void (*write)(void *context), HttpAnswer answer) {
+    if (!mem_scope_run(http_scope(writing->request), write, writing)) {
+        http_answer_error(writing->request, 503, "out of memory");
+        return;
+    }
+    answer.body = strbuf_view(&writing->body);
+    http_answer(writing->request, &answer);
+}
+
+/* {"code": "en", "name": "English", "targets": ["fr"]} */
+static void write_language(StrView code, StrView target, StrBuf *out) {
+    StrView name = language_name(code);
+    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s\", \"targets\": [", SV_ARG(code),
+                  toupper((unsigned char)name.data[0]), (int)name.length - 1, name.data + 1);
+    if (target.length > 0) json_write_string(out, target);
+    strbuf_add(out, SV("]}"));
+}
+
+static void write_languages(void *context) {
+    Writing *writing = context;
+    const Service *service = writing->service;
+    StrView source = service->source.length > 0 ? service->source : SV("source");
+    StrView target = service->target.length > 0 ? service->target : SV("target");
+    strbuf_add_char(&writing->body, '[');
+    write_language(source, target, &writing->body);
+    strbuf_add(&writing->body, SV(", "));
+    write_language(target, (StrView){0}, &writing->body);
+    strbuf_add(&writing->body, SV("]\n"));
+}
+
+static void languages(Service *service, HttpRequest *request) {
+    Writing writing = {.service = service, .request = request};
+    answer_writing(&writing, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
+}
+
+static void health(Service *service, HttpRequest *request) {
+    StrView body = SV("{\"status\": \"ok\"}\n");
+    (void)service;
+    http_answer(request, &(HttpAnswer){.status = 200, .type = "application/json", .body = body});
+}
+
+static void write_metrics(void *context) {
+    Writing *writing = context;
+    Service *service = writing->service;
+    StrBuf *out = &writing->body;
+    PoolFigures pool = pool_figures(service->pool);
+    int connections = http_connections(service->http);
+    metrics_write(service->metrics, out);
+    metrics_write_number("waiting_texts", "gauge", "texts that wait for a thread", pool.waiting, out);
+    metrics_write_number("connections", "gauge", "connections that are open", connections, out);
+    metrics_write_number("texts_total", "counter", "texts translated", (double)pool.texts, out);
+    metrics_write_number("batches_total", "counter", "batches of texts", (double)pool.batches, out);
+    metrics_write_number("reloads_total", "counter", "models loaded again", (double)pool.reloads, out);
+}
+
+static void metrics(Service *service, HttpRequest *request) {
+    Writing writing = {.service = service, .request = request};
+    answer_writing(&writing, write_metrics,
+                   (HttpAnswer){.status = 200, .type = "text/plain; version=0.0.4; charset=utf-8"});
+}
+
+static void write_file(void *context) {
+    Writing *writing = context;
+    for (const char *const *line = writing->file->lines; *line; line++) strbuf_add(&writing->body, sv(*line));
+}
+
+static void page(Service *service, HttpRequest *request) {
+    Writing writing = {.service = service, .request = request, .file = page_find(http_path(request))};
+    answer_writing(&writing, write_file,
+                   (HttpAnswer){.status = 200,
+                                .type = writing.file->type,
+                                .name = "Content-Security-Policy",
+                                .value = PAGE_POLICY});
+}
+
+typedef struct {
+    const char *path, *method;
+    void (*run)(Service *service, HttpRequest *request);
+} Route;
+
+static const Route ROUTES[] = {{"/translate", "POST", translate},
+                               {"/languages", "GET", languages},
+                               {"/health", "GET", health},
+                               {"/metrics", "GET", metrics},
+                               {"/", "GET", page},
+                               {"/page.js", "GET", page},
+                               {"/page.css", "GET", page}};
+
+static void on_request(void *context, HttpRequest *request) {
+    Service *service = context;
+    const Route *route = NULL;
+    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++)
+        if (sv_equal(http_path(request), sv(ROUTES[i].path))) route = &ROUTES[i];
+    StrView method = sv_equal(http_method(request), SV("HEAD")) ? SV("GET") : http_method(request);
+    if (!route)
+        http_answer_error(request, 404, "there is nothing here; POST /translate translates");
+    else if (!sv_equal(method, sv(route->method)))
+        http_answer_error(request, 405, route->method[0] == 'G' ? "only GET" : "only POST");
+    else
+        route->run(service, request);
+}
+
+static void on_answered(void *context, int status, double seconds) {
+    const Service *service = context;
+    metrics_add(service->metrics, status, seconds);
+}
+
+/* ---- the server ---- */
+
+/* "en-fr". */
+static Status read_languages(Service *service) {
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *text = service->options->languages;
+    if (!text) return STATUS_OK;
+    StrView rest = sv(text);
+    bool sound =
+        rest.length <= 40 && strspn(text, LETTERS) == rest.length && sv_next(&rest, '-', &service->source);
+    service->target = rest;
+    if (sound && service->source.length > 0 && service->target.length > 0) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--languages '%.60s' are not two", text);
+    return status_hint(STATUS_USAGE, "from and to, as in en-fr");
+}
+
+static Status service_begin(Service *service) {
+    const ServiceOptions *options = service->options;
+    PoolOptions pool = {.models = &options->models,
+                        .precision = (attn_mt_precision)options->precision,
+                        .threads = options->threads > 0 ? options->threads : workers_default_count(),
+                        .batch = options->mini_batch,
+                        .beam_size = options->beam_size,
+                        .split = options->split,
+                        .most_waiting = options->max_waiting,
+                        .memory = (size_t)options->max_memory << 20};
+    HttpOptions http = {.address = options->address,
+                        .port = options->port,
+                        .connections = options->connections,
+                        .body = (size_t)options->max_body,
+                        .bodies = (size_t)options->max_body * BODIES_AT_A_TIME,
+                        .timeout = options->timeout,
+                        .handler = on_request,
+                        .watch = on_answered,
+                        .context = service};
+    TRY(read_languages(service));
+    if (options->models.count == 0) {
+        status_fail(STATUS_USAGE, "no model given");
+        return status_hint(STATUS_USAGE, "name one with --model FILE (training writes best.safetensors)");
+    }
+    if (options->api_key_file) TRY(keys_read(service->keys, options->api_key_file));
+    TRY(pool_new(&service->pool, &pool));
+    return http_start(&service->http, &http);
+}
+
+static void load_again(Service *service) {
+    Status status = pool_reload(service->pool);
+    const char *keys = service->options->api_key_file;
+    if (status == STATUS_OK && keys) status = keys_read(service->keys, keys);
+    if (status == STATUS_OK) {
+        if (!service->options->quiet) log_info("loaded again");
+        return;
+    }
+    log_failure();
+    log_warn("what was loaded before is served on");
+}
+
+Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *stop,
+                   volatile sig_atomic_t *reload, Status (*ready)(const ServiceOptions *options, int port)) {
+    Service service = {.options = options, .keys = keys_new(), .metrics = metrics_new()};
+    Status status = service_begin(&service);
+    if (status == STATUS_OK) status = ready(options, http_port(service.http));
+    while (status == STATUS_OK && !*stop) {
+        nanosleep(&(struct timespec){.tv_nsec = TICK_NANOSECONDS}, NULL);
+        http_tick(service.http);
+        if (!*reload) continue;
+        *reload = 0;
+        load_again(&service);
+    }
+    if (service.http) http_stop(service.http);
+    pool_free(service.pool);
+    metrics_free(service.metrics);
+    keys_free(service.keys);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* service.h - the server of `attn-mt serve`: LibreTranslate's interface to one model.
+ * https://docs.libretranslate.com/api/operations/translate/
+ *
+ *   POST /translate   ask.h says what; {"translatedText", "alternatives", "detectedLanguage", "attention"}
+ *   GET  /languages   what it translates
+ *   GET  /health      {"status": "ok"}
+ *   GET  /metrics     for Prometheus
+ *   GET  /            a page that translates what is typed
+ *
+ * Fails   service_run: as pool_new and http_start. Requests fail with {"error": "..."} and 400, 403, 404,
+ *         405, 408, 413, 500 or 503
+ */
+#ifndef SERVE_SERVICE_H
+#define SERVE_SERVICE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include "base/status.h"
+#include "base/strview.h"
+
+typedef struct {
+    StrList models;
+    int precision, threads, beam_size, mini_batch;
+    bool split, quiet;
+    char *languages, *address, *api_key_file; /* or NULL */
+    int port, connections;
+    int max_body, max_characters, max_texts, max_alternatives, max_waiting, max_memory;
+    double timeout;
+} ServiceOptions;
+
+/* Serve until *stop is not 0; whenever *reload is not 0, set it to 0 and load models and keys again. `ready`
+ * is told the port once requests are taken. */
+Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *stop,
+                   volatile sig_atomic_t *reload, Status (*ready)(const ServiceOptions *options, int port));
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/sh
+# explorer.sh - the page of heatmap --format html: what is in the file, and what a browser makes of it.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model one
+heatmap() { "$attn" heatmap -q --format html "$@"; }
+model=$TMP/one/best.safetensors
+printf '%s\n' "i'm home ." "he's calm ." 'go .' 'i lost .' >"$TMP/four"
+
+# ---- the file ----
+
+# check_page FILE: in one piece, asks nobody for anything, nothing but its own script
+check_page() {
+    [ "$(head -n 1 "$1")" = "<!DOCTYPE html>" ] && [ "$(tail -n 1 "$1")" = "</html>" ] ||
+        fail "no whole page: $1"
+    hash="'sha256-[A-Za-z0-9+/]\{43\}='"
+    grep -q "default-src 'none'; style-src $hash; script-src $hash;" "$1" || fail "no policy: $1"
+    [ "$(grep -o '<script' "$1" | wc -l)" -eq 2 ] || fail "scripts: $1"
+    ! sed '/<script>/,$d' "$1" | grep -Eiq '<[^>]* on[a-z]+ *=' || fail "an event handler: $1"
+    sed -n '/id="data">/,/<\/script>/p' "$1" |
+        sed 's/.*id="data">//; s/<\/script>$//; /^<script>/,$d' >"$TMP/data"
+    ! grep -q '[<>&]' "$TMP/data" || fail "the data is not escaped: $1"
+}
+
+expect 0 heatmap -m "$model" -o "$TMP/one" <"$TMP/four"
+check_page "$TMP/one.html"
+! grep -Eiq 'https?:|//[a-z]+\.|@import|url\(' "$TMP/one.html" || fail "an address in the page"
+[ "$(grep -c '<figure' "$TMP/one.html")" -eq 4 ] || fail "pictures without script"
+cat "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" >"$TMP/twenty"
+expect 0 heatmap -m "$model" <"$TMP/twenty"
+[ "$(wc -c <"$TMP/out")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
+printf '\n' | expect 0 heatmap -m "$model"
+check_page "$TMP/out"
+expect 0 "$attn" heatmap -m "$model" -f html,csv -o "$TMP/both" "go ."
+says "wrote $TMP/both.html"
+[ -s "$TMP/both.csv" ] || fail "no table beside the page"
+expect 2 heatmap -m "$model" -m "$model" -m "$model" -m "$model" -m "$model" "go ."
+says "at most 4 models, not 5"
+expect 2 heatmap -m "$model" --layer 2 "go ."
+says "no layer 2"
+
+# ---- in a browser ----
+
+browser=
+for name in chromium chromium-browser google-chrome chrome; do
+    if command -v "$name" >/dev/null; then browser=$name && break; fi
+done
+if [ -z "$browser" ]; then
+    echo "skipped: no chromium"
+    exit 77
+fi
+
+evil='</script><script>hit=1</script><img src=x onerror="hit=2"><b id=evil onclick=hit=3>&lt;"'"'"
+expect 0 heatmap -m "$model" -t "$evil" -o "$TMP/hostile" "go $evil ."
+check_page "$TMP/hostile.html"
+sed 's|<body>|<body><p id="evil"></p><script>hit=1</script><img src="x" onerror="hit=2">|' "$TMP/one.html" \
+    >"$TMP/tampered.html"
+# So few components that the page has all of them.
+small="--set train.epochs=4 --set model.hidden=4 --set model.tie=none"
+for score in additive dot scaled_dot general cosine distance location concat; do
+    # shellcheck disable=SC2086 # words
+    tiny_model "$score" $small --set model.attention=$score
+    expect 0 heatmap -m "$TMP/$score/best.safetensors" -o "$TMP/$score" "i'm home ."
+done
+# shellcheck disable=SC2086 # words
+tiny_model transformer $small --set model.encoder.style=self_attention --set model.attention=scaled_dot \
+    --set model.decoder.style=transformer --set model.decoder.layers=2 --set model.encoder.layers=2 \
+    --set model.heads=2
+expect 0 heatmap -m "$TMP/transformer/best.safetensors" -o "$TMP/transformer" "i'm home ."
+expect 0 heatmap -m "$model" -m "$TMP/dot/best.safetensors" -o "$TMP/two" "i'm home ."
+expect 0 heatmap -m "$model" -t "elle est calme ." -o "$TMP/given" "he's calm ."
+
+cp tests/cli/explorer.html "$TMP/test.html"
+# Virtual time: the browser waits for nothing and runs as long as something is to be done.
+"$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --disable-web-security \
+    --user-data-dir="$TMP/browser" --virtual-time-budget=600000 --dump-dom "file://$TMP/test.html" \
+    >"$TMP/dom" 2>"$TMP/err" || fail "$browser: $(tail -n 3 "$TMP/err")"
+sed -n '/<pre/,/<\/pre>/p' "$TMP/dom" |
+    sed 's/.*<pre[^>]*>//; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$TMP/report"
+! grep -q '^WRONG' "$TMP/report" || fail "$(grep '^WRONG' "$TMP/report")"
+grep -q '^finished' "$TMP/report" || fail "the browser stopped: $(tail -n 3 "$TMP/report")"
+[ "$(grep -c '^ok' "$TMP/report")" -ge 50 ] || fail "checks: $(grep -c '^ok' "$TMP/report")"
+
+# Its numbers are those of the table.
+for level in word subword; do
+    expect 0 "$attn" heatmap -m "$model" -f csv --level $level "i'm home ."
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/wanted"
+    if [ $level = word ]; then kind=cell; else kind=subcell; fi
+    sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/wanted" - |
+        awk '{ d = $1 - $2; if (NF != 2 || d > 0.0016 || d < -0.0016) bad = 1 }
+            END { exit bad || NR < 20 }' ||
+        fail "weights of the page, $level: $(paste "$TMP/wanted" "$TMP/report" | head)"
+done

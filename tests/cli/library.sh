@@ -1,0 +1,70 @@
+# libattn_mt: shows its own names and no others; the examples translate as the program does, with the shared
+# and the static library and from Python; pkg-config knows how to link; nothing is printed.
+# not sanitized: the examples would have to be, too
+. tests/cli/tiny_model.inc
+shared=$BUILD/libattn_mt.so.1
+[ -e "$shared" ] || {
+    echo "skipped: libattn_mt is not built here"
+    exit 77
+}
+command -v "${CC:-cc}" >/dev/null || {
+    echo "skipped: no compiler"
+    exit 77
+}
+
+# Names: those of the header, all with a version, in both libraries.
+grep -o '\battn_mt_[a-z_]*(' src/library/attn_mt.h | tr -d '(' | sort -u >"$TMP/header"
+sed -n 's/^ *\(attn_mt_[a-z_]*\);$/\1/p' src/library/attn_mt.map | sort >"$TMP/map"
+same "the header and the map of versions name the same functions" "$TMP/header" "$TMP/map"
+nm -D --defined-only --with-symbol-versions "$shared" | awk '$2 != "A" { print $3 }' | sort >"$TMP/shown"
+sed 's/$/@@ATTN_MT_1/' "$TMP/header" >"$TMP/versioned"
+same "the shared library shows its functions and nothing else" "$TMP/versioned" "$TMP/shown"
+nm -g --defined-only "$BUILD/libattn_mt.a" | awk 'NF == 3 { print $3 }' | sort >"$TMP/shown"
+same "the static library shows its functions and nothing else" "$TMP/header" "$TMP/shown"
+
+tiny_model tiny
+model=$TMP/tiny/best.safetensors
+cut -f 1 data/chapter.tsv >"$TMP/text"
+"$attn" translate -m "$model" --json "$TMP/text" >"$TMP/json" || fail "translate"
+sed 's/.*"translation": "\([^"]*\)", "score": \([^,]*\),.*/\1	\2/' "$TMP/json" |
+    awk -F '\t' '{ printf "%s\t%.4f\n", $1, $2 }' >"$TMP/expected"
+
+compile() { # NAME FLAG...
+    program=$TMP/$1
+    shift
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Isrc/library examples/translate.c \
+        -o "$program" "$@"
+}
+run_example() { # PROGRAM...
+    "$@" "$model" <"$TMP/text" >"$TMP/out" 2>"$TMP/err" || fail "$1 failed: $(cat "$TMP/err")"
+    [ ! -s "$TMP/err" ] || fail "$1 printed: $(cat "$TMP/err")"
+    grep -v '^  ' "$TMP/out" >"$TMP/translations"
+    same "$1 translates as the program does" "$TMP/expected" "$TMP/translations"
+    grep -q '^  .* <- .* [01]\.[0-9][0-9]$' "$TMP/out" || fail "$1 shows no attention"
+}
+compile shared "$shared" -Wl,-rpath,"$BUILD" || fail "the example does not compile"
+run_example "$TMP/shared"
+expect 1 "$TMP/shared" /nowhere
+says "cannot open '/nowhere'"
+
+if command -v pkg-config >/dev/null; then
+    compile static "$BUILD/libattn_mt.a" \
+        $(PKG_CONFIG_PATH="$BUILD:$PKG_CONFIG_PATH" pkg-config --static --libs-only-l attn-mt |
+            sed 's/-lattn_mt//') || fail "the static example does not compile"
+    run_example "$TMP/static"
+fi
+
+# A C++ program may include the header.
+if command -v c++ >/dev/null; then
+    echo '#include "attn_mt.h"' | c++ -Isrc/library -Wall -Werror -x c++ -fsyntax-only - || fail "C++"
+fi
+
+if command -v python3 >/dev/null && python3 -c 'import ctypes' 2>/dev/null; then
+    python3 examples/translate.py "$model" "$shared" <"$TMP/text" >"$TMP/out" 2>"$TMP/err" ||
+        fail "Python: $(cat "$TMP/err")"
+    same "Python translates as the program does" "$TMP/expected" "$TMP/out"
+    python3 examples/translate.py /nowhere "$shared" 2>&1 </dev/null | grep -q "cannot open '/nowhere'" ||
+        fail "no message in Python"
+else
+    echo "no python3: its example is not tried"
+fi

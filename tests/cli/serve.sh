@@ -1,0 +1,168 @@
+# attn-mt serve, seen from a client: LibreTranslate's interface, the same translations as `translate`, every
+# limit with its answer, a reload and an end that lose no request.
+. tests/cli/tiny_model.inc
+. scripts/serve.inc
+tiny_model tiny
+model=$TMP/tiny/best.safetensors
+cut -f 1 "$TMP/tiny.tsv" | head -n 40 >"$TMP/text"
+if ! serve_start -m "$model" --languages en-fr --threads 2; then
+    grep -q "built without libmicrohttpd" "$TMP/serve.log" && {
+        echo "skipped: built without libmicrohttpd"
+        exit 77
+    }
+    fail "the server does not start: $(cat "$TMP/serve.log")"
+fi
+trap 'kill "$server" 2>/dev/null' EXIT
+"$attn" translate -m "$model" --split -q "$TMP/text" >"$TMP/translated" || fail "translate"
+
+# gives WHAT STATUS PART ANSWER...: the command's answer has that status and contains PART
+gives() {
+    what=$1 status=$2 part=$3
+    shift 3
+    "$@" >"$TMP/answer"
+    head -n 1 "$TMP/answer" | grep -q "^HTTP/1.1 $status " || fail "$what: no $status: $(cat "$TMP/answer")"
+    grep -qF -e "$part" "$TMP/answer" || fail "$what: no '$part' in: $(cat "$TMP/answer")"
+}
+form=application/x-www-form-urlencoded
+
+# The same translations, from one client and from several.
+for clients in 1 6; do
+    "$client" "$port" load $clients 0 "$TMP/text" "$TMP/translated" >"$TMP/out" 2>&1
+    grep -q '^40 requests, 0 wrong' "$TMP/out" || fail "$clients clients: $(cat "$TMP/out")"
+done
+
+# LibreTranslate's interface.
+first=$(head -n 1 "$TMP/text") french=$(head -n 1 "$TMP/translated")
+gives "a text" 200 "{\"translatedText\": \"$french\"}" \
+    post_json "{\"q\": \"$first\", \"source\": \"en\", \"target\": \"fr\"}"
+gives "a form" 200 "{\"translatedText\": \"$french\"}" \
+    post $form "q=$(echo "$first" | tr ' ' +)&source=EN&target=fr"
+gives "a list" 200 "{\"translatedText\": [\"$french\", \"\", \"$french\"]}" \
+    post_json "{\"q\": [\"$first\", \"\", \"$first\"]}"
+gives "an empty list" 200 '{"translatedText": []}' post_json '{"q": []}'
+gives "paragraphs" 200 "\"$french\\n\\n$french\"" post_json "{\"q\": \"$first\\n\\n$first\"}"
+gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\"" \
+    post_json "{\"q\": \"$first\", \"alternatives\": 2}"
+gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+    post_json '{"q": "x", "source": "auto"}'
+gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
+gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
+gives "unknown members" 200 "$french" post_json "{\"q\": \"$first\", \"more\": [1], \"api_key\": null}"
+gives "languages" 200 '[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"' get /languages
+gives "health" 200 '{"status": "ok"}' get /health
+gives "metrics" 200 '# TYPE attn_mt_requests_total counter' get /metrics
+gives "seconds" 200 'attn_mt_request_seconds{quantile="0.99"} ' get /metrics
+gives "the page" 200 "Content-Security-Policy: default-src 'none'" get /
+grep -qE ' on[a-z]+=|<script>|http' src/serve/page/* && fail "the page has inline scripts, or an address"
+gives "its script" 200 "'use strict'" get /page.js
+gives "its style" 200 "prefers-color-scheme" get /page.css
+
+# Bad requests.
+gives "no JSON" 400 '{"error": "not JSON: line 1' post_json '{"q": '
+gives "no object" 400 'not a JSON object' post_json '[1]'
+gives "no text" 400 "'q', the text, is missing" post_json '{}'
+gives "no text in a list" 400 "more than texts" post_json '{"q": ["a", 1]}'
+gives "a number" 400 "neither a text nor a list" post_json '{"q": 1}'
+gives "bytes that are no text" 400 'not JSON' post_json "$(printf '{"q": "\377"}')"
+gives "depth" 400 'nested too deeply' post_json "{\"q\": $(printf '%0100d' 0 | tr 0 '[')"
+gives "language" 400 "source language 'de' is not supported" post_json '{"q": "x", "source": "de"}'
+gives "language" 400 "target language 'en' is not supported" post_json '{"q": "x", "target": "en"}'
+gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
+gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
+gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'
+gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&alternatives=many'
+gives "form" 400 'not URL-encoded' post $form 'q=%zz'
+gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
+gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
+gives "path" 404 'nothing here' get /etc/passwd
+gives "method" 405 'only POST' get /translate
+gives "method" 405 'only GET' post $form q=x /health
+printf 'NONSENSE\r\n\r\n' | "$client" "$port" send >"$TMP/answer" # whatever it says, it goes on
+
+# An answer is for who asked: many requests on one connection, some of them wrong.
+"$client" "$port" load 3 0 "$TMP/text" "$TMP/translated" >"$TMP/out" || fail "then: $(cat "$TMP/out")"
+
+# Reload under load: no request is lost. A model that cannot be read is not taken.
+"$client" "$port" load 4 3 "$TMP/text" "$TMP/translated" >"$TMP/load" 2>&1 &
+load=$!
+for n in 1 2 3; do
+    kill -HUP "$server"
+    while [ "$(metric reloads_total)" -lt $n ]; do sleep 0.1; done
+done
+wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load")"
+mv "$model" "$model.away"
+kill -HUP "$server"
+while ! grep -q "is served on" "$TMP/serve.log"; do sleep 0.1; done
+grep -q "cannot open '$model'" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
+gives "the old model" 200 "$french" post_json "{\"q\": \"$first\"}"
+mv "$model.away" "$model"
+
+# SIGTERM lets what was asked be answered.
+many=$(printf '%0500d' 0 | sed 's/0/"go .", /g; s/, $//')
+before=$(metric batches_total)
+post_json "{\"q\": [$many]}" >"$TMP/late" &
+late=$!
+while [ "$(metric batches_total)" -eq "$before" ]; do sleep 0.05; done
+serve_stop || fail "exit status after SIGTERM"
+wait $late
+head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end: $(cat "$TMP/late")"
+! get /health >"$TMP/answer" || fail "it is still there"
+
+# Limits, small ones.
+printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
+serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \
+    --max-texts 3 --max-waiting 2 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
+key='"api_key": "secret"'
+gives "no key" 403 'API key' post_json '{"q": "x"}'
+gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secre"}'
+gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secretsecret"}'
+gives "a key" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
+gives "another key" 200 'translatedText' post $form "q=x&api_key=other"
+gives "characters" 400 '51 characters are more than 50' post_json "{\"q\": \"$(printf '%051d' 0)\", $key}"
+gives "texts" 400 '4 texts are more than 3' post_json "{\"q\": [\"a\", \"b\", \"c\", \"d\"], $key}"
+gives "waiting" 503 'too many texts are waiting' post_json "{\"q\": [\"a\", \"b\", \"c\"], $key}"
+gives "when to come back" 503 'Retry-After: ' post_json "{\"q\": [\"a\", \"b\", \"c\"], $key}"
+gives "alternatives" 400 'is not 0 to 0' post_json "{\"q\": \"a\", \"alternatives\": 1, $key}"
+gives "body" 413 'larger than 400 bytes' post_json "{\"q\": \"$(printf '%0500d' 0)\"}"
+chunked() {
+    printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'
+    printf 'Transfer-Encoding: chunked\r\n\r\n'
+    for n in 1 2 3; do printf '100\r\n%0256d\r\n' 0; done
+    printf '0\r\n\r\n'
+}
+send_chunked() { chunked | "$client" "$port" send; }
+gives "a body in chunks" 413 'larger than 400 bytes' send_chunked
+long_head() {
+    printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: %050000d\r\n\r\n' 0 | "$client" "$port" send
+}
+gives "head" 431 '' long_head
+serve_stop || fail "exit status"
+
+# Slow clients are told, and make room for others: two connections are all there are.
+serve_start -m "$model" --threads 1 --timeout 0.5 --max-connections 2 || fail "$(cat "$TMP/serve.log")"
+half='POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nq=ha'
+mkfifo "$TMP/fifo.1" "$TMP/fifo.2"
+for n in 1 2; do
+    "$client" "$port" send <"$TMP/fifo.$n" >"$TMP/held.$n" &
+    eval "held$n=$!"
+done
+exec 8>"$TMP/fifo.1" 9>"$TMP/fifo.2"
+printf "$half" >&8
+printf 'POST /trans' >&9
+"$client" "$port" connect 3 >"$TMP/out" || fail "others did not get through: $(cat "$TMP/out")"
+exec 8>&- 9>&-
+wait "$held1" "$held2"
+for n in 1 2; do
+    gives "a slow client" 408 'too slow' cat "$TMP/held.$n"
+done
+serve_stop || fail "exit status"
+
+# Wrong usage.
+expect 2 "$attn" serve
+says "no model given"
+expect 1 "$attn" serve -m /nowhere
+expect 2 "$attn" serve -m "$model" --languages english
+says "from and to, as in en-fr"
+expect 2 "$attn" serve -m "$model" more
+expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
+expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0

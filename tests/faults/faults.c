@@ -1,0 +1,422 @@
+/* faults.c - the program's commands under one table of faults: whatever goes wrong, each ends in time, and
+ * what it was to write is there whole or not at all.
+ *
+ *     faults [--all] [--kills N] [--minutes N] [--seed N] PROGRAM SHIM [ROW...]
+ *
+ * --all      every call and every allocation fails once, not a sample
+ * --kills    so many random kills of a training (and half as many races for its folder); --minutes: kills and
+ *            races until that time is over
+ * SHIM       fault_shim.c, built; the working folder is that of subject.h
+ *
+ * Prints the injections of each row and command. Exits 0 if nothing failed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "subject.h"
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+/* What must hold. In each case a file that is replaced is the old or the whole new one, only a killed command
+ * leaves a temporary file, models load, and training can be gone on with to the same bytes. */
+typedef enum {
+    CLEAN,    /* success with the same result, or failure with a reason */
+    REPAIRED, /* success with the same result */
+    REFUSED,  /* failure with a reason, or death of a broken pipe */
+    KILLED    /* it is dead */
+} Must;
+
+typedef struct Case Case;
+struct Case {
+    const char *row, *how; /* a call and what becomes of it, or a limit; "+": that call and all behind it */
+    long from, to, step;   /* limits; of calls every step-th fails: --all takes each */
+    Must must;
+    const char *subjects;
+    void (*sweep)(const Case *, const Subject *);
+};
+
+static void sweep_calls(const Case *, const Subject *);
+static void sweep_limit(const Case *, const Subject *);
+static void sweep_disk(const Case *, const Subject *);
+static void attack_output(const Case *, const Subject *);
+static void kill_and_resume(const Case *, const Subject *);
+static void race(const Case *, const Subject *);
+
+#define PRINTING "version help complete inspect data bleu bleu-m score print"
+#define WRITING  "translate heatmap train resume"
+#define READING  "inspect data bleu bleu-m score " WRITING
+#define EVERY    PRINTING " demo " WRITING
+#define CALLS(row, how, step, must, subjects)                                                                \
+    { row, how, 1, 1000000, step, must, subjects, sweep_calls }
+
+static const Case TABLE[] = {
+    {"memory", "MB", 16, 512, 16, CLEAN, EVERY, sweep_limit},
+    {"files", "", 3, 12, 1, CLEAN, EVERY, sweep_limit},
+    {"filesize", "KB", 0, 160, 8, CLEAN, EVERY, sweep_limit},
+    {"disk", "KB", 4, 256, 12, CLEAN, "translate heatmap train", sweep_disk},
+    {"output", "/dev/full", 1, 1, 1, REFUSED, PRINTING, attack_output},
+    {"output", "closed", 1, 1, 1, REFUSED, PRINTING, attack_output},
+    {"output", "pipe", 1, 1, 1, REFUSED, PRINTING, attack_output},
+    {"output", "pipe", 1, 1, 1, REPAIRED, "train", attack_output},
+    CALLS("alloc", "ENOMEM", 211, CLEAN, EVERY),
+    CALLS("alloc", "ENOMEM+", 211, CLEAN, EVERY),
+    CALLS("mmap", "ENOMEM", 1, CLEAN, "train resume"),
+    CALLS("mmap", "ENOMEM+", 1, CLEAN, "train resume"),
+    CALLS("thread", "EAGAIN", 1, CLEAN, WRITING),
+    CALLS("open", "EMFILE", 1, CLEAN, READING),
+    CALLS("open", "EMFILE+", 1, CLEAN, READING),
+    CALLS("open", "EACCES", 1, CLEAN, READING),
+    CALLS("open", "EINTR", 1, REPAIRED, READING),
+    CALLS("read", "EIO", 1, CLEAN, READING),
+    CALLS("read", "EINTR", 1, REPAIRED, READING),
+    CALLS("read", "short", 1, REPAIRED, READING),
+    CALLS("write", "ENOSPC", 1, CLEAN, EVERY),
+    CALLS("write", "EDQUOT", 1, CLEAN, EVERY),
+    CALLS("write", "EIO", 1, CLEAN, EVERY),
+    CALLS("write", "EINTR", 1, REPAIRED, EVERY),
+    CALLS("write", "short", 1, REPAIRED, EVERY),
+    CALLS("write", "ENOSPC+", 1, CLEAN, EVERY),
+    CALLS("fsync", "EIO", 1, CLEAN, WRITING),
+    CALLS("fsync", "EIO+", 1, CLEAN, WRITING),
+    CALLS("close", "EIO", 1, CLEAN, WRITING),
+    CALLS("rename", "EIO", 1, CLEAN, WRITING),
+    CALLS("rename", "EIO+", 1, CLEAN, WRITING),
+    CALLS("unlink", "EIO", 1, CLEAN, "train"),
+    CALLS("ftruncate", "EIO", 1, CLEAN, "train resume"),
+    CALLS("flock", "ENOLCK", 1, CLEAN, WRITING),
+    CALLS("fchmod", "EPERM", 1, CLEAN, WRITING),
+    CALLS("open", "kill", 1, KILLED, WRITING),
+    CALLS("write", "kill", 1, KILLED, WRITING),
+    CALLS("write", "killafter", 1, KILLED, WRITING),
+    CALLS("fsync", "kill", 1, KILLED, WRITING),
+    CALLS("fsync", "killafter", 1, KILLED, WRITING),
+    CALLS("rename", "kill", 1, KILLED, WRITING),
+    CALLS("rename", "killafter", 1, KILLED, WRITING),
+    {"kill", "random", 1, 1, 1, KILLED, "long", kill_and_resume},
+    {"race", "LOCK", 1, 1, 1, CLEAN, "endless", race},
+};
+
+/* ---- one run and its judgement ------------------------------------------------------------------------- */
+
+static struct {
+    const char *shim;
+    char mark[4096]; /* the shim's word that it did something */
+    bool all;
+    long kills;
+    double minutes;
+    uint64_t seed;
+} options = {.kills = 20, .seed = 1};
+
+typedef struct {
+    long injections, failures;
+    bool skipped;
+} Count;
+static Count *count; /* of a row and a command; in memory that child processes share */
+
+static void fail(const Case *c, const Subject *subject, long value, const char *why, const Outcome *outcome) {
+    printf("FAILED %s %s %ld, %s: %s (status %d)\n", c->row, c->how, value, subject->name, why,
+           outcome->status);
+    if (outcome->words[0]) printf("    %.600s\n", outcome->words);
+    count->failures++;
+}
+
+/* Where every write fails, that of the reason does too. */
+static bool is_mute(const Case *c) { return !strcmp(c->row, "write") && strchr(c->how, '+'); }
+
+/* 127: the program could not be loaded at all, which short memory and few files may do. */
+static const char *wrong_end(const Case *c, const Outcome *outcome) {
+    int status = outcome->status;
+    bool fails = status >= 1 && status <= 4;
+    if (outcome->stopped) return "does not end";
+    if (fails && !outcome->words[0] && !is_mute(c)) return "fails without a word";
+    if (c->must == REPAIRED) return status == 0 ? NULL : "gives up";
+    if (c->must == KILLED) return status == 128 + SIGKILL ? NULL : "was not killed";
+    if (c->must == REFUSED)
+        return fails || (status == 128 + SIGPIPE && !strcmp(c->how, "pipe")) ? NULL : "does not notice";
+    return status == 0 || fails || (status == 127 && c->sweep == sweep_limit) ? NULL : "a wild end";
+}
+
+static const char *wrong_files(const Case *c, const Subject *subject, const Outcome *outcome) {
+    if (subject_strays() > (c->must == KILLED)) return "a temporary file is left";
+    if (outcome->status == 0 && c->must != REFUSED && !subject_done(subject))
+        return "success with another result";
+    if (subject->result && !subject_done(subject) && !subject_untouched(subject))
+        return "neither old nor new";
+    if (subject->trains && !subject_models_load()) return "a broken model";
+    return subject->trains && outcome->status != 0 ? subject_go_on(subject) : NULL;
+}
+
+static void judge(const Case *c, const Subject *subject, long value, const Outcome *outcome) {
+    const char *why = wrong_end(c, outcome);
+    if (!why) why = wrong_files(c, subject, outcome);
+    if (why) fail(c, subject, value, why, outcome);
+    count->injections++;
+}
+
+/* ---- calls that fail ----------------------------------------------------------------------------------- */
+
+static void arm_shim(void *fault) {
+    setenv("FAULT", fault, 1);
+    setenv("FAULT_MARK", options.mark, 1);
+    setenv("LD_PRELOAD", options.shim, 1);
+}
+
+/* The first, second, third... call fails, until there is none to fail. */
+static void sweep_calls(const Case *c, const Subject *subject) {
+    char fault[64];
+    bool on = strchr(c->how, '+') != NULL;
+    for (long k = c->from; k <= c->to; k += options.all ? 1 : c->step) {
+        snprintf(fault, sizeof fault, "%s:%ld%s:%.*s", c->row, k, on ? "+" : "", (int)strcspn(c->how, "+"),
+                 c->how);
+        unlink(options.mark);
+        subject_reset(subject);
+        Outcome outcome = subject_run(subject, NULL, arm_shim, fault);
+        if (access(options.mark, F_OK) != 0) break;
+        judge(c, subject, k, &outcome);
+    }
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int resource;
+    rlim_t value;
+} Limit;
+
+static void arm_limit(void *context) {
+    const Limit *limit = context;
+    struct rlimit both = {limit->value, limit->value};
+    if (setrlimit((__rlimit_resource_t)limit->resource, &both) != 0) _exit(126);
+}
+
+static void sweep_limit(const Case *c, const Subject *subject) {
+    static const int RESOURCES[] = {RLIMIT_AS, RLIMIT_NOFILE, RLIMIT_FSIZE};
+    static const rlim_t UNITS[] = {1 << 20, 1, 1 << 10};
+    int which = !strcmp(c->row, "memory") ? 0 : !strcmp(c->row, "files") ? 1 : 2;
+    for (long value = c->from; value <= c->to; value += c->step) {
+        Limit limit = {RESOURCES[which], (rlim_t)value * UNITS[which]};
+        subject_reset(subject);
+        Outcome outcome = subject_run(subject, NULL, arm_limit, &limit);
+        judge(c, subject, value, &outcome);
+    }
+}
+
+/* ---- a full disk --------------------------------------------------------------------------------------- */
+
+/* Where this process may mount: as root with mounts of its own, else as a user who is root among them. */
+static bool may_mount(void) {
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+static bool mount_disk(long kilobytes, unsigned long flags) {
+    char size[32];
+    snprintf(size, sizeof size, "size=%ldk", kilobytes);
+    return mount("tmpfs", "dir", "tmpfs", flags, size) == 0;
+}
+
+static void fill_disks(const Case *c, const Subject *subject) {
+    for (long value = c->from; value <= c->to; value += c->step) {
+        if (!mount_disk(value, 0)) test_fails("mount");
+        subject_reset(subject);
+        Outcome outcome = subject_run(subject, NULL, NULL, NULL);
+        if (!mount_disk(1 << 16, MS_REMOUNT)) test_fails("mount"); /* somebody cleans up */
+        judge(c, subject, value, &outcome);
+        umount("dir");
+    }
+}
+
+static void sweep_disk(const Case *c, const Subject *subject) {
+    fflush(stdout);
+    pid_t id = fork();
+    if (id == 0) {
+        if (!may_mount() || !mount_disk(4, 0))
+            count->skipped = true;
+        else if (umount("dir") == 0)
+            fill_disks(c, subject);
+        fflush(stdout);
+        _exit(0);
+    }
+    int state;
+    if (id < 0 || waitpid(id, &state, 0) != id || state != 0) test_fails("disk");
+}
+
+/* ---- an output that takes nothing ---------------------------------------------------------------------- */
+
+static void arm_output(void *how) {
+    int ends[2];
+    if (!strcmp(how, "closed")) {
+        close(STDOUT_FILENO);
+    } else if (!strcmp(how, "pipe")) {
+        if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) _exit(126);
+        close(ends[0]);
+        close(ends[1]);
+    } else {
+        int fd = open(how, O_WRONLY);
+        if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(126);
+        close(fd);
+    }
+}
+
+static void attack_output(const Case *c, const Subject *subject) {
+    subject_reset(subject);
+    Outcome outcome = subject_run(subject, NULL, arm_output, (void *)c->how);
+    judge(c, subject, 1, &outcome);
+}
+
+/* ---- kills and races ----------------------------------------------------------------------------------- */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* xorshift64*, 0 to 1 */
+static double draw(void) {
+    options.seed ^= options.seed >> 12;
+    options.seed ^= options.seed << 25;
+    options.seed ^= options.seed >> 27;
+    return (double)((options.seed * UINT64_C(0x2545F4914F6CDD1D)) >> 11) * 0x1p-53;
+}
+
+static bool enough(long done, long wanted, double begin) {
+    return options.minutes > 0 ? now() - begin > 60 * options.minutes : done >= wanted;
+}
+
+/* A training is killed at some time, goes on and is killed again, until it is at its end; then another. Times
+ * are shares of what an undisturbed run takes, so some get through. */
+static void kill_and_resume(const Case *c, const Subject *subject) {
+    double begin = now();
+    subject_learn(subject);
+    double whole = 1000 * (now() - begin);
+    Outcome outcome = {0};
+    bool fresh = true;
+    while (!enough(count->injections, options.kills, begin) || !fresh) {
+        if (fresh) subject_reset(subject);
+        bool resumes = access("dir/last.state.safetensors", F_OK) == 0;
+        outcome =
+            subject_wait(subject_start(subject, resumes ? "--resume" : NULL, NULL, NULL), whole * draw());
+        count->injections += outcome.stopped;
+        fresh = outcome.status == 0;
+        if (outcome.stopped && !subject_models_load())
+            fail(c, subject, count->injections, "a broken model", &outcome);
+        else if (!outcome.stopped && outcome.status != 0)
+            fail(c, subject, count->injections, "cannot go on", &outcome);
+        else if (fresh && !subject_done(subject))
+            fail(c, subject, count->injections, "another model", &outcome);
+        else if (fresh && subject_strays() > 0)
+            fail(c, subject, count->injections, "temporary files stay", &outcome);
+        else
+            continue;
+        fresh = true;
+    }
+}
+
+/* Two trainers begin at once: one is refused while the other works. */
+static void race(const Case *c, const Subject *subject) {
+    double begin = now();
+    for (long round = 1; !enough(round - 1, options.kills / 2, begin); round++) {
+        subject_reset(subject);
+        Running both[2];
+        struct pollfd ends[2];
+        for (int i = 0; i < 2; i++) both[i] = subject_start(subject, NULL, NULL, NULL);
+        for (int i = 0; i < 2; i++) ends[i] = (struct pollfd){both[i].error, 0, 0};
+        while (poll(ends, 2, 120000) < 0 && errno == EINTR) continue;
+        int loser = ends[0].revents ? 0 : 1;
+        Outcome outcome = subject_wait(both[loser], 120000);
+        if (outcome.status != 2 || !strstr(outcome.words, "is in use by process"))
+            fail(c, subject, round, "the second one is not refused", &outcome);
+        kill(both[!loser].id, SIGTERM);
+        outcome = subject_wait(both[!loser], 120000);
+        if (outcome.status != 128 + SIGTERM || !subject_models_load())
+            fail(c, subject, round, "the first one does not save and stop", &outcome);
+        count->injections++;
+    }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static Count run_case(const Case *c, const Subject *subject) {
+    *count = (Count){0};
+    c->sweep(c, subject);
+    if (count->injections == 0 && !count->skipped) fail(c, subject, 0, "nothing was injected", &(Outcome){0});
+    printf("%-8s %-10s %-10s", c->row, c->how, subject->name);
+    if (count->skipped)
+        puts(" skipped: nothing can be mounted here");
+    else
+        printf("%6ld injections, %ld failures\n", count->injections, count->failures);
+    fflush(stdout);
+    return *count;
+}
+
+static bool wanted(const char *row, char **rows) {
+    if (!*rows) return true;
+    for (; *rows; rows++)
+        if (strcmp(row, *rows) == 0) return true;
+    return false;
+}
+
+static Count run_table(char **rows) {
+    Count total = {0};
+    for (const Case *c = TABLE; c < TABLE + sizeof TABLE / sizeof *TABLE; c++) {
+        char names[256], *rest = NULL;
+        if (!wanted(c->row, rows)) continue;
+        snprintf(names, sizeof names, "%s", c->subjects);
+        for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+            Count one = run_case(c, subject_find(name));
+            total.injections += one.injections;
+            total.failures += one.failures;
+        }
+    }
+    return total;
+}
+
+static char **read_options(char **argv) {
+    for (argv++; *argv && !strncmp(*argv, "--", 2); argv++) {
+        if (!strcmp(*argv, "--all"))
+            options.all = true;
+        else if (!strcmp(*argv, "--kills") && argv[1])
+            options.kills = strtol(*++argv, NULL, 10);
+        else if (!strcmp(*argv, "--minutes") && argv[1])
+            options.minutes = strtod(*++argv, NULL);
+        else if (!strcmp(*argv, "--seed") && argv[1])
+            options.seed = strtoull(*++argv, NULL, 10) | 1;
+        else
+            break;
+    }
+    return argv;
+}
+
+int main(int argc, char **argv) {
+    char **rest = read_options(argv);
+    if (argc < 3 || !rest[0] || !rest[1] || rest[0][0] == '-') {
+        fputs("usage: faults [--all] [--kills N] [--minutes N] [--seed N] PROGRAM SHIM [ROW...]\n", stderr);
+        return 2;
+    }
+    signal(SIGPIPE, SIG_DFL);
+    subject_program(rest[0]);
+    options.shim = rest[1];
+    if (!getcwd(options.mark, sizeof options.mark - 5)) test_fails("getcwd");
+    strcat(options.mark, "/mark");
+    count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (count == MAP_FAILED) test_fails("mmap");
+    for (const Subject *s = SUBJECTS; s->name; s++)
+        if (wanted("", rest + 2) || strcmp(s->name, "long") != 0)
+            if (strcmp(s->name, "endless") != 0) subject_learn(s);
+    Count total = run_table(rest + 2);
+    printf("%ld injections, %ld failures\n", total.injections, total.failures);
+    return total.failures > 0 || total.injections == 0;
+}

@@ -1,0 +1,46 @@
+/* fuzz_bleu.c - attn-mt bleu with any options, references and translations.
+ *
+ * Input: words of a command line, then the references, then the translations, with a NUL byte between them.
+ * Numbers of more than two digits are left out: they ask for work.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include "base/log.h"
+#include "cli/commands.h"
+#include "fuzz/scratch.h"
+
+enum { MOST_WORDS = 32 };
+
+static bool is_short(StrView word) {
+    int digits = 0;
+    for (size_t i = 0; i < word.length && digits < 3; i++)
+        digits = isdigit((unsigned char)word.data[i]) || word.data[i] == 'e' ? digits + 1 : 0;
+    return word.length > 0 && digits < 3;
+}
+
+/* Where the command prints, and what it may read, is nowhere. */
+static void call(int argc, char **argv) {
+    static int nowhere = -1;
+    if (nowhere < 0) nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int out = dup(STDOUT_FILENO);
+    require(nowhere >= 0 && out >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+            dup2(nowhere, STDIN_FILENO) >= 0);
+    if (cmd_bleu(argc, argv) != STATUS_OK) require(status_message()[0] != '\0');
+    require(dup2(out, STDOUT_FILENO) >= 0);
+    close(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    StrView rest = {(const char *)data, size}, line = next_part(&rest), word;
+    char *words[MOST_WORDS + 1] = {part_text(SV("bleu"))};
+    int count = 1;
+    log_set_level(LOG_QUIET);
+    while (count < MOST_WORDS - 4 && sv_next(&line, ' ', &word))
+        if (is_short(word)) words[count++] = part_text(word);
+    words[count++] = part_text(sv(scratch_put("reference", next_part(&rest)).text));
+    words[count++] = part_text(SV("-i"));
+    words[count++] = part_text(sv(scratch_put("system", rest).text));
+    call(count, words);
+    for (int i = 0; i < count; i++) free(words[i]);
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* fuzz_metadata.c - a model file with any metadata over sound tensors, and sound digests of all of it: it is
+ * refused, or is a model that is saved and loaded the same.
+ *
+ * Input: config, source, target and provenance, with a NUL byte between them; an empty one is as in a sound
+ * file.
+ */
+#include "fuzz/small_model.h"
+#include "models/modelfile.h"
+#include "models/safetensors.h"
+
+enum { PARTS = 4, MOST = 64 };
+static const char *const KEYS[PARTS] = {"config", "source", "target", "provenance"};
+
+static SafeFile *sound_file(void) {
+    static SafeFile *file;
+    if (file) return file;
+    Config config;
+    config_init(&config);
+    Seq2Seq *model = small_model_new(&config);
+    ScratchPath path = scratch_path("sound");
+    require(modelfile_save(model, seq2seq_params(model)->data, "{\"update\": 1}", path.text) == STATUS_OK);
+    require(safetensors_open(&file, path.text) == STATUS_OK);
+    seq2seq_free(model);
+    config_free(&config);
+    return file;
+}
+
+/* False if no file can hold these metadata. */
+static bool write_file(const char *path, char *const parts[PARTS]) {
+    const SafeFile *sound = sound_file();
+    SafeTensor tensors[MOST];
+    const char *metadata[MOST][2];
+    size_t count = safetensors_count(sound), pairs = 0;
+    require(count <= MOST && safetensors_metadata_count(sound) < MOST);
+    for (size_t i = 0; i < count; i++) tensors[i] = *safetensors_at(sound, i);
+    for (size_t i = 0; i < safetensors_metadata_count(sound); i++) {
+        safetensors_metadata_at(sound, i, &metadata[pairs][0], &metadata[pairs][1]);
+        if (strstr(metadata[pairs][0], "_sha256")) continue;
+        for (int p = 0; p < PARTS; p++)
+            if (parts[p][0] && strcmp(metadata[pairs][0], KEYS[p]) == 0) metadata[pairs][1] = parts[p];
+        pairs++;
+    }
+    if (parts[2][0]) { /* the sound file has one segmenter for both languages */
+        metadata[pairs][0] = KEYS[2];
+        metadata[pairs++][1] = parts[2];
+    }
+    return safetensors_write(path, tensors, count, (const char *const(*)[2])metadata, pairs) == STATUS_OK;
+}
+
+static void save_and_load(const Seq2Seq *model) {
+    Seq2Seq *copy;
+    StrBuf provenance = {0};
+    ScratchPath path = scratch_path("copy");
+    require(modelfile_save(model, seq2seq_params(model)->data, "{}", path.text) == STATUS_OK);
+    require(modelfile_load(&copy, path.text, FORMAT_FLOAT32, &provenance) == STATUS_OK);
+    const ParamSet *a = seq2seq_params(model), *b = seq2seq_params(copy);
+    require(a->size == b->size && memcmp(a->data, b->data, a->size * sizeof *a->data) == 0);
+    strbuf_free(&provenance);
+    seq2seq_free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    StrView rest = {(const char *)data, size};
+    char *parts[PARTS];
+    ScratchPath path = scratch_path("model");
+    for (int p = 0; p < PARTS; p++) parts[p] = part_text(next_part(&rest));
+    if (write_file(path.text, parts)) {
+        Seq2Seq *model;
+        StrBuf provenance = {0};
+        Status status = modelfile_load(&model, path.text, FORMAT_FLOAT32, &provenance);
+        require(status == STATUS_OK || (status == STATUS_DATA && strstr(status_message(), path.text)));
+        if (status == STATUS_OK) {
+            save_and_load(model);
+            seq2seq_free(model);
+        }
+        strbuf_free(&provenance);
+    }
+    for (int p = 0; p < PARTS; p++) free(parts[p]);
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* fuzz_options.c - configurations and command lines: what is taken is written and read back the same.
+ *
+ * Input: a word of a command line on each line, up to the first NUL byte; then a configuration.
+ */
+#include "base/utf8.h"
+#include "fuzz/scratch.h"
+#include "models/config.h"
+
+enum { MOST_WORDS = 12 }; /* for each unknown one the nearest name is looked for, which takes time */
+
+static void parse_words(const OptionTable *tables, StrView lines) {
+    char *words[MOST_WORDS] = {part_text(SV("fuzz"))};
+    int count = 1;
+    StrList positional = {0};
+    bool help = false;
+    for (StrView word; count < MOST_WORDS && sv_next(&lines, '\n', &word);) words[count++] = part_text(word);
+    if (options_parse(tables, count, words, false, &positional, &help) != STATUS_OK)
+        require(status_message()[0] != '\0');
+    require(positional.count < (size_t)count);
+    for (int i = 1; i < count; i++) { /* as --set takes it */
+        StrView value = sv(words[i]), key;
+        if (strchr(words[i], '=') && sv_next(&value, '=', &key) &&
+            options_set(tables, key, value) != STATUS_OK)
+            require(status_message()[0] != '\0');
+    }
+    free(positional.items);
+    for (int i = 0; i < count; i++) free(words[i]);
+}
+
+static void write_and_read(Config *config, const OptionTable *tables) {
+    Config copy;
+    OptionTable copies[6];
+    Json *root;
+    StrBuf first = {0}, second = {0};
+    config_init(&copy);
+    config_tables(&copy, copies);
+    options_write_json(tables, false, &first);
+    require(json_parse(&root, strbuf_view(&first), false) == STATUS_OK);
+    require(options_read_json(copies, root) == STATUS_OK);
+    options_write_json(copies, false, &second);
+    require(strcmp(strbuf_text(&first), strbuf_text(&second)) == 0);
+    require(config_check(config) == config_check(&copy));
+    json_free(root);
+    strbuf_free(&first);
+    strbuf_free(&second);
+    config_free(&copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    StrView rest = {(const char *)data, size};
+    bool text = utf8_valid(rest); /* what a command line says of files may be no text, which JSON must be */
+    Config config;
+    OptionTable tables[6];
+    Json *root;
+    config_init(&config);
+    config_tables(&config, tables);
+    parse_words(tables, next_part(&rest));
+    if (json_parse(&root, rest, true) == STATUS_OK) {
+        if (options_read_json(tables, root) != STATUS_OK) require(status_message()[0] != '\0');
+        json_free(root);
+    }
+    if (text) write_and_read(&config, tables);
+    config_free(&config);
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* small_model.h - for fuzz targets: a random model over a few letters. */
+#ifndef FUZZ_SMALL_MODEL_H
+#define FUZZ_SMALL_MODEL_H
+
+#include "fuzz/scratch.h"
+#include "models/seq2seq.h"
+
+/* `config` comes initialized, with what is to be unlike others; sizes become small. */
+static inline Seq2Seq *small_model_new(Config *config) {
+    static const char TEXT[] =
+        "{\"tokenizer\":\"bpe\",\"normalize\":\"nfc\",\"lowercase\":false,\"marker\":\"prefix\","
+        "\"merges\":[\"t h\",\"th e\"],"
+        "\"vocab\":[\"\342\226\201\",\"the\",\"t\",\"h\",\"e\",\"a\",\".\",\"<\",\">\",\"b\",\"/\",\"1\"]}";
+    Segmenter *segmenter;
+    Json *json;
+    require(json_parse(&json, sv(TEXT), false) == STATUS_OK);
+    require(segmenter_read_json(&segmenter, json) == STATUS_OK);
+    json_free(json);
+    config->model.embedding = config->model.hidden = 8;
+    config->model.heads = 2;
+    config->model.encoder_layers = config->model.decoder_layers = 1;
+    Seq2Seq *model = seq2seq_new(config, segmenter, segmenter);
+    ParamSet *params = seq2seq_params(model);
+    params_initialize(params, 1);
+    for (size_t i = 0; i < params->size; i++) params->data[i] *= 3; /* it has opinions */
+    params_pack_all(params);
+    segmenter_free(segmenter);
+    return model;
+}
+
+#endif

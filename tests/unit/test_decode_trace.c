@@ -1,0 +1,169 @@
+/* test_decode_trace.c - what a trace holds is what the search computed, in every model: the same weights and
+ * probabilities, and contexts that follow from them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/mem.h"
+#include "decode/backpointers.h"
+#include "decode/search.h"
+#include "decode/trace.h"
+#include "num/kern.h"
+#include "tiny_model.h"
+#include "unit/variant_cover.h"
+
+enum { TOP = 4, SENTENCE = 2, TARGET = 3 };
+
+static void assert_near(double a, double b, double error) {
+    if (!(fabs(a - b) <= error)) fail_msg("%.9g is not %.9g", a, b);
+}
+
+/* The mean over heads and layers is what the search keeps. */
+static void check_weights(const Trace *trace, const Hypothesis *found) {
+    int layers = 0, S = trace->source_length, T = trace->target_length;
+    double *mean = mem_alloc((size_t)T * (size_t)S, sizeof *mean);
+    TraceAttention a;
+    for (; trace_attention(trace, layers, &a); layers++) {
+        assert_int_equal(a.weights->rows, T);
+        assert_int_equal(a.weights->columns, S);
+        for (int h = 0; h < a.heads; h++)
+            for (int t = 0; t < T; t++)
+                for (int s = 0; s < S; s++) mean[t * S + s] += (double)note_row(a.weights, h, t)[s] / a.heads;
+    }
+    assert_true(layers > 0);
+    for (int i = 0; i < T * S; i++) assert_near(mean[i] / layers, (double)found->attention[i], 2e-6);
+    mem_free(mean);
+}
+
+/* weights = softmax(scores), context = weights values: from the notes alone. */
+static void check_attention(const Trace *trace, int layer) {
+    TraceAttention a;
+    assert_true(trace_attention(trace, layer, &a));
+    int width = a.values->columns / a.heads;
+    assert_int_equal(a.values->rows, trace->source_length);
+    assert_int_equal(a.context->rows, trace->target_length);
+    assert_int_equal(a.query->rows, trace->target_length);
+    for (int h = 0; h < a.heads; h++)
+        for (int t = 0; t < a.context->rows; t++) {
+            const real *scores = note_row(a.scores, h, t), *weights = note_row(a.weights, h, t);
+            double sum = 0;
+            for (int s = 0; s < a.scores->columns; s++) sum += exp((double)scores[s]);
+            for (int s = 0; s < a.scores->columns; s++)
+                assert_near((double)weights[s], exp((double)scores[s]) / sum, 1e-5);
+            for (int i = 0; i < width; i++) {
+                double context = 0;
+                for (int s = 0; s < a.scores->columns; s++)
+                    context += (double)weights[s] * (double)note_row(a.values, 0, s)[h * width + i];
+                assert_near((double)note_row(a.context, 0, t)[h * width + i], context, 1e-5);
+            }
+        }
+}
+
+static void check_tokens(const Trace *trace, const Hypothesis *found) {
+    assert_int_equal(found->steps, trace->target_length);
+    for (int t = 0; t < trace->target_length; t++) {
+        const TraceToken *best = trace->best + t * TOP;
+        assert_int_equal(trace->said[t].token, trace->target[t]);
+        assert_near(trace->said[t].log_p, (double)found->token_scores[t], 1e-5);
+        double before = INFINITY;
+        for (int i = 0; i < TOP; before = best[i++].logit) assert_true(best[i].logit <= before);
+        assert_true(trace->said[t].logit <= best[0].logit);
+    }
+}
+
+static void test_every_model(void **state) {
+    (void)state;
+    const SearchOptions options = {.decode = {.beam_size = 1, .length_penalty = 1},
+                                   .n_best = 1,
+                                   .attention = true,
+                                   .choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
+    TrainingBatch batch = variant_batch(0);
+    for (const ModelVariant *variant = cover_variants(); variant->name; variant++) {
+        Seq2Seq *model = variant_new(variant, NULL, 4);
+        params_pack_all(seq2seq_params(model));
+        const Seq2Seq *one = model;
+        Scorer *scorer = scorer_new(&one, 1);
+        HypothesisList found = {0};
+        Trace trace;
+        int layers, heads;
+        forced_search(scorer, &batch.source[SENTENCE], &batch.target[TARGET], 1, &options, &found);
+        trace_run(&trace, model, batch.source[SENTENCE], batch.target[TARGET], TOP);
+        seq2seq_attentions(model, &layers, &heads);
+        check_weights(&trace, &found.items[0]);
+        for (int l = 0; l < layers; l++) check_attention(&trace, l);
+        check_tokens(&trace, &found.items[0]);
+        assert_int_equal(notes_find(&trace.notes, "encoder.annotations")->rows, trace.source_length);
+        assert_int_equal(notes_find(&trace.notes, "decoder.readout")->rows, trace.target_length);
+        assert_null(notes_find(&trace.notes, "decoder.nonsense"));
+        trace_free(&trace);
+        hypotheses_free(&found);
+        scorer_free(scorer);
+        seq2seq_free(model);
+    }
+}
+
+/* Of a bidirectional encoder, annotations are both directions' states side by side; of a decoder, the state
+ * before the first token is there too. */
+static void test_states(void **state) {
+    (void)state;
+    Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 4);
+    params_pack_all(seq2seq_params(model));
+    TrainingBatch batch = variant_batch(0);
+    Trace trace;
+    trace_run(&trace, model, batch.source[SENTENCE], batch.target[TARGET], 0);
+    const Note *both = notes_find(&trace.notes, "encoder.annotations"),
+               *forward = notes_find(&trace.notes, "encoder.0.forward.hidden"),
+               *backward = notes_find(&trace.notes, "encoder.0.backward.hidden");
+    size_t H = (size_t)forward->columns;
+    for (int s = 0; s < trace.source_length; s++) {
+        assert_memory_equal(note_row(both, 0, s), note_row(forward, 0, s), H * sizeof(real));
+        assert_memory_equal(note_row(both, 0, s) + H, note_row(backward, 0, s), H * sizeof(real));
+    }
+    assert_int_equal(notes_find(&trace.notes, "decoder.gru.0.hidden")->rows, trace.target_length + 1);
+    trace_free(&trace);
+    seq2seq_free(model);
+}
+
+/* What the beam kept: the scores of the best path through the tree are those of the best hypothesis. */
+static void test_tree(void **state) {
+    (void)state;
+    enum { WORDS = 40 };
+    Seq2Seq *model = tiny_model_new(WORDS, 11);
+    const Seq2Seq *one = model;
+    Tokens source = tiny_model_tokens(model, WORDS, 3, 6);
+    for (int beam = 1; beam <= 4; beam += 3) {
+        Backpointers tree = {0};
+        SearchOptions options = {.decode = {.beam_size = beam, .length_penalty = 1, .max_length_extra = 12},
+                                 .n_best = 1,
+                                 .tree = &tree};
+        Scorer *scorer = scorer_new(&one, 1);
+        HypothesisList found = {0};
+        beam_search(scorer, &source, 1, &options, &found);
+        const Hypothesis *best = &found.items[0];
+        double nearest = INFINITY;
+        for (int i = 0; i < tree.count; i++) {
+            double score = 0;
+            int steps = 0;
+            for (int at = i; at >= 0; at = tree.nodes[at].parent, steps++)
+                score += (double)tree.nodes[at].score;
+            if (steps == best->steps) nearest = fmin(nearest, fabs(score - best->score));
+        }
+        assert_near(nearest, 0, 1e-4);
+        assert_true(tree.count >= best->steps && tree.count <= beam * best->steps * 3);
+        backpointers_free(&tree);
+        hypotheses_free(&found);
+        scorer_free(scorer);
+    }
+    tiny_model_forget(source);
+    seq2seq_free(model);
+}
+
+int main(void) {
+    kern_select();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_model), cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_tree)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
