@@ -1,5 +1,5 @@
-# The page of attn-mt serve in a browser: it translates the text behind the #, draws its attention, and text is
-# data. (Chromium, where there is one.)
+# The page of attn-mt serve in a browser (Chromium, where there is one): it translates the text behind the #,
+# draws its attention, and text is data.
 # not sanitized
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
