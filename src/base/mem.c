@@ -58,15 +58,17 @@ void *mem_realloc(void *old, size_t count, size_t size) {
     return keep(block, bytes);
 }
 
-/* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
- * far fewer address translations. */
-static void *huge_block(size_t bytes) {
+void mem_return_large(void) {
 #ifdef M_MMAP_THRESHOLD
-    /* Left alone, glibc keeps more and more of what is freed; large blocks go back to the system. In a scope
-     * the process is somebody else's, and its settings are not ours to change. */
     static atomic_bool told;
-    if (!mem_scope_active() && !atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
+    if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 #endif
+}
+
+/* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
+ * far fewer address translations. In a scope the process may be somebody else's, and its settings too. */
+static void *huge_block(size_t bytes) {
+    if (!mem_scope_active()) mem_return_large();
 #ifdef MADV_HUGEPAGE
     void *block = aligned_alloc(HUGE_PAGE, bytes);
     if (block) madvise(block, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */

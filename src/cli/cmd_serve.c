@@ -109,6 +109,7 @@ static Status print_address(const ServiceOptions *options, int port) {
 
 static Status serve(const ServiceOptions *options) {
     catch_signals();
+    mem_return_large();
     return service_run(options, &stop_asked, &reload_asked, print_address);
 }
 #else

@@ -63,7 +63,14 @@ source.addEventListener('input', () => {
   timer = setTimeout(translate, 150);
 });
 
+// The text may stand behind a # in the address.
+if (location.hash.length > 1) {
+  source.value = decodeURIComponent(location.hash.slice(1));
+  translate();
+}
+
 fetch('languages').then((answer) => answer.json()).then((languages) => {
   const from = languages.find((language) => language.targets.length > 0);
-  document.getElementById('languages').textContent = from ? from.name + ' \u2192 ' + from.targets[0] : '';
+  const to = from && languages.find((language) => language.code === from.targets[0]);
+  document.getElementById('languages').textContent = to ? from.name + ' \u2192 ' + to.name : '';
 }).catch(() => {});

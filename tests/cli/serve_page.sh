@@ -1,0 +1,37 @@
+# The page of attn-mt serve in a browser (Chromium, where there is one): it translates the text behind the #,
+# draws its attention, and text is data.
+# not sanitized
+. tests/cli/tiny_model.inc
+. scripts/serve.inc
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    echo "skipped: no Chromium"
+    exit 77
+}
+tiny_model tiny
+if ! serve_start -m "$TMP/tiny/best.safetensors" --languages en-fr --threads 1; then
+    grep -q "built without" "$TMP/serve.log" || fail "$(cat "$TMP/serve.log")"
+    echo "skipped: built without libmicrohttpd"
+    exit 77
+fi
+trap 'kill "$server" 2>/dev/null' EXIT
+show() {
+    HOME=$TMP "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        --user-data-dir="$TMP/browser" --virtual-time-budget=10000 --dump-dom \
+        "http://127.0.0.1:$port/#$1" 2>/dev/null
+}
+show 'go%20.' >"$TMP/dom" || {
+    echo "skipped: the browser does not work here"
+    exit 77
+}
+french=$(echo "go ." | "$attn" translate -q -m "$TMP/tiny/best.safetensors")
+for part in ">$french</p>" '<th scope="col">go</th>' '<th scope="row">' 'background-color: rgba' \
+    'English → French'; do
+    grep -qF -e "$part" "$TMP/dom" || fail "no '$part' in: $(cat "$TMP/dom")"
+done
+
+# Text that would be markup, or a script: it is shown, and nothing of it runs.
+show '%3Cimg/src=x/onerror=document.title=1%3E%3Cscript%3Edocument.title=2%3C/script%3E' >"$TMP/dom"
+grep -qF '<title>attn-mt</title>' "$TMP/dom" || fail "a text ran: $(cat "$TMP/dom")"
+! grep -qiE '<img|<script>' "$TMP/dom" || fail "a text became markup: $(cat "$TMP/dom")"
+grep -qF '&lt;' "$TMP/dom" || fail "the text is not shown: $(cat "$TMP/dom")"
+serve_stop || fail "exit status"
