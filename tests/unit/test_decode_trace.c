@@ -71,6 +71,9 @@ static void check_tokens(const Trace *trace, const Hypothesis *found) {
         double before = INFINITY;
         for (int i = 0; i < TOP; before = best[i++].logit) assert_true(best[i].logit <= before);
         assert_true(trace->said[t].logit <= best[0].logit);
+        /* In bits, and no fewer than if all others were as likely as the best. */
+        assert_true(trace->entropy[t] >= -best[0].log_p / log(2) - 1e-6);
+        assert_true(trace->entropy[t] < 32);
     }
 }
 
