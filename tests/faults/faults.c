@@ -292,8 +292,9 @@ static double draw(void) {
     return (double)((options.seed * UINT64_C(0x2545F4914F6CDD1D)) >> 11) * 0x1p-53;
 }
 
+/* Kills have half of the time, races the other half. */
 static bool enough(long done, long wanted, double begin) {
-    return options.minutes > 0 ? now() - begin > 60 * options.minutes : done >= wanted;
+    return options.minutes > 0 ? now() - begin > 60 * options.minutes / 2 : done >= wanted;
 }
 
 /* A training is killed at some time, goes on and is killed again, until it is at its end; then another. Times
