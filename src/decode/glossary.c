@@ -1,6 +1,7 @@
 /* glossary.c - see glossary.h. */
 #include "decode/glossary.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -89,6 +90,7 @@ Status glossary_read(Glossary **glossary, const char *path, const TextOptions *t
         glossary_free(made);
         return status;
     }
+    assert(made->terms); /* a glossary has terms */
     qsort(made->terms, made->count, sizeof *made->terms, term_compare);
     *glossary = made;
     return STATUS_OK;

@@ -55,7 +55,7 @@ static void kill_and_resume(const Case *, const Subject *);
 static void race(const Case *, const Subject *);
 
 #define PRINTING "version help complete inspect data bleu bleu-m score print"
-#define WRITING  "translate heatmap train resume"
+#define WRITING  "translate heatmap average train resume"
 #define READING  "inspect data bleu bleu-m score " WRITING
 #define EVERY    PRINTING " demo " WRITING
 #define CALLS(row, how, step, must, subjects)                                                                \
@@ -65,7 +65,7 @@ static const Case TABLE[] = {
     {"memory", "MB", 16, 512, 16, CLEAN, EVERY, sweep_limit},
     {"files", "", 3, 12, 1, CLEAN, EVERY, sweep_limit},
     {"filesize", "KB", 0, 160, 8, CLEAN, EVERY, sweep_limit},
-    {"disk", "KB", 4, 256, 12, CLEAN, "translate heatmap train", sweep_disk},
+    {"disk", "KB", 4, 256, 12, CLEAN, "translate heatmap average train", sweep_disk},
     {"output", "/dev/full", 1, 1, 1, REFUSED, PRINTING, attack_output},
     {"output", "closed", 1, 1, 1, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, REFUSED, PRINTING, attack_output},
@@ -292,8 +292,9 @@ static double draw(void) {
     return (double)((options.seed * UINT64_C(0x2545F4914F6CDD1D)) >> 11) * 0x1p-53;
 }
 
+/* Kills have half of the time, races the other half. */
 static bool enough(long done, long wanted, double begin) {
-    return options.minutes > 0 ? now() - begin > 60 * options.minutes : done >= wanted;
+    return options.minutes > 0 ? now() - begin > 60 * options.minutes / 2 : done >= wanted;
 }
 
 /* A training is killed at some time, goes on and is killed again, until it is at its end; then another. Times

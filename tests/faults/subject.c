@@ -31,6 +31,7 @@ const Subject SUBJECTS[] = {
     {"print", .arguments = {TRANSLATE, "source.txt"}},
     {"translate", "dir/out", .arguments = {TRANSLATE, "-o", "dir/out", "source.txt"}},
     {"heatmap", "dir/out.svg", .arguments = {"heatmap", "-m", MODEL, "-f", "svg", "-o", "dir/out", "go ."}},
+    {"average", "dir/out.safetensors", .arguments = {"average", MODEL, MODEL, "-o", "dir/out.safetensors"}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
     {"long", .trains = true,

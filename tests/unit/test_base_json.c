@@ -112,6 +112,9 @@ static void refuses_bad_strings_and_structure(void **state) {
     REFUSE("\"\\ud800\"", "half a surrogate");
     REFUSE("\"\\udc00\"", "half a surrogate");
     REFUSE("\"\\ud800\\u0041\"", "half a surrogate");
+    REFUSE("\"\\ud800\\n01234\"", "half a surrogate");
+    REFUSE("\"\\ud800x01234\"", "half a surrogate");
+    REFUSE("\"\\ud800\\ue000\"", "half a surrogate");
     REFUSE("\"\\ud800\\ud800\"", "half a surrogate");
     REFUSE("'a'", "expected a value");
     REFUSE("[1,]", "line 1 column 3: a comma before ']'");

@@ -318,6 +318,9 @@ static void wrong_values_are_named(void **state) {
     refuse("-d 1e-400", "option '-d': 1e-400 is too close to 0", "");
     refuse("-d -0", "option '-d': '-0' is not a number: 0 has no sign", "");
     refuse("--seed -0", "option '--seed': '-0' is not a whole number", "");
+    refuse("--seed +", "option '--seed': '+' is not a whole number", "");
+    refuse("--seed -", "option '--seed': '-' is not a whole number", "");
+    refuse("-d +", "option '-d': '+' is not a number", "");
     refuse("-d 0.1.2", "option '-d': '0.1.2' is not a number", "");
     refuse("--cell lstn", "option '--cell': 'lstn' is not gru, lstm or rnn", "did you mean 'lstm'?");
     refuse("--cell transformer", "option '--cell': 'transformer' is not gru, lstm or rnn", "");

@@ -49,6 +49,8 @@ static void test_found(void **state) {
     check_found("1 < 2 <3> a<b c > d <- <", "1 < 2 <3> a d <- <", "[<b c >]");
     check_found("{0} {name}, {{ x }} ${y} {a b} {", " ,   {a b} {", "[{0}][{name}][{{ x }}][${y}]");
     check_found("%s %1$s %(n)d %-5.2f %% %ld", "     ", "[%s][%1$s][%(n)d][%-5.2f][%%][%ld]");
+    check_found("%(n d %(1)z %5.z %l $x $ ${y", "%(n d %(1)z %5.z %l $x $ ${y", "");
+    check_found("%(a_b.c)s%n$lld <a b='>'>", "%n$lld ", "[%(a_b.c)s][<a b='>'>]");
     check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
     check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
     check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
