@@ -94,7 +94,7 @@ KERN_CFLAGS = $(HOT_CFLAGS) -ffp-contract=fast -DKERN_SUFFIX=$(1) $(KERN_FLAGS_$
 OBJ := $(BUILD)/obj
 KERN := src/num/kern_impl.c
 SRC := $(sort $(shell find src -name '*.c'))
-LIB_SRC := $(filter-out src/cli/main.c $(KERN),$(SRC))
+LIB_SRC := $(filter-out src/cli/main.c $(KERN) $(if $(SERVE_LIBS),,src/serve/http.c),$(SRC))
 objects = $(patsubst src/%.c,$(1)/%.o,$(2))
 LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/num/kern_impl_%.o))
 # The same numerics in double precision, for the gradient checks.
@@ -191,7 +191,7 @@ $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 
 # One object whose hidden symbols are local: nothing of ours can clash with a program's own names.
 SHARED := $(BUILD)/libattn_mt.so.1
-LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a $(BUILD)/attn-mt.pc
+LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a
 LIBRARY_MAP := src/library/attn_mt.map
 WHOLE := $(OBJ)/library/whole.o
 .PHONY: lib
@@ -199,12 +199,13 @@ ifeq ($(shell uname -s),Darwin)
 LIBRARY :=
 lib: ; @echo "make: libattn_mt needs the linker of ELF systems (Linux, BSD)" >&2; exit 1
 else
-lib: $(LIBRARY) ## build libattn_mt for other programs: shared, static, pkg-config
+lib: $(LIBRARY) ## build libattn_mt for other programs, shared and static
 endif
 
 $(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
 	$(say) LINK $@
-	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) \
+	-o $@ $(filter %.o %.a,$^) $(LIBS)
 $(BUILD)/libattn_mt.so: $(SHARED)
 	$(q)ln -sf $(<F) $@
 $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
@@ -212,8 +213,6 @@ $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
 	$(q)$(LD) -r -o $(WHOLE) $^
 	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)
 	$(q)rm -f $@ && $(AR) rcs $@ $(WHOLE)
-$(BUILD)/attn-mt.pc: src/library/attn-mt.pc.in $(BUILD)/flags Makefile src/base/version.h
-	$(q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
 # Programs that scripts of the tests run.
 $(FAULT_BIN): $(BUILD)/faults/%: $(BUILD)/obj/tests/faults/%.o $(LIB)
@@ -383,16 +382,18 @@ DOC := $(PREFIX)/share/doc/attn-mt
 MAN := $(PREFIX)/share/man/man1
 COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FISH_FOLDER)/attn-mt.fish
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
-DOC_FILES := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
+DOC_FILES := README.md CHANGELOG.md LICENSE
+DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
 LIBDIR ?= $(PREFIX)/lib
+PC_LIBDIR = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
 LIBRARY_FILES := $(LIBDIR)/libattn_mt.so.1 $(LIBDIR)/libattn_mt.so $(LIBDIR)/libattn_mt.a \
 	$(LIBDIR)/pkgconfig/attn-mt.pc $(PREFIX)/include/attn_mt.h
 INSTALLED += $(if $(LIBRARY),$(LIBRARY_FILES))
 
-install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completions, corpus and documents below PREFIX
+install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completions and data below PREFIX
 	install -d $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
 	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/attn-mt
 	sed 's|/usr/local|$(PREFIX)|' docs/attn-mt.1 >$(DESTDIR)$(MAN)/attn-mt.1
@@ -403,7 +404,9 @@ install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completion
 	[ ! -e $(SHARED) ] || { set -e; \
 	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
-	install -m 644 $(BUILD)/attn-mt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(PC_LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' \
+	src/library/attn-mt.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
 	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h; }
 
 uninstall: ## remove what install copied

@@ -77,6 +77,7 @@ static const char EXAMPLES[] =
     "  curl -d q='go .' -d source=en -d target=fr http://127.0.0.1:5000/translate\n"
     "  attn-mt serve -m best.safetensors --port 0 --api-key-file keys.txt --max-characters 2000\n";
 
+#ifdef ATTN_MT_HTTP
 static volatile sig_atomic_t stop_asked, reload_asked;
 
 static void on_signal(int number) {
@@ -106,6 +107,18 @@ static Status print_address(const ServiceOptions *options, int port) {
     return status;
 }
 
+static Status serve(const ServiceOptions *options) {
+    catch_signals();
+    return service_run(options, &stop_asked, &reload_asked, print_address);
+}
+#else
+static Status serve(const ServiceOptions *options) {
+    (void)options;
+    status_fail(STATUS_USAGE, "this program was built without libmicrohttpd, which serving needs");
+    return status_hint(STATUS_USAGE, "install it (Debian: libmicrohttpd-dev) and run 'make' again");
+}
+#endif
+
 Status cmd_serve(int argc, char **argv) {
     ServiceOptions options;
     OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
@@ -119,8 +132,7 @@ Status cmd_serve(int argc, char **argv) {
     } else if (status == STATUS_OK && positional.count > 0) {
         status = status_fail(STATUS_USAGE, "unexpected argument '%s'", positional.items[0]);
     } else if (status == STATUS_OK) {
-        catch_signals();
-        status = service_run(&options, &stop_asked, &reload_asked, print_address);
+        status = serve(&options);
     }
     mem_free(positional.items);
     options_free(tables);

@@ -168,9 +168,10 @@ static void declare_concat(ParamSet *params, Attention *a) {
 }
 
 /* ---- sum: the sum of the numbers of q + k ----
- * Dive into Deep Learning, section 11.3.6, exercise 3: would a sum of vectors be a better score than the dot
- * product? The sum of a vector is a number only if its components are added up. So read, the query adds the
- * same to all scores of its row, and the softmax takes that out again: whoever asks sees the same. */
+ * Dive into Deep Learning 0.17, section 10.3.5, exercise 3: would a sum of vectors be a better score than the
+ * dot product? The sum of two vectors is a number only if its components are added up. So read, the query
+ * adds the same to all scores of its row, and the softmax takes that out again: whoever asks sees the same.
+ */
 
 static Tensor *ones(Tape *tape, int rows, int columns) {
     Tensor *x = tape_tensor(tape, rows, columns);

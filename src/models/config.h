@@ -36,7 +36,7 @@ typedef struct {
     int decoder_start; /* DecoderStart */
     bool input_feeding;
     bool decoder_self_attention; /* of recurrent decoders */
-    int readout; /* Readout */
+    int readout;                 /* Readout */
 
     int attention;      /* row of the score table */
     int attention_size; /* 0: hidden */

@@ -55,7 +55,7 @@ enum { ATTENTION_MEAN = -1 };
 typedef struct {
     AttentionChoice choice; /* set before the step, as the next */
     bool own;
-    const real *weights; /* NULL of a model without such attention */
+    const real *weights;       /* NULL of a model without such attention */
     const int *start, *length; /* [rows] */
 } AttentionWeights;
 

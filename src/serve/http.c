@@ -1,30 +1,6 @@
 /* http.c - libmicrohttpd with deadlines of our own, because its timeout forgives whoever sends a byte. */
 #include "serve/http.h"
 
-#ifndef ATTN_MT_HTTP
-
-Status http_start(HttpServer **server, const HttpOptions *options) {
-    *server = NULL;
-    (void)options;
-    status_fail(STATUS_USAGE, "this program was built without libmicrohttpd, which serving needs");
-    return status_hint(STATUS_USAGE, "install it (Debian: libmicrohttpd-dev) and run 'make' again");
-}
-int http_port(const HttpServer *server) { return server ? 1 : 0; }
-int http_connections(HttpServer *server) { return server ? 1 : 0; }
-void http_tick(HttpServer *server) { (void)server; }
-void http_stop(HttpServer *server) { (void)server; }
-StrView http_method(const HttpRequest *request) { return sv((const char *)request); }
-StrView http_path(const HttpRequest *request) { return sv((const char *)request); }
-StrView http_content_type(const HttpRequest *request) { return sv((const char *)request); }
-StrView http_body(const HttpRequest *request) { return sv((const char *)request); }
-MemScope *http_scope(HttpRequest *request) { return (MemScope *)request; }
-void http_answer(HttpRequest *request, const HttpAnswer *answer) { (void)request, (void)answer; }
-void http_answer_error(HttpRequest *request, int status, const char *message) {
-    (void)request, (void)status, (void)message;
-}
-
-#else
-
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -97,7 +73,7 @@ int http_connections(HttpServer *server) {
 
 /* The clock of a new connection runs on through its first request. */
 static void set_phase(HttpServer *server, Connection *place, Phase phase) {
-    if (!place) return;
+    if (!place) return; /* there was no memory for it */
     pthread_mutex_lock(&server->lock);
     if (place->phase != NEW) place->since = clock_seconds();
     place->phase = phase;
@@ -107,7 +83,7 @@ static void set_phase(HttpServer *server, Connection *place, Phase phase) {
 static void connection_begin(HttpServer *server, struct MHD_Connection *connection, void **context) {
     Connection *place = calloc(1, sizeof *place);
     *context = place;
-    if (!place) return; /* the library's own timeout must do */
+    if (!place) return; /* request_new will refuse */
     place->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     place->since = clock_seconds();
     pthread_mutex_lock(&server->lock);
@@ -193,7 +169,7 @@ static void copy_name(char *to, size_t size, const char *from) {
 
 static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *connection, const char *method,
                                 const char *path) {
-    HttpRequest *request = calloc(1, sizeof *request);
+    HttpRequest *request = place_of(connection) ? calloc(1, sizeof *request) : NULL;
     /* A text of JSON takes a multiple of its size as a tree. */
     MemScope *scope = mem_scope_new(100 * server->options.body);
     if (!request || !scope) {
@@ -328,17 +304,21 @@ void http_answer(HttpRequest *request, const HttpAnswer *answer) {
     MHD_resume_connection(request->connection);
 }
 
-void http_answer_error(HttpRequest *request, int status, const char *message) {
-    char text[256], escaped[512];
+/* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
+static void escape(const char *text, char *escaped, size_t size) {
     size_t length = 0;
-    snprintf(text, sizeof text, "%s", message);
-    for (const char *c = text; *c && length + 2 < sizeof escaped; c++) {
-        if (*c == '"' || *c == '\\') escaped[length++] = '\\';
-        escaped[length++] = (unsigned char)*c < ' ' ? ' ' : *c;
+    for (; *text && length + 2 < size; text++) {
+        if (*text == '"' || *text == '\\') escaped[length++] = '\\';
+        escaped[length++] = *text < ' ' || *text > '~' ? '?' : *text;
     }
-    char body[sizeof escaped + 16];
-    int size = snprintf(body, sizeof body, "{\"error\": \"%.*s\"}\n", (int)length, escaped);
+    escaped[length] = '\0';
+}
+
+void http_answer_error(HttpRequest *request, int status, const char *message) {
+    char escaped[512], body[sizeof escaped + 16];
     bool later = status == UNAVAILABLE;
+    escape(message, escaped, sizeof escaped);
+    int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
     http_answer(request, &(HttpAnswer){.status = status,
                                        .type = "application/json",
                                        .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
@@ -422,5 +402,3 @@ void http_stop(HttpServer *server) {
     pthread_mutex_destroy(&server->lock);
     free(server);
 }
-
-#endif

@@ -7,7 +7,7 @@
  * Limits  on everything that a client can ask for: connections (more wait to be accepted), the bytes of a
  *         request's head (32 KB: 431) and body (413), of all bodies at a time (503), the seconds until a
  *         request has arrived (408) and until its answer was taken (the connection is closed)
- * Fails   http_start: STATUS_RUNTIME; STATUS_USAGE if the program was built without libmicrohttpd
+ * Fails   http_start: STATUS_RUNTIME
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H

@@ -341,7 +341,11 @@ static void on_request(void *context, HttpRequest *request) {
     if (!route)
         http_answer_error(request, 404, "there is nothing here; POST /translate translates");
     else if (!sv_equal(method, sv(route->method)))
-        http_answer_error(request, 405, route->method[0] == 'G' ? "only GET" : "only POST");
+        http_answer(request, &(HttpAnswer){.status = 405,
+                                           .type = "application/json",
+                                           .name = "Allow",
+                                           .value = route->method,
+                                           .body = SV("{\"error\": \"not with this method\"}\n")});
     else
         route->run(service, request);
 }

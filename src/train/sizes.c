@@ -4,24 +4,50 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include "base/hashmap.h"
 #include "base/log.h"
 #include "text/pairs.h"
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
 
+static bool is_space(char c) { return c == ' ' || c == '\t'; }
+static bool begins_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
+
 static double count_words(StrView text) {
     double words = 0, characters = 0;
     bool inside = false;
     for (size_t i = 0; i < text.length; i++) {
-        bool space = text.data[i] == ' ' || text.data[i] == '\t';
+        bool space = is_space(text.data[i]);
         words += !space && !inside;
         inside = !space;
-        characters += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+        characters += begins_character(text.data[i]);
     }
     return fmax(words, characters / 5);
 }
 
-static Status measure(PairReader *reader, int limit, DataSize *size) {
+/* The next word of `text`, taken off its front; empty at its end. Characters of three bytes are mostly of
+ * scripts without spaces: two of them are a word. */
+static StrView next_word(StrView *text) {
+    size_t start = 0, end, characters = 0;
+    while (start < text->length && is_space(text->data[start])) start++;
+    for (end = start; end < text->length && !is_space(text->data[end]); end++) {
+        bool begins = begins_character(text->data[end]);
+        if (begins && characters == 2 && end - start == 6) break;
+        characters += begins;
+    }
+    StrView word = {text->data + start, end - start};
+    *text = (StrView){text->data + end, text->length - end};
+    return word;
+}
+
+/* Words that occur for the second time. */
+static long count_repeated(HashMap *seen, StrView text) {
+    long repeated = 0;
+    for (StrView word; (word = next_word(&text)).length > 0;) repeated += ++*hashmap_slot(seen, word, 0) == 2;
+    return repeated;
+}
+
+static Status measure(PairReader *reader, int limit, HashMap *seen, DataSize *size) {
     for (;;) {
         StrView source, target;
         bool more;
@@ -30,6 +56,7 @@ static Status measure(PairReader *reader, int limit, DataSize *size) {
         if (!more) return STATUS_OK;
         size->pairs++;
         size->words += (count_words(source) + count_words(target)) / 2;
+        size->repeated += count_repeated(seen, source) + count_repeated(seen, target);
     }
 }
 
@@ -37,7 +64,9 @@ Status sizes_measure(const Config *config, DataSize *size) {
     PairReader *reader;
     *size = (DataSize){0};
     TRY(pair_reader_open(&reader, &config->data.train, &config->data));
-    Status status = measure(reader, config->data.limit, size);
+    HashMap *seen = hashmap_new();
+    Status status = measure(reader, config->data.limit, seen, size);
+    hashmap_free(seen);
     pair_reader_close(reader);
     return status;
 }
@@ -84,11 +113,13 @@ static double two_digits(double x) {
     return unit > 1 ? round(x / unit) * unit : round(x);
 }
 
+/* A piece is worth learning if it is a word that comes back: numbers, which do not, are best spelt. */
 static void choose_text(Rule *rule, DataSize size) {
-    char words[32];
-    double merges = 2000 * pow(size.words / 1e5, 0.6);
+    char words[32], repeated[32];
+    double merges = fmin(2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6), (double)size.repeated);
     set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
-    explain(rule, "%s words a side make so many pieces", str_count((long long)size.words, words));
+    explain(rule, "%s words a side, %s different ones come back", str_count((long long)size.words, words),
+            str_count(size.repeated, repeated));
 }
 
 static void choose_model(Rule *rule, long pairs) {

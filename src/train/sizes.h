@@ -10,11 +10,13 @@
 #include "models/config.h"
 
 typedef struct {
-    long pairs;   /* usable training pairs, up to data.limit */
-    double words; /* a side, on average of the two; of text without spaces, a fifth of its characters */
+    long pairs;    /* usable training pairs, up to data.limit */
+    double words;  /* a side, on average of the two; of text without spaces, a fifth of its characters */
+    long repeated; /* different words of both sides that occur at least twice; see sizes_measure */
 } DataSize;
 
-/* Read all of data.train once; the pairs that are held out count. */
+/* Read all of data.train once; the pairs that are held out count. Of text without spaces, two characters are
+ * a word that may be repeated. */
 Status sizes_measure(const Config *config, DataSize *size);
 /* The share of so many pairs to hold out: a tenth, but no more than about 1,000, and of few pairs more. */
 double sizes_held_out(long pairs);

@@ -34,6 +34,18 @@ expect 0 "$bench" scaling --quick --seconds 1 --threads 1
     fail "one thread: $(cat "$TMP/out")"
 expect 2 "$bench" scaling --quick --fast
 
+# BLEU against length: groups of like lengths, all held-out sentences, a picture of both models.
+expect 0 scripts/compare-lengths --quick
+[ "$(grep -cE '^\| [0-9]+ to [0-9]+ \| [0-9]+ \|( -?[0-9.]+ \|){3}$' "$TMP/out")" -eq 6 ] &&
+    grep -q '^| all | 500 |' "$TMP/out" || fail "lengths: $(cat "$TMP/out")"
+grep -q '</svg>' runs/lengths-quick/lengths.svg || fail "no picture of lengths"
+expect 1 scripts/compare-lengths nothing
+says "no corpus 'nothing'"
+printf 'words\tBLEU\tone\n' >"$TMP/table"
+expect 3 "$bench" plot --input "$TMP/table" --svg "$TMP/plot.svg"
+says "line 1: no table has this line"
+[ ! -e "$TMP/plot.svg" ] || fail "a picture of nothing"
+
 expect 0 scripts/compare-attention --list
 [ "$(wc -l <"$TMP/out")" -ge 53 ] || fail "only $(wc -l <"$TMP/out") variants"
 expect 0 scripts/compare-attention --quick cosine-lstm-conv-conditional \

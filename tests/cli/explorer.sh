@@ -38,6 +38,9 @@ expect 2 heatmap -m "$model" -m "$model" -m "$model" -m "$model" -m "$model" "go
 says "at most 4 models, not 5"
 expect 2 heatmap -m "$model" --layer 2 "go ."
 says "no layer 2"
+tiny_model blind --set model.attention=none --set train.epochs=1
+expect 2 heatmap -m "$model" -m "$TMP/blind/best.safetensors" "go ."
+says "no attention"
 
 # ---- in a browser ----
 
@@ -51,7 +54,16 @@ if [ -z "$browser" ]; then
 fi
 
 evil='</script><script>hit=1</script><img src=x onerror="hit=2"><b id=evil onclick=hit=3>&lt;"'"'"
-expect 0 heatmap -m "$model" -t "$evil" -o "$TMP/hostile" "go $evil ."
+{
+    printf 'go %s .\n' "$evil"
+    printf '<!--<script>\n]]></title></style></textarea>\n'
+    printf '<svg onload=hit=4><math><mtext></p><img src=x onerror=hit=5>\n'
+    # shellcheck disable=SC2016 # nothing is to be expanded
+    printf 'javascript:hit=6 ${hit=7} `${hit=8}` %%3Cscript%%3E &#60;script&#62;\n'
+    printf '__proto__ constructor toString \\u003cscript\\u003e \\"; hit=9; //\n'
+    printf 'go \377\376 \001\002 \342\200\250 \342\200\256 \357\277\277 <a href=javascript:hit=10>\n'
+} >"$TMP/evil"
+expect 0 heatmap -m "$model" --target-file "$TMP/evil" -o "$TMP/hostile" <"$TMP/evil"
 check_page "$TMP/hostile.html"
 sed 's|<body>|<body><p id="evil"></p><script>hit=1</script><img src="x" onerror="hit=2">|' "$TMP/one.html" \
     >"$TMP/tampered.html"

@@ -67,6 +67,7 @@ gives "bytes that are no text" 400 'not JSON' post_json "$(printf '{"q": "\377"}
 gives "depth" 400 'nested too deeply' post_json "{\"q\": $(printf '%0100d' 0 | tr 0 '[')"
 gives "language" 400 "source language 'de' is not supported" post_json '{"q": "x", "source": "de"}'
 gives "language" 400 "target language 'en' is not supported" post_json '{"q": "x", "target": "en"}'
+gives "a message" 400 "language '?????"'\\\"'"'" post_json '{"q": "x", "source": "\u00e9\u65e5\\\""}'
 gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'
@@ -75,8 +76,8 @@ gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
 gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
 gives "path" 404 'nothing here' get /etc/passwd
-gives "method" 405 'only POST' get /translate
-gives "method" 405 'only GET' post $form q=x /health
+gives "method" 405 'Allow: POST' get /translate
+gives "method" 405 'Allow: GET' post $form q=x /health
 printf 'NONSENSE\r\n\r\n' | "$client" "$port" send >"$TMP/answer" # whatever it says, it goes on
 
 # An answer is for who asked: many requests on one connection, some of them wrong.

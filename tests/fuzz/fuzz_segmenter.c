@@ -9,6 +9,8 @@
 #include "text/bpe.h"
 #include "text/segmenter.h"
 
+enum { MOST_LEARNED = 200 }; /* bytes: a thousand texts a second find more than a hundred long ones */
+
 static Status one_line(void *context, StrView *line, bool *more) {
     StrView *text = context;
     *more = text->data != NULL;
@@ -61,7 +63,7 @@ static void expect(StrView text, BpeMarker marker, StrBuf *out) {
 static void learn_and_compare(StrView text, BpeMarker marker) {
     TextOptions options = {.tokenizer = TOKENIZER_BPE,
                            .normalize = NORMALIZE_NFC,
-                           .bpe_merges = 50,
+                           .bpe_merges = 20,
                            .min_count = 1,
                            .bpe_marker = (int)marker};
     Segmenter *segmenter;
@@ -97,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         json_free(root);
     }
-    learn_and_compare(text, BPE_PREFIX);
-    learn_and_compare(text, BPE_SUFFIX);
+    if (text.length > MOST_LEARNED) text.length = MOST_LEARNED;
+    learn_and_compare(text, text.length % 2 ? BPE_PREFIX : BPE_SUFFIX);
     return 0;
 }

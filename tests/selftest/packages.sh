@@ -36,6 +36,13 @@ mkdir "$TMP/work"
     cat "$TMP/log"
     fail "the examples of the man page"
 }
+if [ -e "$BUILD/libattn_mt.so.1" ]; then
+    "${CC:-cc}" "$share/doc/attn-mt/examples/translate.c" -o "$TMP/linked" -Wl,-rpath,"$root/opt/mt/lib" \
+        $(PKG_CONFIG_PATH=$root/opt/mt/lib/pkgconfig pkg-config --define-prefix --cflags --libs attn-mt) ||
+        fail "a program cannot be linked with what was installed"
+    echo "i'm home ." | "$TMP/linked" "$TMP/work/demo/runs/demo/best.safetensors" >"$TMP/log" ||
+        fail "the linked program: $(cat "$TMP/log")"
+fi
 again DESTDIR="$root" PREFIX=/opt/mt uninstall >"$TMP/log" || fail "make uninstall"
 left=$(find "$root" -type f -o -type d -name attn-mt)
 [ -z "$left" ] || fail "uninstall leaves $left"

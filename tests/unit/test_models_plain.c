@@ -2,7 +2,8 @@
  * plain loops.
  *
  * Bahdanau et al. 2015; conditional GRU: Sennrich et al. 2017 (Nematus), section 3; Luong et al. 2015,
- * section 3; self-attention of these: Paulus et al. 2018, section 2.2; layers as in plain_layers.h, whose parts PyTorch's values in tests/golden confirm.
+ * section 3; self-attention of these: Paulus et al. 2018, section 2.2; layers as in plain_layers.h, whose
+ * parts PyTorch's values in tests/golden confirm.
  */
 #include <setjmp.h>
 #include <stdarg.h>

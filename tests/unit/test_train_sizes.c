@@ -11,9 +11,10 @@
 #include "text_fixture.h"
 #include "train/sizes.h"
 
-static const DataSize SIZES[] = {{1, 1},       {20, 40},       {500, 3000},     {1999, 1e5},
-                                 {5000, 4e4},  {29000, 3.8e5}, {160000, 1.2e6}, {5000000, 1e8},
-                                 {50000, 1e7}, {300, 300},     {199999, 2e5}};
+static const DataSize SIZES[] = {
+    {1, 1, 0},          {20, 40, 3},           {500, 3000, 740},       {1999, 1e5, 3000},
+    {5000, 4e4, 3000},  {29000, 3.8e5, 16500}, {160000, 1.2e6, 42000}, {5000000, 1e8, 900000},
+    {50000, 1e7, 1000}, {300, 300, 0},         {199999, 2e5, 0}};
 enum { COUNT = sizeof SIZES / sizeof *SIZES };
 
 /* Choose for a configuration with these settings: "train.epochs=3 ...". */
@@ -84,9 +85,24 @@ static void test_widths(void **state) {
     } STEPS[] = {{500, 128},   {1999, 128},   {2000, 192},   {19999, 192},
                  {20000, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs}, false);
+        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0}, false);
         assert_int_equal(config.model.hidden, STEPS[i].width);
         assert_int_equal(config.model.embedding, STEPS[i].width);
+        config_free(&config);
+    }
+}
+
+/* Words that come back make pieces; where none do, as in numbers, the text is spelt. */
+static void test_merges(void **state) {
+    (void)state;
+    static const struct {
+        DataSize size;
+        int merges;
+    } CASES[] = {{{500, 2945, 739}, 490},  {{5000, 29000, 2957}, 1200},    {{500, 2350, 0}, 100},
+                 {{50000, 2.4e5, 0}, 100}, {{160000, 1.2e6, 42000}, 8900}, {{500, 1e5, 300}, 300}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        Config config = choose("", CASES[i].size, false);
+        assert_int_equal(config.text.bpe_merges, CASES[i].merges);
         config_free(&config);
     }
 }
@@ -125,9 +141,9 @@ static void test_held_out(void **state) {
 static void test_measure(void **state) {
     (void)state;
     static const char text[] = "one two\tun deux trois\n"
-                               "abc\t\xE6\x98\x9F\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE4\xB9\xA6"
-                               "\xE6\x98\x9F\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE4\xB9\xA6\n"
-                               "last\tend\n";
+                               "abc\t\xE6\x98\x9F\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE6\x98\x9F"
+                               "\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE6\x98\x9F\xE6\x9C\x9F\n"
+                               "one\tend\n";
     Config config;
     DataSize size;
     config_init(&config);
@@ -136,6 +152,7 @@ static void test_measure(void **state) {
     assert_int_equal(size.pairs, 3);
     /* Ten characters without a space are two words. */
     assert_true(fabs(size.words - (2 + fmax(3, 13 / 5.0) + 1 + 2 + 1 + 1) / 2) < 1e-9);
+    assert_int_equal(size.repeated, 3); /* one, and two pairs of characters */
     config.data.limit = 1;
     assert_int_equal(sizes_measure(&config, &size), STATUS_OK);
     assert_int_equal(size.pairs, 1);
@@ -144,8 +161,9 @@ static void test_measure(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound), cmocka_unit_test(test_grows),    cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_given), cmocka_unit_test(test_held_out), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_sound),   cmocka_unit_test(test_grows), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_merges),  cmocka_unit_test(test_given), cmocka_unit_test(test_held_out),
+        cmocka_unit_test(test_measure),
     };
     log_set_level(LOG_WARN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,32 @@
+/* fuzz_ask.c - bodies of requests to translate: the first byte says whether it is JSON or a form. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "base/mem_scope.h"
+#include "serve/ask.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct {
+    StrView type, body;
+    Ask ask;
+    Status status;
+} Case;
+
+static void read_case(void *context) {
+    Case *c = context;
+    c->status = ask_read(&c->ask, c->type, c->body);
+    /* What was read is text that can be walked through. */
+    for (int i = 0; c->status == STATUS_OK && i < c->ask.count; i++)
+        if (strlen(c->ask.texts[i]) > c->body.length) __builtin_trap();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    Case c = {.type = data[0] & 1 ? SV("application/json") : SV("application/x-www-form-urlencoded"),
+              .body = {(const char *)data + 1, size - 1}};
+    MemScope *scope = mem_scope_new(size * 100 + 4096);
+    if (scope) mem_scope_run(scope, read_case, &c);
+    mem_scope_free(scope);
+    return 0;
+}
