@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/mem.h"
 #include "gradient_check.h"
 #include "layers/attention.h"
