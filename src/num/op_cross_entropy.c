@@ -73,6 +73,16 @@ void op_cross_entropy_forward(Tape *tape, const Node *node) {
     node->out->data[0] = (real)(loss->scale * loss->result->loss);
 }
 
+/* Every op of this file: `loss` is copied, its sums begin at 0. */
+static Tensor *run_loss(Tape *tape, OpId op, Tensor *x, Loss loss) {
+    assert(x->columns == loss.weight->columns);
+    assert(!loss.bias || loss.bias->columns == loss.weight->rows);
+    *loss.result = (CrossEntropy){0};
+    Loss *kept = tape_alloc(tape, sizeof *kept);
+    *kept = loss;
+    return tape_run(tape, (Node){.op = op, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = kept});
+}
+
 /* Everything was done while the logits were at hand. */
 void op_cross_entropy_backward(Tape *tape, const Node *node) {
     (void)tape;
@@ -81,17 +91,13 @@ void op_cross_entropy_backward(Tape *tape, const Node *node) {
 
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
                          double smoothing, double scale, CrossEntropy *result) {
-    assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows));
-    *result = (CrossEntropy){0};
-    Loss *loss = tape_alloc(tape, sizeof *loss);
-    *loss = (Loss){.weight = weight,
-                   .bias = bias,
-                   .targets = targets,
-                   .smoothing = smoothing,
-                   .scale = scale,
-                   .result = result};
-    return tape_run(tape,
-                    (Node){.op = OP_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
+    Loss loss = {.weight = weight,
+                 .bias = bias,
+                 .targets = targets,
+                 .smoothing = smoothing,
+                 .scale = scale,
+                 .result = result};
+    return run_loss(tape, OP_CROSS_ENTROPY, x, loss);
 }
 
 /* ---- two views of each token --------------------------------------------------------------------------- */
@@ -140,18 +146,15 @@ void op_twin_cross_entropy_backward(Tape *tape, const Node *node) {
 Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
                               const int *targets, double smoothing, double scale, double rdrop,
                               CrossEntropy *result) {
-    assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows) && x->rows % 2 == 0);
-    *result = (CrossEntropy){0};
-    Loss *loss = tape_alloc(tape, sizeof *loss);
-    *loss = (Loss){.weight = weight,
-                   .bias = bias,
-                   .targets = targets,
-                   .smoothing = smoothing,
-                   .scale = scale,
-                   .rdrop = rdrop,
-                   .result = result};
-    return tape_run(
-        tape, (Node){.op = OP_TWIN_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
+    assert(x->rows % 2 == 0);
+    Loss loss = {.weight = weight,
+                 .bias = bias,
+                 .targets = targets,
+                 .smoothing = smoothing,
+                 .scale = scale,
+                 .rdrop = rdrop,
+                 .result = result};
+    return run_loss(tape, OP_TWIN_CROSS_ENTROPY, x, loss);
 }
 
 /* ---- a teacher ----------------------------------------------------------------------------------------- */
@@ -196,17 +199,13 @@ void op_taught_cross_entropy_backward(Tape *tape, const Node *node) {
 Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
                                 const int *targets, const real *teacher, double share, double smoothing,
                                 double scale, CrossEntropy *result) {
-    assert(x->columns == weight->columns && (!bias || bias->columns == weight->rows));
-    *result = (CrossEntropy){0};
-    Loss *loss = tape_alloc(tape, sizeof *loss);
-    *loss = (Loss){.weight = weight,
-                   .bias = bias,
-                   .targets = targets,
-                   .smoothing = smoothing,
-                   .scale = scale,
-                   .teacher = teacher,
-                   .share = share,
-                   .result = result};
-    return tape_run(
-        tape, (Node){.op = OP_TAUGHT_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
+    Loss loss = {.weight = weight,
+                 .bias = bias,
+                 .targets = targets,
+                 .smoothing = smoothing,
+                 .scale = scale,
+                 .teacher = teacher,
+                 .share = share,
+                 .result = result};
+    return run_loss(tape, OP_TAUGHT_CROSS_ENTROPY, x, loss);
 }
