@@ -14,8 +14,8 @@ void *mem_alloc(size_t count, size_t size);              /* zeroed */
 void *mem_realloc(void *old, size_t count, size_t size); /* like realloc; new bytes are not zeroed */
 void *mem_aligned(size_t count, size_t size);            /* zeroed, 64-byte aligned, release with mem_free */
 void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody promises zeros */
-/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more of
- * them. Happens by itself with the first one that is allocated outside of a scope. */
+/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
+ * of them. Happens by itself with the first one that is allocated outside of a scope. */
 void mem_return_large(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
