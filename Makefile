@@ -56,9 +56,13 @@ ifeq ($(SERVE),yes)
 BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
 SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 endif
-# Hardened as distributions do it. Sanitizers have checks of their own, and those of the C library want -O1.
-ifeq ($(SANITIZE)$(filter -O0,$(CFLAGS)),)
-BASE_CFLAGS += -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# Hardened as distributions do it, who bring the checks of the C library themselves; those want an optimizer.
+# Sanitizers have checks of their own.
+FORTIFIED := $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
+OPTIMIZED := $(filter -O1 -O2 -O3 -Os,$(CFLAGS))
+ifeq ($(SANITIZE),)
+BASE_CFLAGS += -fstack-protector-strong
+BASE_CFLAGS += $(if $(FORTIFIED),,$(if $(OPTIMIZED),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 ifeq ($(shell uname -s),Linux)
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now
 endif

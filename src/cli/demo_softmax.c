@@ -58,7 +58,7 @@ static Status demo_softmax(const void *given) {
     TRY(demo_lengths_parse(options->lengths, QUERIES, KEYS, &lengths));
     Status status = demo_begin(&out, options->output, SUFFIXES);
     if (status == STATUS_OK) {
-        real scores[LENGTHS_MOST_ROWS * KEYS], weights[LENGTHS_MOST_ROWS * KEYS];
+        real scores[LENGTHS_MOST_ROWS * KEYS] = {0}, weights[LENGTHS_MOST_ROWS * KEYS];
         compute(options, &lengths, scores, weights);
         DemoRows before = {"scores", "query", lengths.batch, lengths.queries, KEYS, scores, NULL}, after;
         after = (DemoRows){"weights", "query", lengths.batch, lengths.queries, KEYS, weights, lengths.row};
