@@ -101,7 +101,8 @@ static Tensor *cross_entropy(Tape *t, Operands *r) {
     return op_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, &r->loss);
 }
 static Tensor *twin_cross_entropy(Tape *t, Operands *r) {
-    return op_twin_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, 5, &r->loss);
+    Tensor *pairs = tape_rows(t, r->x[0], 0, r->x[0]->rows / 2 * 2);
+    return op_twin_cross_entropy(t, pairs, r->weight, r->bias, r->index, 0.1, 1, 5, &r->loss);
 }
 /* A teacher without an opinion takes as long as any other. */
 static Tensor *taught_cross_entropy(Tape *t, Operands *r) {
@@ -182,9 +183,13 @@ static void operands_free(Operands *o) {
     mem_free(o->length);
 }
 
+static bool is_loss(OpId id) {
+    return id == OP_CROSS_ENTROPY || id == OP_TWIN_CROSS_ENTROPY || id == OP_TAUGHT_CROSS_ENTROPY;
+}
+
 static void declare_weights(ParamSet *params, OpId id, Operands *o) {
     const OpSetup *setup = o->setup;
-    bool output = id == OP_CROSS_ENTROPY;
+    bool output = is_loss(id);
     int rows = op_size(&o->size, setup->weight.rows), columns = op_size(&o->size, setup->weight.columns);
     o->weight = o->bias = NULL;
     if (rows)
@@ -225,7 +230,7 @@ static void traffic(const Rig *rig, OpId id, double moved[MEASURE_PARTS]) {
 static void report_op(Report *r, OpId id, const Rig *rig, const OpSizes *size, Sample sample[MEASURE_PARTS]) {
     static const char *const WAY[] = {"forward", "backward"};
     double moved[MEASURE_PARTS], flops = OP_SETUPS[id].flops ? OP_SETUPS[id].flops(size) : 0;
-    int parts = id == OP_CROSS_ENTROPY ? 1 : 2; /* its forward pass does everything */
+    int parts = is_loss(id) ? 1 : 2; /* its forward pass does everything */
     traffic(rig, id, moved);
     for (int p = 0; p < parts; p++) {
         double rate = 1e-9 * (flops > 0 ? (p + 1) * flops : moved[p]) / sample_median(&sample[p]);
