@@ -173,17 +173,18 @@ static int compare(const void *a, const void *b) {
 }
 
 static int load(int clients, double seconds, const char *text_file, const char *translation_file) {
-    pthread_t *threads = calloc((size_t)clients, sizeof *threads);
     texts = read_lines(text_file);
     translations = read_lines(translation_file);
     if (texts.count == 0 || texts.count != translations.count) {
         fprintf(stderr, "the files do not have the same lines\n");
         return 2;
     }
+    pthread_t *threads = calloc((size_t)clients, sizeof *threads);
     double begin = now();
     deadline = seconds > 0 ? begin + seconds : 0;
     for (int i = 0; i < clients; i++) pthread_create(&threads[i], NULL, load_client, NULL);
     for (int i = 0; i < clients; i++) pthread_join(threads[i], NULL);
+    free(threads);
     double elapsed = now() - begin;
     size_t count = (size_t)(requests < KEPT ? requests : KEPT);
     qsort(took, count, sizeof *took, compare);
@@ -195,10 +196,10 @@ static int load(int clients, double seconds, const char *text_file, const char *
 /* ---- others ---- */
 
 static int send_input(void) {
-    char *text = malloc(ANSWER_BYTES);
     ssize_t bytes;
     int fd = dial();
     if (fd < 0) return 1;
+    char *text = malloc(ANSWER_BYTES);
     while ((bytes = read(0, text, ANSWER_BYTES)) > 0)
         if (!send_all(fd, text, (size_t)bytes)) break;
     while ((bytes = recv(fd, text, ANSWER_BYTES, 0)) > 0) fwrite(text, 1, (size_t)bytes, stdout);
