@@ -5,7 +5,7 @@
 #             SANITIZE=list        -fsanitize=list in compiling and linking
 #             WERROR=1             warnings are errors
 #             V=1                  show the commands
-#             FUZZ_SECONDS=n       time of each program of make fuzz
+#             FUZZ_SECONDS=n       time of each program of make fuzz; FUZZ_SEED=n for the same inputs
 #             TORTURE_MINUTES=n    time of make torture, instead of 200 kills and 100 races
 #             JOBS=n               compile jobs of the targets that install and build in one go
 #             PREFIX, DESTDIR      for install and uninstall
@@ -315,6 +315,7 @@ coverage: deps ## branch coverage of the code that reads files and other people'
 
 # libFuzzer programs: FUZZ_SECONDS each; what breaks one stays in build-fuzz.
 FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 0 # 0: another one each time
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	$(say) LINK $@
 	$(q)mkdir -p $(@D) && $(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -329,7 +330,7 @@ fuzz: deps ## feed the loaders with changed input, with clang's libFuzzer
 	HOT_CFLAGS=-O1 fuzz-programs
 	@for program in $(FUZZ_BIN:$(BUILD)/%=build-fuzz/%); do name=$${program##*/}; \
 	mkdir -p build-fuzz/corpus/$$name && echo "$$program" && \
-	$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
+	$$program -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -timeout=60 -rss_limit_mb=1024 -verbosity=0 \
 	-print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || \
 	exit 1; done
 fuzz-programs: $(FUZZ_BIN)
