@@ -55,23 +55,44 @@ static real *logits_new(Tape *tape, const Loss *loss, int rows) {
     return tape_alloc(tape, (size_t)rows * (size_t)row_stride(loss->weight->rows) * sizeof(real));
 }
 
-void op_cross_entropy_forward(Tape *tape, const Node *node) {
+/* The same where a teacher's distribution q has a share of the loss; `p` has room for another row. */
+static void loss_of_pupil(const Loss *loss, int target, const real *q, real *logits, real *p) {
+    size_t V = (size_t)loss->weight->rows;
+    double share = loss->share, scale = loss->scale, known = (double)kern->dot(V, q, logits);
+    CrossEntropy label = {0};
+    memcpy(p, logits, V * sizeof *p);
+    double taught = (double)kern->softmax(V, p) - known; /* log p is a logit less log sum exp */
+    loss_of_row(loss, target, (1 - share) * scale, logits, &label);
+    kern->axpy(V, (real)(share * scale), p, logits);
+    kern->axpy(V, (real)(-share * scale), q, logits);
+    loss->result->loss += (1 - share) * label.loss + share * taught;
+    loss->result->likelihood += label.likelihood;
+}
+
+/* A block of rows at a time, each row by itself. */
+static void loss_by_rows(Tape *tape, const Node *node) {
     const Loss *loss = node->data;
     const Tensor *x = node->in[0];
-    size_t stride = (size_t)row_stride(loss->weight->rows);
+    size_t V = (size_t)loss->weight->rows, stride = (size_t)row_stride(loss->weight->rows);
     real *logits = logits_new(tape, loss, x->rows < BLOCK ? x->rows : BLOCK);
+    real *p = loss->teacher ? logits_new(tape, loss, 1) : NULL;
     for (int first = 0; first < x->rows; first += BLOCK) {
         int rows = x->rows - first < BLOCK ? x->rows - first : BLOCK;
         make_logits(tape, loss, x, first, rows, logits);
-        for (int r = 0; r < rows; r++) {
-            real *row = logits + (size_t)r * stride;
+        for (int r = first; r < first + rows; r++) {
+            real *row = logits + (size_t)(r - first) * stride;
             add_bias(tape, loss, row);
-            loss_of_row(loss, loss->targets[first + r], loss->scale, row, loss->result);
+            if (loss->teacher)
+                loss_of_pupil(loss, loss->targets[r], loss->teacher + (size_t)r * V, row, p);
+            else
+                loss_of_row(loss, loss->targets[r], loss->scale, row, loss->result);
         }
         pass_back(tape, loss, x, first, rows, logits);
     }
     node->out->data[0] = (real)(loss->scale * loss->result->loss);
 }
+
+void op_cross_entropy_forward(Tape *tape, const Node *node) { loss_by_rows(tape, node); }
 
 /* Every op of this file: `loss` is copied, its sums begin at 0. */
 static Tensor *run_loss(Tape *tape, OpId op, Tensor *x, Loss loss) {
@@ -159,37 +180,7 @@ Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const 
 
 /* ---- a teacher ----------------------------------------------------------------------------------------- */
 
-/* A row of logits becomes the gradient; `p` has room for another. */
-static void loss_of_pupil(const Loss *loss, int target, const real *q, real *logits, real *p) {
-    size_t V = (size_t)loss->weight->rows;
-    double share = loss->share, scale = loss->scale, known = (double)kern->dot(V, q, logits);
-    CrossEntropy label = {0};
-    memcpy(p, logits, V * sizeof *p);
-    double taught = (double)kern->softmax(V, p) - known; /* log p is a logit less log sum exp */
-    loss_of_row(loss, target, (1 - share) * scale, logits, &label);
-    kern->axpy(V, (real)(share * scale), p, logits);
-    kern->axpy(V, (real)(-share * scale), q, logits);
-    loss->result->loss += (1 - share) * label.loss + share * taught;
-    loss->result->likelihood += label.likelihood;
-}
-
-void op_taught_cross_entropy_forward(Tape *tape, const Node *node) {
-    const Loss *loss = node->data;
-    const Tensor *x = node->in[0];
-    size_t V = (size_t)loss->weight->rows, stride = (size_t)row_stride(loss->weight->rows);
-    real *logits = logits_new(tape, loss, x->rows < BLOCK ? x->rows : BLOCK), *p = logits_new(tape, loss, 1);
-    for (int first = 0; first < x->rows; first += BLOCK) {
-        int rows = x->rows - first < BLOCK ? x->rows - first : BLOCK;
-        make_logits(tape, loss, x, first, rows, logits);
-        for (int r = 0; r < rows; r++) {
-            real *row = logits + (size_t)r * stride;
-            add_bias(tape, loss, row);
-            loss_of_pupil(loss, loss->targets[first + r], loss->teacher + (size_t)(first + r) * V, row, p);
-        }
-        pass_back(tape, loss, x, first, rows, logits);
-    }
-    node->out->data[0] = (real)(loss->scale * loss->result->loss);
-}
+void op_taught_cross_entropy_forward(Tape *tape, const Node *node) { loss_by_rows(tape, node); }
 
 void op_taught_cross_entropy_backward(Tape *tape, const Node *node) {
     (void)tape;

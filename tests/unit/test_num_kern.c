@@ -178,26 +178,27 @@ static double divergence_of(size_t n, const double *a, const double *b) {
     }
     return divergence;
 }
+/* What the divergence of x and y gains for each number of `moved`, one of the two, by differences. */
+static void divergence_slopes(size_t n, double *moved, const double *x, const double *y, double *slope) {
+    const double h = 1e-5;
+    for (size_t i = 0; i < n; i++) {
+        double at = moved[i];
+        moved[i] = at + h, slope[i] = divergence_of(n, x, y);
+        moved[i] = at - h, slope[i] = (slope[i] - divergence_of(n, x, y)) / (2 * h);
+        moved[i] = at;
+    }
+}
 static void divergence(const Kernels *k, size_t n) {
     Line a = line_new(n, 1, 4), b = line_new(n, 2, 4), da = line_new(n, 3, 1), db = line_new(n, 4, 1);
-    double *x = want2, *y = want3, h = 1e-5;
+    double *x = want2, *y = want3;
     for (size_t i = 0; i < n; i++) x[i] = (double)a.at[i], y[i] = (double)b.at[i];
     double expected = divergence_of(n, x, y), got = k->divergence(n, a.at, b.at, da.at, db.at);
     assert_true(fabs(got - expected) <= 1e-5 * (1 + expected));
-    assert_true(k->divergence(n, b.at, a.at, db.at, da.at) - got <= 1e-5 * (1 + expected)); /* symmetric */
-    for (size_t i = 0; i < n; i++) {
-        double at = x[i];
-        x[i] = at + h, want[i] = divergence_of(n, x, y);
-        x[i] = at - h, want[i] = (want[i] - divergence_of(n, x, y)) / (2 * h);
-        x[i] = at;
-    }
+    assert_true(fabs(k->divergence(n, b.at, a.at, db.at, da.at) - got) <=
+                1e-5 * (1 + expected)); /* symmetric */
+    divergence_slopes(n, x, x, y, want);
     line_check("divergence", &da, want, 1e-5);
-    for (size_t i = 0; i < n; i++) {
-        double at = y[i];
-        y[i] = at + h, want[i] = divergence_of(n, x, y);
-        y[i] = at - h, want[i] = (want[i] - divergence_of(n, x, y)) / (2 * h);
-        y[i] = at;
-    }
+    divergence_slopes(n, y, x, y, want);
     line_check("divergence", &db, want, 1e-5);
     assert_true(fabs(k->divergence(n, a.at, a.at, da.at, db.at)) <= 1e-6);
     line_free(&a), line_free(&b), line_free(&da), line_free(&db);
