@@ -46,8 +46,11 @@ static const Option MODEL[] = {
 static const Option SCALING[] = {
     {.flag = "svg", .type = OPT_STRING, FIELD(svg), .arg = "FILE",
      .help = "also draw speed and memory against the sizes", .group = "This measurement"},
-    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
-     .help = "compare one thread with N; 0 = one per core"},
+    {.flag = "threads", .type = OPT_STRING, FIELD(thread_list), .arg = "N...",
+     .help = "compare one thread with N, default: one per core; of several, \"1 2 4\", the speed of a "
+             "configuration with each and the hash of the model"},
+    {.flag = "simulate", .type = OPT_STRING, FIELD(simulate), .arg = "N...",
+     .help = "also run each task of an update alone, and say what so many threads would make of them"},
     {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "120", .min = 1, .max = 1e5, .arg = "X",
      .help = "time to spend, if a few updates of the large models do not take more"},
     {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",
@@ -216,7 +219,8 @@ static Status run(Bench *bench, const Subcommand *const *list, int count) {
     snprintf(bench->folder, sizeof bench->folder, "%s/attn-mt-bench.XXXXXX", temporary);
     if (!mkdtemp(bench->folder))
         return status_fail(STATUS_RUNTIME, "cannot make a folder in '%s': %s", temporary, strerror(errno));
-    bench->threads = o->threads ? o->threads : workers_default_count();
+    int threads = o->thread_list ? atoi(o->thread_list) : o->threads;
+    bench->threads = threads > 0 ? threads : workers_default_count();
     Status status = measure_list(bench, list, count);
     nftw(bench->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return status;
@@ -250,7 +254,7 @@ static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *ta
     int words;
     bool help = false;
     TRY(choose(argc, argv, list, &words));
-    bool model = list[0]->options == MODEL;
+    bool model = list[0]->options == MODEL || list[0]->options == SCALING;
     const OptionTable shown[] = {{list[0]->options, &bench->options}, {COMMON, &bench->options}, {0}};
     memcpy(tables, shown, sizeof shown);
     if (model) config_tables(&bench->own, tables + 2);
@@ -262,7 +266,7 @@ static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *ta
     mem_free(rest.items);
     TRY(status);
     if (help) return print_help(shown, model);
-    if (model && !bench->options.program) bench->options.program = find_program(argv[0]);
+    if (list[0]->options == MODEL && !bench->options.program) bench->options.program = find_program(argv[0]);
     return run(bench, list, words ? words : 1);
 }
 

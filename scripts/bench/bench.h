@@ -16,8 +16,9 @@ typedef struct {
     char *model, *input, *program;
     double seconds; /* for all measurements of the call, about */
     int threads;
-    int rounds;        /* how often everything is measured */
-    int width, length; /* encoders: d while n varies, n while d varies */
+    char *thread_list, *simulate; /* of `scaling`: numbers of threads, or NULL */
+    int rounds;                   /* how often everything is measured */
+    int width, length;            /* encoders: d while n varies, n while d varies */
     bool quick;
 } BenchOptions;
 
@@ -53,6 +54,7 @@ Status bench_latency(Bench *bench);
 Status bench_start(Bench *bench);
 Status bench_memory(Bench *bench);
 Status bench_scaling(Bench *bench);
+Status bench_cores(Bench *bench); /* of `scaling`, where several numbers of threads are given */
 Status bench_encoders(Bench *bench);
 Status bench_plot(Bench *bench);
 

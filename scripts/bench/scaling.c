@@ -93,7 +93,6 @@ static void configure(Config *config, const Size *size) {
     config->train.batch_size = size->batch;
     config->train.schedule = SCHEDULE_CONSTANT;
     config->train.learning_rate = 1e-4;
-    if (config->train.shards < size->threads) config->train.shards = size->threads;
 }
 
 /* Nothing is released: the process ends. */
@@ -111,9 +110,9 @@ static Status train(void *context) {
     TRY(gemm_self_test(size->threads));
     snprintf(path, sizeof path, "%s/pairs.tsv", shared->bench->folder);
     TRY(write_corpus(size, path));
-    TRY(corpus_learn_segmenters(&files, &config.data, &config.text, &source, &target));
-    TRY(corpus_read(&corpus, &files, &config.data, source, target, false, false));
     Workers *workers = workers_new(size->threads);
+    TRY(corpus_learn_segmenters(&files, &config.data, &config.text, workers, &source, &target));
+    TRY(corpus_read(&corpus, &files, &config.data, source, target, false, false, workers));
     if (workers_count(workers) != size->threads)
         return status_fail(STATUS_RUNTIME, "cannot have %d threads", size->threads);
     TrainLoop *loop = train_loop_new(&config, &corpus, source, target, workers);
@@ -256,6 +255,8 @@ static Status draw(Bench *bench, Sweep *sweeps) {
 }
 
 Status bench_scaling(Bench *bench) {
+    const char *list = bench->options.thread_list;
+    if (bench->options.simulate || (list && strpbrk(list, " ,"))) return bench_cores(bench);
     static Sweep sweeps[SWEEPS];
     char names[TEAMS][32];
     plan(bench, names, sweeps);

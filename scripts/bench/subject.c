@@ -34,7 +34,8 @@ static Status read_lines(Bench *bench, const char *path) {
 }
 
 static Status take_model(Bench *bench) {
-    TRY(modelfile_load(&bench->model, bench->options.model, FORMAT_FLOAT32, NULL));
+    TRY(modelfile_load_floats(&bench->model, bench->options.model, NULL));
+    params_repack(seq2seq_params(bench->model), FORMAT_FLOAT32);
     bench->config = seq2seq_config(bench->model);
     bench->source = segmenter_retain(seq2seq_source(bench->model));
     bench->target = segmenter_retain(seq2seq_target(bench->model));
@@ -50,9 +51,12 @@ static Status take_data(Bench *bench) {
         return status_hint(status_fail(STATUS_USAGE, "neither a configuration with data nor a model"),
                            "try --config configs/bench-bidirectional.json");
     TRY(config_check(c));
-    TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, &bench->source, &bench->target));
-    TRY(corpus_read(&bench->train, &c->data.train, &c->data, bench->source, bench->target, true, false));
-    TRY(corpus_read(&bench->valid, &c->data.valid, &c->data, bench->source, bench->target, false, true));
+    TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, bench->team[1], &bench->source,
+                                &bench->target));
+    TRY(corpus_read(&bench->train, &c->data.train, &c->data, bench->source, bench->target, true, false,
+                    bench->team[1]));
+    TRY(corpus_read(&bench->valid, &c->data.valid, &c->data, bench->source, bench->target, false, true,
+                    bench->team[1]));
     if (bench->options.input) return read_lines(bench, bench->options.input);
     size_t capacity = 0, most = bench->options.quick ? LINES_QUICK : LINES_MOST;
     for (size_t i = 0; i < bench->valid.source_text.count && i < most; i++)
@@ -85,9 +89,9 @@ static Status announce(Bench *bench) {
 Status bench_subject(Bench *bench) {
     if (bench->config) return STATUS_OK;
     TRY(gemm_self_test(bench->threads));
-    TRY(bench->options.model ? take_model(bench) : take_data(bench));
     bench->team[0] = workers_new(1);
     bench->team[1] = workers_new(bench->threads);
+    TRY(bench->options.model ? take_model(bench) : take_data(bench));
     return announce(bench);
 }
 

@@ -26,7 +26,7 @@ static void next_batch(TrainLoop *loop) {
     if (loop->plan) loop->epoch++;
     batch_plan_free(loop->plan);
     loop->plan = batch_plan_new(loop->corpus, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
-                                (uint64_t)o->seed, loop->epoch);
+                                (uint64_t)o->seed, loop->epoch, loop->workers);
     loop->batch = 0;
 }
 
@@ -50,18 +50,20 @@ Status train_loop_update(TrainLoop *loop) {
     int first = loop->plan->start[loop->batch], count = loop->plan->start[loop->batch + 1] - first;
     const int *pairs = loop->plan->pairs + first;
     for (int i = 0; i < count; i++) {
-        int S = corpus_source(loop->corpus, pairs[i]).length + 1,
-            T = corpus_target(loop->corpus, pairs[i]).length + 1;
+        int S = corpus_source_length(loop->corpus, pairs[i]) + 1,
+            T = corpus_target_length(loop->corpus, pairs[i]) + 1;
         work_add(&loop->work, S, T);
         tokens += T;
     }
     uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)loop->updates, 0, 1) | 1;
-    loop->loss = shards_run(loop->shards, pairs, count, key, o->label_smoothing, 1 / tokens).loss / tokens;
+    ShardBatch batch = {pairs, count, key};
+    loop->loss = shards_run(loop->shards, &batch, 1, o->label_smoothing, 1 / tokens).loss / tokens;
     if (!isfinite(loop->loss))
         return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", loop->updates + 1);
     loop->updates++;
-    TRY(optimizer_update(loop->optimizer, shards_gradients(loop->shards), o,
-                         schedule_rate(o, loop->updates, 0, 0), schedule_average(o, loop->updates), &norm));
+    SumRest gradients = shards_gradients(loop->shards);
+    TRY(optimizer_update(loop->optimizer, &gradients, o, schedule_rate(o, loop->updates, 0, 0),
+                         schedule_average(o, loop->updates), &norm));
     if (!(norm > 0)) return status_fail(STATUS_RUNTIME, "update %ld: no gradient", loop->updates);
     profiler_phase(loop->profiler, before);
     return STATUS_OK;

@@ -21,8 +21,10 @@ Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
 /* Bytes; -1 for what is no plain file, or not there; "-": standard input. */
 long long file_size(const char *path);
-bool file_is_stream(const char *path);   /* a pipe or a device: what is read is gone */
-Status file_make_dirs(const char *path); /* mkdir -p */
+bool file_is_same(const char *a, const char *b); /* one file, under whatever names */
+bool file_is_stream(const char *path);           /* a pipe or a device: what is read is gone */
+double file_room(const char *path);              /* bytes that the disk of a file has left; -1: not known */
+Status file_make_dirs(const char *path);         /* mkdir -p */
 
 typedef struct LineReader LineReader;
 /* `path` may be "-". */

@@ -104,23 +104,22 @@ static Status source_next_member(Source *source) {
     return status_fail(STATUS_DATA, "'%.700s': other bytes follow the gzip data", source->path);
 }
 
-static Status source_inflate(Source *source, char *out, size_t room, size_t *got) {
+static Status source_inflate(Source *source, char *out, size_t *got) {
     z_stream *stream = &source->stream;
     stream->next_in = source->raw + source->raw_start;
     stream->avail_in = (uInt)(source->raw_end - source->raw_start);
     stream->next_out = (Bytef *)out;
-    stream->avail_out = (uInt)room;
+    stream->avail_out = RAW_BYTES;
     int result = inflate(stream, Z_NO_FLUSH);
     source->raw_start = source->raw_end - stream->avail_in;
-    *got = room - stream->avail_out;
+    *got = RAW_BYTES - stream->avail_out;
     source->out_full = stream->avail_out == 0 && result == Z_OK;
     if (result == Z_STREAM_END) {
         source->member_ended = true;
     } else if (result == Z_MEM_ERROR) {
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': no memory to decompress it", source->path);
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        return status_fail(STATUS_DATA, "'%.700s': damaged gzip data (%s)", source->path,
-                           stream->msg ? stream->msg : "unknown error");
+        return status_fail(STATUS_DATA, "'%.700s': damaged gzip data (%s)", source->path, stream->msg);
     }
     return STATUS_OK;
 }
@@ -128,16 +127,14 @@ static Status source_inflate(Source *source, char *out, size_t room, size_t *got
 /* Must the next source_read read the descriptor? */
 static bool source_needs_input(const Source *source) {
     size_t held = source->raw_end - source->raw_start;
-    if (source->ended) return false;
     if (!source->decided || held == 0) return !source->out_full;
     return source->packed && source->member_ended && held == 1;
 }
 
-/* Up to `room` bytes after at most one read of the descriptor. *got may be 0 before the end: ask again. */
-static Status source_read(Source *source, char *out, size_t room, size_t *got, bool *end) {
+/* Up to RAW_BYTES bytes after at most one read of the descriptor. *got may be 0 before the end: ask again. */
+static Status source_read(Source *source, char *out, size_t *got, bool *end) {
     *got = 0;
     *end = false;
-    if (room > RAW_BYTES) room = RAW_BYTES;
     if (source_needs_input(source)) TRY(source_fill(source));
     if (!source->decided) {
         bool waiting;
@@ -145,18 +142,16 @@ static Status source_read(Source *source, char *out, size_t room, size_t *got, b
         if (waiting) return STATUS_OK;
     }
     if (source->packed && source->member_ended) TRY(source_next_member(source));
-    size_t held = source->raw_end - source->raw_start;
-    if (source->packed && !source->member_ended) {
-        TRY(source_inflate(source, out, room, got));
-        if (*got == 0 && source->ended && !source->member_ended && source->raw_start == source->raw_end)
-            return status_fail(STATUS_DATA, "'%.700s': the gzip data is cut off", source->path);
-    } else if (!source->packed) {
-        *got = held < room ? held : room;
+    if (!source->packed) {
+        *got = source->raw_end - source->raw_start;
         memcpy(out, source->raw + source->raw_start, *got);
-        source->raw_start += *got;
+        source->raw_start = source->raw_end;
+    } else if (!source->member_ended) { /* what it held was handed out before it was found to have ended */
+        if (source->ended)
+            return status_fail(STATUS_DATA, "'%.700s': the gzip data is cut off", source->path);
+        TRY(source_inflate(source, out, got));
     }
-    bool member_open = source->packed && !source->member_ended;
-    *end = source->ended && source->raw_start == source->raw_end && !member_open;
+    *end = source->ended;
     return STATUS_OK;
 }
 
@@ -168,7 +163,7 @@ Status file_read(const char *path, size_t limit, StrBuf *content) {
     for (bool end = false; !end && status == STATUS_OK;) {
         MEM_GROW(content->data, content->capacity, content->length + RAW_BYTES + 1);
         size_t got;
-        status = source_read(source, content->data + content->length, RAW_BYTES, &got, &end);
+        status = source_read(source, content->data + content->length, &got, &end);
         content->length += got;
         if (status == STATUS_OK && limit > 0 && content->length > limit) {
             char allowed[32];
@@ -190,6 +185,12 @@ long long file_size(const char *path) {
 bool file_exists(const char *path) {
     struct stat about;
     return stat(path, &about) == 0;
+}
+
+bool file_is_same(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 bool file_is_stream(const char *path) {
@@ -260,7 +261,7 @@ static Status lines_fill(LineReader *reader) {
                            reader->number + 1);
     MEM_GROW(held->data, held->capacity, held->length + RAW_BYTES);
     size_t got;
-    Status status = source_read(reader->source, held->data + held->length, RAW_BYTES, &got, &reader->ended);
+    Status status = source_read(reader->source, held->data + held->length, &got, &reader->ended);
     held->length += got;
     return status;
 }

@@ -9,14 +9,17 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/strview.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static LogLevel log_level = LOG_INFO;
 static bool progress_shown;
+static char trouble[96] = "attn-mt: "; /* what warnings and errors begin with */
 
 void log_set_level(LogLevel level) { log_level = level; }
+void log_set_origin(const char *origin) { snprintf(trouble, sizeof trouble, "attn-mt: %s: ", origin); }
 
 /* One write, so that lines of several processes do not mix; a broken standard error is nobody's failure. */
 static void put(const char *text, size_t length) {
@@ -100,7 +103,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
 
 void log_info(const char *format, ...) { LOG_AT(LOG_INFO, ""); }
 
-void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, "attn-mt: "); }
+void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, trouble); }
 
 __attribute__((format(printf, 2, 3))) static void put_always(const char *prefix, const char *format, ...) {
     va_list arguments;
@@ -110,8 +113,9 @@ __attribute__((format(printf, 2, 3))) static void put_always(const char *prefix,
 }
 
 void log_failure(void) {
+    if (!status_message()[0]) return;
     pthread_mutex_lock(&log_lock);
-    put_always("attn-mt: ", "%s", status_message());
+    put_always(trouble, "%s", status_message());
     if (status_hint_text()[0]) put_always("hint: ", "%s", status_hint_text());
     pthread_mutex_unlock(&log_lock);
 }
@@ -154,6 +158,20 @@ void log_progress_end(void) {
     if (progress_shown) put("\r\033[K", 4);
     progress_shown = false;
     pthread_mutex_unlock(&log_lock);
+}
+
+LogShare log_share_begin(const char *doing) {
+    double now = clock_seconds();
+    return (LogShare){doing, now, now};
+}
+
+void log_share(LogShare *work, double share) {
+    double now = clock_seconds();
+    if (!work || now - work->shown < log_progress_interval()) return;
+    work->shown = now;
+    char eta[32] = "?";
+    if (share > 0) str_duration((now - work->began) * (1 - share) / share, eta);
+    (log_is_terminal() ? log_progress : log_info)("%-9s%3.0f%%  ETA %s", work->doing, 100 * share, eta);
 }
 
 bool log_may_colour(int fd) {

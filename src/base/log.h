@@ -14,9 +14,11 @@
 typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO } LogLevel;
 
 void log_set_level(LogLevel level); /* default LOG_INFO */
+/* Warnings and errors begin "attn-mt: ORIGIN: " from now on: which of several processes speaks. */
+void log_set_origin(const char *origin);
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The recorded failure of this thread with its hint: shown at every level. */
+/* The recorded failure of this thread with its hint: shown at every level, unless its text is empty. */
 void log_failure(void);
 
 /* Text of others must not command a terminal: control characters but line feed and TAB become '?'. */
@@ -28,6 +30,15 @@ void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * each is a line of a log, a minute, or what ATTN_MT_PROGRESS says. */
 double log_progress_interval(void);
 void log_progress_end(void); /* wipe the line */
+
+/* How far a piece of work has come and when it will be done, said once every log_progress_interval(). */
+typedef struct {
+    const char *doing; /* "reading" */
+    double began, shown;
+} LogShare;
+
+LogShare log_share_begin(const char *doing);
+void log_share(LogShare *work, double share); /* 0..1; NULL: nobody wants to know */
 /* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool log_may_colour(int fd);
 /* How many: 0, 16, 256, or 1 << 24, as COLORTERM and TERM say. */

@@ -14,6 +14,7 @@
 #include "base/mem_scope.h"
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+enum { LARGEST_KEPT = 32 << 20, MOST_KEPT = 64 << 20 };
 
 static void exhausted_default(size_t bytes) {
     fprintf(stderr, "attn-mt: out of memory (%zu bytes)\n", bytes);
@@ -58,12 +59,25 @@ void *mem_realloc(void *old, size_t count, size_t size) {
     return keep(block, bytes);
 }
 
-void mem_return_large(void) {
 #ifdef M_MMAP_THRESHOLD
-    static atomic_bool told;
+static atomic_bool told; /* glibc, what to do with what is freed */
+
+void mem_return_large(void) {
     if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
-#endif
 }
+
+void mem_keep_freed(void) {
+    atomic_store(&told, true);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
+    mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+}
+
+void mem_return_freed(void) { malloc_trim(0); }
+#else
+void mem_return_large(void) {}
+void mem_keep_freed(void) {}
+void mem_return_freed(void) {}
+#endif
 
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
  * far fewer address translations. In a scope the process may be somebody else's, and its settings too. */

@@ -17,6 +17,11 @@ void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody
 /* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
  * of them. Happens by itself with the first one that is allocated outside of a scope. */
 void mem_return_large(void);
+/* The opposite, for programs that do the same work again and again: what is freed stays with the process, up
+ * to 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
+void mem_keep_freed(void);
+/* Give back to the system what was freed and kept so far: for after something large and rare. */
+void mem_return_freed(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);

@@ -63,8 +63,7 @@ static Status integer_from_text(const Option *row, void *field, const char *text
     long long value = strtoll(text, &end, 10);
     bool minus_zero = text[0] == '-' && value == 0;
     bool starts_well = (text[0] >= '0' && text[0] <= '9') || ((text[0] == '-' || text[0] == '+') && text[1]);
-    if (!starts_well || end == text || *end || minus_zero)
-        return fail_value(name, sv(text), "a whole number");
+    if (!starts_well || *end || minus_zero) return fail_value(name, sv(text), "a whole number");
     long long most = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
               least = row->type == OPT_LONG ? LLONG_MIN : INT_MIN;
     TRY(check_range(row, (double)value, name));
@@ -78,7 +77,7 @@ static Status real_from_text(const Option *row, double *field, const char *text,
     char *end;
     double value = strtod(text, &end);
     bool decimal = text[0] && strspn(text, "0123456789+-.eE") == strlen(text);
-    if (!decimal || end == text || *end) return fail_value(name, sv(text), "a number");
+    if (!decimal || *end) return fail_value(name, sv(text), "a number");
     if (!isfinite(value)) return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
     if (value == 0 && text[0] == '-') return fail_value(name, sv(text), "a number: 0 has no sign");
     if (value == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))

@@ -19,6 +19,7 @@ typedef enum {
     STATUS_DATA = 3,     /* bad input data or model file */
     STATUS_DIVERGED = 4, /* training produced a non-finite number */
     STATUS_STOPPED = 5,  /* stopped by a signal after saving; cli turns it into 128+N */
+    STATUS_LOST = 6,     /* another process of the same training run is gone */
 } Status;
 
 /* Record a failure; returns `code` so that it can be returned at once. Clears the hint. */

@@ -62,8 +62,15 @@ static const Range CASED[] = {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2160, 0
 static const int SEEN_THROUGH[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
                                    0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
 
+const char *unicode_version(void) { return utf8proc_version(); }
+
 CharClass unicode_class(int code_point) {
     if (code_point == ' ' || (code_point >= '\t' && code_point <= '\r')) return CHAR_SPACE;
+    if (code_point < 0x80) { /* most of what there is: without a look at the tables */
+        int small = code_point | 0x20;
+        if (small >= 'a' && small <= 'z') return CHAR_LETTER;
+        return code_point >= '0' && code_point <= '9' ? CHAR_DIGIT : CHAR_OTHER;
+    }
     if (code_point == 0x85 || code_point == 0x2028 || code_point == 0x2029) return CHAR_SPACE;
     switch (utf8proc_category(code_point)) {
     case UTF8PROC_CATEGORY_LU:

@@ -1,6 +1,9 @@
 /* utf8.c - see utf8.h. */
 #include "base/utf8.h"
 
+#include <stdint.h>
+#include <string.h>
+
 enum { ILL_FORMED = -1 };
 
 static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
@@ -73,8 +76,17 @@ size_t utf8_count(StrView text) {
     return count;
 }
 
+/* The bytes from `position` on that are ASCII, in eights. */
+static size_t skip_ascii(StrView text, size_t position) {
+    for (uint64_t eight; position + sizeof eight <= text.length; position += sizeof eight) {
+        memcpy(&eight, text.data + position, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080)) break;
+    }
+    return position;
+}
+
 size_t utf8_valid_length(StrView text) {
-    for (size_t position = 0; position < text.length;) {
+    for (size_t position = 0; (position = skip_ascii(text, position)) < text.length;) {
         size_t before = position;
         if (decode(text, &position) == ILL_FORMED) return before;
     }

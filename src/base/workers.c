@@ -199,7 +199,13 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
 
 void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count && !left_out(team); i++) task(context, i, 0);
+        for (int i = 0; i < count && !left_out(team); i++) {
+            tell(team, 0, true);
+            task(context, i, 0);
+            tell(team, 0, false);
+        }
+        tell(team, 0, false);
+        tell(team, 0, true);
         return;
     }
     run_on_all(team, count, task, context);

@@ -48,7 +48,8 @@ static Status read_text(LineSet *set, const char *path, StrView *content) {
 
 /* The next line without white space at its end; what follows the last '\n' is a line unless it is empty. */
 static bool next_line(StrView *rest, StrView *line) {
-    if (rest->length == 0 || !sv_next(rest, '\n', line)) return false;
+    if (rest->length == 0) return false;
+    sv_next(rest, '\n', line);
     *line = unicode_trim_end(*line);
     return true;
 }
@@ -125,7 +126,6 @@ Status input_files(LineSet *set, const StrList *paths, bool paired) {
 Status input_stdin(LineSet *set, bool paired) {
     StrView rest, line = {"", 0}, field;
     TRY(read_text(set, "-", &rest));
-    if (!rest.data) rest = line;
     next_line(&rest, &line); /* no line at all counts as one empty line */
     StrView fields = line;
     for (int number = 1; sv_next(&fields, '\t', &field); number++) {

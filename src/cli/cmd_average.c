@@ -87,7 +87,7 @@ static Status add_others(const StrList *files, const Seq2Seq *first, double *sum
     size_t size = seq2seq_params(first)->size;
     for (size_t i = 1; i < files->count; i++) {
         Seq2Seq *model;
-        TRY(modelfile_load(&model, files->items[i], FORMAT_FLOAT32, NULL));
+        TRY(modelfile_load_exact(&model, files->items[i], NULL));
         Status status = check_kind(first, model, files, i);
         const real *weights = seq2seq_params(model)->data;
         for (size_t j = 0; j < size && status == STATUS_OK; j++) sum[j] += (double)weights[j];
@@ -100,7 +100,7 @@ static Status add_others(const StrList *files, const Seq2Seq *first, double *sum
 static Status average(const StrList *files, const char *output) {
     Seq2Seq *model;
     StrBuf first = {0}, provenance = {0};
-    Status status = modelfile_load(&model, files->items[0], FORMAT_FLOAT32, &first);
+    Status status = modelfile_load_exact(&model, files->items[0], &first);
     if (status != STATUS_OK) return strbuf_free(&first), status;
     ParamSet *params = seq2seq_params(model);
     double *sum = mem_alloc(params->size, sizeof *sum);
@@ -119,8 +119,9 @@ static Status average(const StrList *files, const char *output) {
     return status;
 }
 
-static Status check_arguments(const StrList *files, const AverageOptions *options) {
-    if (files->count >= 2 && options->output) return STATUS_OK;
+static Status run(const StrList *files, const void *target) {
+    const AverageOptions *options = target;
+    if (files->count >= 2 && options->output) return average(files, options->output);
     status_fail(STATUS_USAGE,
                 files->count < 2 ? "an average needs at least two models, %zu given"
                                  : "no --output for the mean of %zu models",
@@ -131,17 +132,5 @@ static Status check_arguments(const StrList *files, const AverageOptions *option
 Status cmd_average(int argc, char **argv) {
     AverageOptions options;
     OptionTable tables[] = {{AVERAGE_OPTIONS, &options}, {0}};
-    StrList files;
-    bool help;
-    options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &files, &help);
-    if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
-    } else if (status == STATUS_OK) {
-        status = check_arguments(&files, &options);
-        if (status == STATUS_OK) status = average(&files, options.output);
-    }
-    mem_free(files.items);
-    options_free(tables);
-    return status;
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_data.h"
 #include "models/modelfile.h"
+#include "models/weights_read.h"
 
 typedef struct {
     bool json, vocab;
@@ -140,8 +141,14 @@ static Status write_all_codes(const Seq2Seq *model, const char *path) {
 
 static size_t parameter_count(const ParamSet *params) {
     size_t total = 0;
-    for (int i = 0; i < params->count; i++)
-        total += (size_t)params->items[i]->rows * (size_t)params->items[i]->columns;
+    for (int i = 0; i < params->count; i++) total += param_size(params->items[i]);
+    return total;
+}
+
+/* Of the numbers in the file. */
+static double parameter_bytes(const ParamSet *params) {
+    double total = 0;
+    for (int i = 0; i < params->count; i++) total += (double)weights_bytes(params->items[i], params->format);
     return total;
 }
 
@@ -153,10 +160,12 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     config_write_json(seq2seq_config(model), out);
     strbuf_format(
         out,
-        ",\n\"source_vocabulary\": %d, \"target_vocabulary\": %d, \"joint\": %s,\n\"parameters\": %zu,\n",
+        ",\n\"source_vocabulary\": %d, \"target_vocabulary\": %d, \"joint\": %s,\n\"precision\": \"%s\", "
+        "\"parameters\": %zu,\n",
         vocab_size(segmenter_vocab(seq2seq_source(model))),
         vocab_size(segmenter_vocab(seq2seq_target(model))),
-        seq2seq_source(model) == seq2seq_target(model) ? "true" : "false", parameter_count(params));
+        seq2seq_source(model) == seq2seq_target(model) ? "true" : "false", modelfile_precision(model),
+        parameter_count(params));
     strbuf_add(out, SV("\"tensors\": ["));
     for (int i = 0; i < params->count; i++) {
         strbuf_add(out, i ? SV(",\n  {\"name\": ") : SV("\n  {\"name\": "));
@@ -234,16 +243,16 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
         strbuf_format(out, "  %-40s %14s %12s\n", param->name, shape,
                       str_count((long long)param->rows * param->columns, number));
     }
-    size_t total = parameter_count(params);
-    strbuf_format(out, "  %-40s %14s %12s  (%s)\n", "all", "", str_count((long long)total, number),
-                  str_bytes((double)total * sizeof(float), bytes));
+    strbuf_format(out, "  %-40s %14s %12s  (%s, %s)\n", "all", "",
+                  str_count((long long)parameter_count(params), number), modelfile_precision(model),
+                  str_bytes(parameter_bytes(params), bytes));
     return STATUS_OK;
 }
 
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0}, out = {0};
-    Status status = modelfile_load(&model, path, FORMAT_FLOAT32, &provenance);
+    Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, options->codes);
         if (status == STATUS_OK && options->tensor) {
@@ -281,23 +290,17 @@ static Status inspect_model(const InspectOptions *options, const char *path) {
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 
+static Status run(const StrList *files, const void *options) {
+    if (files->count != 1) {
+        status_fail(STATUS_USAGE, files->count ? "more than one file given" : "no file given");
+        return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
+    }
+    const char *path = files->items[0];
+    return inspect_is_data(path) ? inspect_pairs(options, path) : inspect_model(options, path);
+}
+
 Status cmd_inspect(int argc, char **argv) {
     InspectOptions options;
     OptionTable tables[] = {{INSPECT_OPTIONS, &options}, {0}};
-    StrList files;
-    bool help;
-    options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &files, &help);
-    if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
-    } else if (status == STATUS_OK && files.count != 1) {
-        status = status_fail(STATUS_USAGE, files.count ? "more than one file given" : "no file given");
-        status_hint(status, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
-    } else if (status == STATUS_OK) {
-        const char *path = files.items[0];
-        status = inspect_is_data(path) ? inspect_pairs(&options, path) : inspect_model(&options, path);
-    }
-    mem_free(files.items);
-    options_free(tables);
-    return status;
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
 }

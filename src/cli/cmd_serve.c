@@ -21,7 +21,8 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
-     .choices = PRECISION_CHOICES, .arg = "KIND", .help = "numbers that weights are kept in"},
+     .choices = PRECISION_CHOICES, .arg = "KIND",
+     .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
     {.flag = "beam-size", .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
@@ -109,7 +110,7 @@ static Status print_address(const ServiceOptions *options, int port) {
 
 static Status serve(const ServiceOptions *options) {
     catch_signals();
-    mem_return_large();
+    mem_keep_freed();
     return service_run(options, &stop_asked, &reload_asked, print_address);
 }
 #else

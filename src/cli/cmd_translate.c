@@ -50,7 +50,7 @@ static const Option TRANSLATE_OPTIONS[] = {
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
-             "word here and there"},
+             "word here and there; files of attn-mt convert keep their own"},
     {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
      .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
@@ -113,7 +113,7 @@ static const char USAGE[] =
     "\n"
     "Translates text, one sentence a line: one line out for each line in. Search options that are not\n"
     "given are the model's own, which may differ from the defaults below. A model may ask for a beam of up\n"
-    "to 20, and for translations of up to 5 tokens for each source token and 200 more; you may for more.\n";
+    "to 20, and for translations of up to 20 tokens for each source token and 200 more; you may for more.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -197,7 +197,8 @@ static Status translate_window(Session *session, long first_number) {
     translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
                           first_number, results);
     tell_beam(session, results);
-    workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
+    if (session->options.mbr)
+        workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
     if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);

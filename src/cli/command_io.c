@@ -35,6 +35,21 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
     return status;
 }
 
+Status command_run(int argc, char **argv, const CommandText *text, const OptionTable *tables,
+                   Status (*run)(const StrList *files, const void *options)) {
+    StrList files;
+    bool help;
+    options_defaults(tables);
+    Status status = options_parse(tables, argc, argv, false, &files, &help);
+    if (status == STATUS_OK && help)
+        status = command_print_help(text->usage, tables, text->examples);
+    else if (status == STATUS_OK)
+        status = run(&files, tables[0].target);
+    mem_free(files.items);
+    options_free(tables);
+    return status;
+}
+
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode) {
     const DecodeOptions wanted = seq2seq_config(models->items[0])->decode, most = model_set_decode(models);
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);

@@ -10,6 +10,13 @@
 Status command_print(StrView text);
 /* `usage` (lines of text), the options, `examples`. */
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples);
+/* A command of options and names of files: reads them, shows help, or calls `run` with the names and the
+ * first table's target. */
+typedef struct {
+    const char *usage, *examples;
+} CommandText;
+Status command_run(int argc, char **argv, const CommandText *text, const OptionTable *tables,
+                   Status (*run)(const StrList *files, const void *options));
 /* From now on command_print_help calls `reader` instead of printing; NULL: it prints again. */
 typedef void (*HelpReader)(void *context, const char *usage, const OptionTable *tables);
 void command_read_help(HelpReader reader, void *context);

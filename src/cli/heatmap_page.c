@@ -8,7 +8,8 @@
 #include "decode/explore.h"
 #include "viz/explorer_page.h"
 
-enum { FORMULAS = 32 }; /* on a page: of all heads, if there are few sentences */
+/* On a page: formulas, of all heads if there are few sentences; bytes for weights. */
+enum { FORMULAS = 32, ROOM = 45000 };
 
 typedef struct {
     const HeatmapPage *page;
@@ -102,6 +103,7 @@ static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, S
                           .translation = found,
                           .confidence = confidence_of(&writer->calibration, found->items, words),
                           .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
+                          .room = (size_t)(ROOM / page->count),
                           .formula = first_map(page, model),
                           .formulas = at_least_one(FORMULAS / page->count)};
         explore_add_run(writer->explore, &run);

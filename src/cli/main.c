@@ -22,6 +22,7 @@ const Command COMMANDS[] = {
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
     {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
     {"average", cmd_average, "make one model of several: the mean of their weights"},
+    {"convert", cmd_convert, "make a model smaller: weights of 8 or 16 bits"},
     {"demo", cmd_demo, "draw small computations of attention and of the encoding of positions"},
     {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
     {0},
@@ -64,7 +65,8 @@ static Status print_help(void) {
            "program was built from and which processor features it uses.\n"
            "\n"
            "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration, 3 bad data\n"
-           "or model file, 4 training diverged, 128+N stopped by signal N.\n"));
+           "or model file, 4 training diverged, 6 another process of the same run is gone, 128+N stopped\n"
+           "by signal N.\n"));
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;

@@ -9,6 +9,7 @@
 #include "models/modelfile.h"
 #include "text/languages.h"
 #include "train/checkpoint.h"
+#include "train/comm.h"
 #include "train/sizes.h"
 
 static void set_string(const TrainPlan *plan, const char *key, StrView value) {
@@ -193,7 +194,10 @@ static Status choose_sizes(const TrainPlan *plan) {
         plan->without_config && !c->data.valid.count && !options_given(plan->given, "data.held_out");
     DataSize size;
     if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
-    TRY(sizes_measure(c, &size));
+    Workers *workers = workers_new(plan->threads ? plan->threads : workers_default_count());
+    Status status = sizes_measure(c, workers, &size);
+    workers_free(workers);
+    TRY(status);
     if (hold_out) {
         c->data.held_out = sizes_held_out(size.pairs);
         log_info("held out a share of %g of the pairs, for validation; --set data.valid=FILE names others",
@@ -208,10 +212,11 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     StrBuf provenance = {0};
     *init = NULL;
     take_files(plan);
+    if (!comm_is_root()) return STATUS_OK;
     if (plan->without_config && !options_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;
     bool saved = plan->resume && c->model.size == SIZE_AUTO;
-    if (plan->init) status = modelfile_load(init, plan->init, FORMAT_FLOAT32, &provenance);
+    if (plan->init) status = modelfile_load_exact(init, plan->init, &provenance);
     if (status == STATUS_OK && saved) status = take_saved(plan);
     if (status == STATUS_OK && *init && !saved) status = take_model(plan, *init);
     if (status == STATUS_OK) status = find_languages(plan, strbuf_view(&provenance));

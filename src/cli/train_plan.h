@@ -10,11 +10,13 @@ typedef struct {
     const char *languages; /* "en-de", or NULL */
     const char *init;      /* a model to start from, or NULL */
     const char *resume;    /* the run directory to go on with, or NULL */
+    int threads;           /* 0 = one per core */
     Config *config;
     OptionsGiven *given; /* keys that the user set; those of the plan are added */
 } TrainPlan;
 
-/* Fill the configuration. *init receives the model, or NULL; release it with seq2seq_free in any case.
+/* Fill the configuration; of several ranks (train/comm.h) the first one does, the others take only the files.
+ * *init receives the model, or NULL; release it with seq2seq_free in any case.
  *   files      become data.train
  *   resume     with model.size=auto, what was not given is as it was in the run
  *   languages  by --languages, else by the first line of the first file, else as the model has them, else

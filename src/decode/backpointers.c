@@ -6,7 +6,7 @@
 
 int backpointers_add(Backpointers *tree, int parent, int token, double score, size_t attention) {
     MEM_GROW(tree->nodes, tree->capacity, (size_t)tree->count + 1);
-    tree->nodes[tree->count] = (Backpointer){parent, token, (float)score, attention};
+    tree->nodes[tree->count] = (Backpointer){parent, token, (float)score, attention, false};
     return tree->count++;
 }
 

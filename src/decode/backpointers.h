@@ -15,6 +15,7 @@ typedef struct {
     int token;
     float score;      /* log p of this token */
     size_t attention; /* its weights start at weights[attention] of the tree */
+    bool dropped;     /* a candidate that the beam had no room for */
 } Backpointer;
 
 struct Backpointers {

@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/deflate.h"
 #include "base/hashmap.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "decode/alignment.h"
 #include "decode/explore_pack.h"
+#include "num/product.h"
 
 enum { BEST = 10, COMPONENTS = 4, MOST_MODELS = 8 };
 
@@ -57,8 +59,8 @@ static void write_ints(StrBuf *out, const char *name, const int *values, int cou
 
 /* ---- matrices ---- */
 
-static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
-    ExplorePacker packer = {.out = out};
+static void write_weights(StrBuf *out, const Note *weights, int head, int parts, const char *before) {
+    ExplorePacker packer = {.out = out, .parts = parts};
     strbuf_format(out, "%s\"", before);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
@@ -84,6 +86,16 @@ static const Param *attention_param(const Seq2Seq *model, const char *part) {
     return found;
 }
 
+/* All rows under the map, computed as the model does it; the caller releases them. */
+static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) {
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    real *out = mem_alloc((size_t)rows->rows * (size_t)map->columns, sizeof *out);
+    product_with_weight(tape, map, false, rows->rows, note_row(rows, 0, 0), rows->columns, out, map->columns,
+                        false);
+    tape_free(tape);
+    return out;
+}
+
 /* The first components of the query as the score's formula has it: under the map W, or of unit length; the
  * caller releases them. */
 static real *formula_query(const Seq2Seq *model, const Note *query, bool unit, int *columns) {
@@ -91,18 +103,16 @@ static real *formula_query(const Seq2Seq *model, const Note *query, bool unit, i
     int all = map ? map->columns : query->columns;
     *columns = all < COMPONENTS ? all : COMPONENTS;
     real *out = mem_alloc((size_t)query->rows * (size_t)*columns, sizeof *out);
+    real *mapped = map ? map_rows(model, query, map) : NULL;
     for (int t = 0; t < query->rows; t++) {
         const real *q = note_row(query, 0, t);
         real *row = out + (size_t)t * (size_t)*columns;
         double square = 0;
         for (int i = 0; i < query->columns; i++) square += (double)q[i] * (double)q[i];
         for (int c = 0; c < *columns; c++) row[c] = unit ? (real)((double)q[c] / sqrt(square)) : q[c];
-        for (int c = 0; c < *columns && map; c++) {
-            const real *w = param_data(seq2seq_params(model), map) + c;
-            row[c] = 0;
-            for (int i = 0; i < query->columns; i++) row[c] += q[i] * w[(size_t)i * (size_t)all];
-        }
+        if (map) memcpy(row, mapped + (size_t)t * (size_t)all, (size_t)*columns * sizeof *row);
     }
+    mem_free(mapped);
     return out;
 }
 
@@ -157,26 +167,66 @@ static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, 
 
 /* ---- attention ---- */
 
-static void write_cross(const Trace *trace, StrBuf *out) {
+static void write_cross(const Trace *trace, int parts, StrBuf *out) {
     TraceAttention a;
     bool any = false;
     strbuf_add(out, SV(",\"cross\":["));
     for (int layer = 0; trace_attention(trace, layer, &a); layer++)
-        for (int h = 0; h < a.heads; h++, any = true) write_weights(out, a.weights, h, any ? "," : "");
+        for (int h = 0; h < a.heads; h++, any = true) write_weights(out, a.weights, h, parts, any ? "," : "");
     strbuf_add_char(out, ']');
 }
 
-static void write_self(const Trace *trace, StrBuf *out) {
+static void write_self(const Trace *trace, int parts, StrBuf *out) {
     bool any = false;
     for (int layer = 0; layer < MODEL_MAX_LAYERS; layer++) {
-        char name[32];
+        char name[40];
         snprintf(name, sizeof name, "encoder.%d.self.weights", layer);
         const Note *weights = notes_find(&trace->notes, name);
         if (!weights) break;
         for (int h = 0; h < weights->heads; h++, any = true)
-            write_weights(out, weights, h, any ? "," : ",\"self\":[");
+            write_weights(out, weights, h, parts, any ? "," : ",\"self\":[");
     }
     if (any) strbuf_add_char(out, ']');
+}
+
+/* The weights that each node was extended with, in the order in which nodes were. */
+static void write_beam_weights(const Backpointers *tree, int columns, int parts, StrBuf *out) {
+    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
+    ExplorePacker packer = {.out = out, .parts = parts};
+    strbuf_add(out, SV(",\"beamWeights\":\""));
+    for (int i = 0; i < tree->count; i++) {
+        const Backpointer *node = &tree->nodes[i];
+        if (seen[node->parent + 1]) continue;
+        seen[node->parent + 1] = true;
+        for (int s = 0; s < columns; s++)
+            explore_pack(&packer, (double)tree->weights[node->attention + (size_t)s]);
+    }
+    explore_pack_end(&packer);
+    strbuf_add_char(out, '"');
+    mem_free(seen);
+}
+
+static void write_maps(const Trace *trace, const Backpointers *tree, int parts, StrBuf *out) {
+    strbuf_format(out, ",\"parts\":%d", parts);
+    write_cross(trace, parts, out);
+    write_self(trace, parts, out);
+    if (tree) write_beam_weights(tree, trace->source_length, parts, out);
+}
+
+/* In thousandths, or as fine as there is room for. */
+static void write_fitting_maps(const Trace *trace, const Backpointers *tree, size_t room, StrBuf *out) {
+    enum { FINEST = 1000, COARSEST = 31 };
+    StrBuf maps = {0}, packed = {0};
+    for (int parts = FINEST; parts >= COARSEST; parts /= 2) {
+        strbuf_clear(&maps);
+        strbuf_clear(&packed);
+        write_maps(trace, tree, parts, &maps);
+        deflate_add(strbuf_view(&maps), &packed);
+        if (packed.length <= room) break;
+    }
+    strbuf_add(out, strbuf_view(&maps));
+    strbuf_free(&maps);
+    strbuf_free(&packed);
 }
 
 /* ---- steps ---- */
@@ -268,21 +318,6 @@ static bool is_translation(const Backpointers *tree, int node, const Trace *trac
     return node < 0 && t < 0;
 }
 
-/* The weights that each node was extended with, in the order in which nodes were. */
-static void write_beam_weights(const Backpointers *tree, int columns, StrBuf *out) {
-    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
-    ExplorePacker packer = {.out = out};
-    for (int i = 0; i < tree->count; i++) {
-        const Backpointer *node = &tree->nodes[i];
-        if (seen[node->parent + 1]) continue;
-        seen[node->parent + 1] = true;
-        for (int s = 0; s < columns; s++)
-            explore_pack(&packer, (double)tree->weights[node->attention + (size_t)s]);
-    }
-    explore_pack_end(&packer);
-    mem_free(seen);
-}
-
 static void write_beam(Explore *explore, const ExploreRun *run, const Trace *trace, const Segmenter *target,
                        StrBuf *out) {
     const Backpointers *tree = run->tree;
@@ -292,13 +327,12 @@ static void write_beam(Explore *explore, const ExploreRun *run, const Trace *tra
     strbuf_format(out, ",\"beam\":{\"chosen\":%d,\"nodes\":[", chosen);
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
-        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", i - node->parent,
+        int back = i - node->parent;
+        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", node->dropped ? -back : back,
                       keep_token(explore, target, node->token),
                       explore_thousandths((double)node->score / 10));
     }
-    strbuf_add(out, SV("],\"weights\":\""));
-    write_beam_weights(tree, trace->source_length, out);
-    strbuf_add(out, SV("\"}"));
+    strbuf_add(out, SV("]}"));
 }
 
 /* ---- tokens and words ---- */
@@ -367,6 +401,7 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
     const TranslationItem *item = &translation->items[0];
     Segmenter *target = seq2seq_target(model);
     int V = vocab_size(segmenter_vocab(target));
+    const Backpointers *tree = run->tree && run->tree->count > 0 ? run->tree : NULL;
     StrBuf *out = &explore->sentences;
     Trace trace;
     trace_run(&trace, model, (Tokens){translation->source, translation->source_length},
@@ -378,10 +413,9 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
     write_units(explore, model, translation, out);
     write_steps(explore, &trace, target, out);
     write_otherwise(explore, model, &trace, out);
-    write_cross(&trace, out);
-    write_self(&trace, out);
+    write_fitting_maps(&trace, tree, run->room, out);
     write_formulas(model, &trace, run->formula, run->formulas, out);
-    if (run->tree && run->tree->count > 0) write_beam(explore, run, &trace, target, out);
+    if (tree) write_beam(explore, run, &trace, target, out);
     strbuf_add_char(out, '}');
     trace_free(&trace);
 }

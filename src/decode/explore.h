@@ -1,6 +1,6 @@
 /* explore.h - what the explorer page (viz/explorer_page.h) shows of sentences and their translations.
  *
- * One JSON object, small enough that twenty sentences fit into a page:
+ * One JSON object, small enough that twenty sentences fit into a page, which compresses it:
  *
  *   strings                 every token, word and text, once; elsewhere their numbers in this list
  *   models [{name, score, layers, heads}]
@@ -14,15 +14,18 @@
  *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
  *                           it in its place, found greedily from there
  *     cross                 of each layer and head, packed weights [T, S]; self: of the encoder's, [S, S]
+ *     parts                 packed weights are multiples of 1 / parts, as fine as there is room for
  *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong
  *                           to (from 0, as in cross), components in all, the first of them of W q, U k and
  *                           so on as the score's formula has them, and all scores
- *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...], weights}   what the
- *                           search kept, the last node of the translation; packed weights of each parent,
- *                           the root too, in order of appearance
+ *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...]}
+ *                           the last node of the translation; what the search kept and, with the step
+ *                           negative, the best candidates that it did not
+ *     beamWeights           packed weights of each parent, the root too, in order of appearance
  *
  * Packed   digits of base 89: the characters ! to ~ without the five that HTML or JSON would escape. Weights
- *          are thousandths: a digit below 64 is one; 64 to 74 begins two digits; 75 to 88 are 2 to 15 zeros.
+ *          are multiples of 1 / parts: a digit below 64 is one; 64 to 74 begins two digits; 75 to 88 are 2 to
+ *          15 zeros.
  *          Other matrices are [columns, low, high, digits], two digits for each number.
  * Escapes  no "<", ">" or "&" is in the text: it can stand in a script element
  */
@@ -43,6 +46,7 @@ typedef struct {
     const Translation *translation; /* of at least one piece */
     double confidence;
     const Backpointers *tree; /* what the search kept, with attention; empty or NULL: no beam to show */
+    size_t room;              /* for its weights, compressed, in bytes; coarse ones may take more */
     int formula, formulas;    /* map whose formula is shown at first, and of how many there is one */
 } ExploreRun;
 

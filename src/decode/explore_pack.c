@@ -39,7 +39,7 @@ void explore_pack_end(ExplorePacker *packer) {
 }
 
 void explore_pack(ExplorePacker *packer, double weight) {
-    int value = explore_thousandths(fmax(0, fmin(1, weight)));
+    int value = isfinite(weight) ? (int)lround(fmax(0, fmin(1, weight)) * packer->parts) : 0;
     if (value == 0) {
         if (++packer->zeros == LONGEST_RUN) explore_pack_end(packer);
         return;

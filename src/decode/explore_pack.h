@@ -12,9 +12,10 @@
 void explore_text(StrBuf *out, StrView text);
 int explore_thousandths(double value);
 
-/* Weights on their way into a text: a run of zeros waits for its end. */
+/* Weights on their way into a text, as multiples of 1/parts: a run of zeros waits for its end. */
 typedef struct {
     StrBuf *out;
+    int parts; /* at most 1000 */
     int zeros;
 } ExplorePacker;
 

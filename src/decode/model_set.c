@@ -33,16 +33,19 @@ void model_set_free(ModelSet *models) {
 /* The work and memory of a piece of a line are at most in proportion to beam_size times the length of its
  * translation, which a file that nobody vouches for must not set as it likes. */
 static const DecodeOptions MODELS_MOST = {.beam_size = 20,
-                                          .max_length_factor = 5,
+                                          .max_length_factor = MODEL_SET_MOST_FACTOR,
                                           .max_length_extra = 200,
                                           .max_input_length = 1000,
                                           .mini_batch = 256,
                                           .maxi_batch = 1000};
+enum { MOST_STEPS = 5000 }; /* of a piece, but for max_length_extra */
 
 DecodeOptions model_set_decode(const ModelSet *models) {
     DecodeOptions decode = seq2seq_config(models->items[0])->decode;
 #define BOUND(field)                                                                                         \
     if (decode.field > MODELS_MOST.field) decode.field = MODELS_MOST.field;
     MODEL_SET_BOUNDED(BOUND)
+    if (decode.max_length_factor * decode.max_input_length > MOST_STEPS)
+        decode.max_input_length = (int)(MOST_STEPS / decode.max_length_factor);
     return decode;
 }

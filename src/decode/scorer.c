@@ -2,7 +2,6 @@
  * logits on a fourth. */
 #include "decode/scorer.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include "base/mem.h"
@@ -104,26 +103,25 @@ void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
     }
 }
 
+/* Logits of rows first..first+rows-1, [rows, V]. */
+static Tensor *model_scores(ScorerModel *one, int first, int rows) {
+    tape_reset(one->output);
+    return seq2seq_logits(one->model, one->output, tape_rows(one->output, one->readout, first, rows));
+}
+
 /* Scores of rows first..first+rows-1, [rows, V]: one model's logits, or the sums of several models'
  * probabilities. */
 static const Tensor *block_scores(Scorer *scorer, int first, int rows) {
-    size_t V = (size_t)scorer->V;
-    Tensor *sum = NULL;
-    assert(scorer->count > 0);
+    Tensor *sum = model_scores(&scorer->models[0], first, rows);
+    if (scorer->count == 1) return sum;
     for (int m = 0; m < scorer->count; m++) {
-        ScorerModel *one = &scorer->models[m];
-        tape_reset(one->output);
-        Tensor *part = tape_rows(one->output, one->readout, first, rows);
-        Tensor *scores = seq2seq_logits(one->model, one->output, part);
-        assert(scores->rows == rows && scores->columns == scorer->V);
-        if (scorer->count == 1) return scores;
+        Tensor *scores = m == 0 ? sum : model_scores(&scorer->models[m], first, rows);
         for (int r = 0; r < rows; r++) {
             real *row = tensor_row(scores, r);
-            kern->softmax(V, row);
+            kern->softmax((size_t)scorer->V, row);
             if (!isfinite((double)row[0]) && scorer->broken < 0) scorer->broken = m; /* then all are not */
         }
         if (m > 0) kern->add(tensor_size(sum), scores->data, sum->data);
-        if (m == 0) sum = scores;
     }
     return sum;
 }
@@ -168,7 +166,7 @@ static int block_rows(const Scorer *scorer) {
 
 /* Returns the room for tokens in a row. */
 static int all_tokens(Scorer *scorer, const SearchOptions *options, const RowChoice *choices, int rows) {
-    const RowChoice best = {.top = options->decode.beam_size};
+    const RowChoice best = {.top = options->decode.beam_size + (options->tree ? SEARCH_DROPPED : 0)};
     int block = block_rows(scorer), top = choices ? 0 : best.top, most = top;
     for (int r = 0; r < rows && choices; r++) {
         if (choices[r].top > top) top = choices[r].top;

@@ -30,8 +30,11 @@ typedef struct {
     bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
     AttentionChoice choice; /* ... these of them */
-    Backpointers *tree;     /* an empty one that takes all that the search of one sentence kept, or NULL */
+    Backpointers *tree;     /* an empty one that takes all that the search of one sentence kept and, of each
+                               step of a beam, the best SEARCH_DROPPED that it did not; or NULL */
 } SearchOptions;
+
+enum { SEARCH_DROPPED = 3 };
 
 typedef struct {
     int token;
@@ -63,7 +66,7 @@ void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
 /* tokens[r]: the last token of row r, VOCAB_BOS at first. `choices` [rows]; NULL: the best beam_size tokens
- * of each row. */
+ * of each row, and those that a tree is to have besides. */
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                        const int *tokens, const RowChoice *choices, int rows);
 /* Row i of the state becomes what was row index[i]. */

@@ -40,7 +40,7 @@ typedef struct {
     BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
-    Candidate *candidates;               /* [beam_size] scratch */
+    Candidate *candidates;               /* [beam_size + SEARCH_DROPPED] scratch */
     /* Of guided search: */
     RowChoice *choices; /* [B * beam_size], or NULL */
     int *given;         /* [B * beam_size, GUIDE_MOST_CONSTRAINTS] */
@@ -156,15 +156,18 @@ static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *s
 static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
     BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
     int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
+    int dropped = search->options->tree ? SEARCH_DROPPED : 0;
     for (int r = first; r < end; r++)
         search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
     const Guide *guide = search->guides ? &search->guides[search->rows[first].sentence] : NULL;
     int count = guide ? find_guided(search, guide, step, first, end, keep)
-                      : find_candidates(search, step, first, end, keep);
+                      : find_candidates(search, step, first, end, keep + dropped);
     for (int i = 0; i < count; i++) {
         Candidate at = search->candidates[i];
         BeamRow row = search->rows[at.row];
         row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
+        search->tree.nodes[row.node].dropped = i >= keep;
+        if (i >= keep) continue;
         row.score = at.score;
         row.state = at.state;
         if (at.token == VOCAB_EOS) {
@@ -255,7 +258,7 @@ void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guid
     search.parent = mem_alloc(most, sizeof *search.parent);
     search.tokens = mem_alloc(most, sizeof *search.tokens);
     search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
-    search.candidates = mem_alloc(beam, sizeof *search.candidates);
+    search.candidates = mem_alloc(beam + SEARCH_DROPPED, sizeof *search.candidates);
     if (guides) {
         search.choices = mem_alloc(most, sizeof *search.choices);
         search.given = mem_alloc(most * GUIDE_MOST_CONSTRAINTS, sizeof *search.given);

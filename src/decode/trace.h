@@ -61,7 +61,9 @@ bool trace_attention(const Trace *trace, int layer, TraceAttention *attention);
  *   "source": ["go", ".", "</s>"], "target": [...]    tokens
  *   "steps": [{"token": "va", "logit": 8.1, "log_p": -0.2, "best": [{"token": ..., ...}, ...]}, ...]
  *   "beam": [{"parent": -1, "token": "va", "log_p": -0.2}, ...]   `tree`, if there is one: what the search
- *                                                     kept; parent counts from 0 in this list
+ *                                                     kept, and with "dropped": true the best candidates of
+ *                                                     a step that it did not; parent counts from 0 in this
+ *                                                     list
  *   "tensors": {"source.embedded": [[...], ...], ...} notes of several heads are lists of matrices
  *
  * Numbers read back as the same floats. */

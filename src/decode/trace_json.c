@@ -59,7 +59,7 @@ static void write_beam(const Backpointers *tree, const Segmenter *target, StrBuf
         write_token("token", target, node->token, out);
         strbuf_add(out, SV(", \"log_p\": "));
         write_float((double)node->score, out);
-        strbuf_add_char(out, '}');
+        strbuf_add(out, node->dropped ? SV(", \"dropped\": true}") : SV("}"));
     }
     strbuf_add(out, SV("],\n"));
 }

@@ -6,6 +6,17 @@
 /* Standard deviation of a learned table, times sqrt(size), at the beginning. */
 static const double LEARNED_SCALE = 0.1;
 
+/* Sinusoids that are made once: positions of nearly all sentences, unless the layers are very wide. */
+enum { MOST_FIRST = 128, FIRST_NUMBERS = 128 << 10 };
+
+static Tensor first_sinusoids(ParamSet *params, int size) {
+    int rows = FIRST_NUMBERS / size < MOST_FIRST ? FIRST_NUMBERS / size : MOST_FIRST;
+    Tensor first = {.rows = rows, .columns = size};
+    first.data = params_keep_numbers(params, tensor_size(&first));
+    positions_sinusoidal(0, rows, size, first.data);
+    return first;
+}
+
 PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,
                                  int inputs, int size) {
     PositionalEncoding encoding = {.kind = kind};
@@ -13,6 +24,7 @@ PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKin
     if (kind == POSITIONS_LEARNED)
         encoding.table = params_add(params, param_name(name, "positions"), positions, size, INIT_NORMAL,
                                     LEARNED_SCALE, PACK_NONE);
+    if (kind == POSITIONS_SINUSOIDAL) encoding.first = first_sinusoids(params, size);
     return encoding;
 }
 
@@ -29,17 +41,19 @@ void positions_sinusoidal(int first, int count, int size, real *out) {
     }
 }
 
-/* The rows of the positions that occur are made once each, from the lowest to the highest. */
-static Tensor *sinusoidal(Tape *tape, int size, const int *position, int rows) {
+/* The rows of positions beyond those that are there are made, once each, from the lowest to the highest. */
+static Tensor *sinusoidal(Tape *tape, const PositionalEncoding *e, const int *position, int rows) {
     int low = rows ? position[0] : 0, high = low;
     for (int r = 0; r < rows; r++) {
         if (position[r] < low) low = position[r];
         if (position[r] > high) high = position[r];
     }
     Tensor *table = tape_alloc(tape, sizeof *table);
-    *table = (Tensor){.rows = high - low + 1, .columns = size};
+    *table = e->first;
+    if (high < table->rows) return op_gather(tape, table, position, rows);
+    table->rows = high - low + 1;
     table->data = tape_alloc(tape, tensor_size(table) * sizeof(real));
-    positions_sinusoidal(low, table->rows, size, table->data);
+    positions_sinusoidal(low, table->rows, table->columns, table->data);
     int *index = tape_alloc(tape, (size_t)rows * sizeof *index);
     for (int r = 0; r < rows; r++) index[r] = position[r] - low;
     return op_gather(tape, table, index, rows);
@@ -54,8 +68,7 @@ static Tensor *learned(Tape *tape, const Param *table, const int *position, int 
 Tensor *positions_add(Tape *tape, const PositionalEncoding *e, Tensor *x, const int *position) {
     if (e->input.weight) x = linear_apply(tape, &e->input, x);
     x = op_scale(tape, x, (real)sqrt((double)x->columns));
-    if (e->kind == POSITIONS_SINUSOIDAL)
-        return op_add(tape, x, sinusoidal(tape, x->columns, position, x->rows));
+    if (e->kind == POSITIONS_SINUSOIDAL) return op_add(tape, x, sinusoidal(tape, e, position, x->rows));
     if (e->kind == POSITIONS_LEARNED) return op_add(tape, x, learned(tape, e->table, position, x->rows));
     return x;
 }

@@ -22,6 +22,7 @@ typedef struct {
     PositionKind kind;
     Linear input;       /* "name.input": [inputs, size], if these differ */
     const Param *table; /* learned, "name.positions": [positions, size]; later positions share the last row */
+    Tensor first;       /* sinusoidal: of the first positions, made once */
 } PositionalEncoding;
 
 PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,

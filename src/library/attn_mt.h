@@ -50,7 +50,7 @@ typedef struct {
 } attn_mt_error;
 
 /* Numbers that weights are kept in: fewer bits are faster and smaller, and can change a word here and
- * there. */
+ * there. Files that `attn-mt convert` wrote keep their own. */
 typedef enum { ATTN_MT_FLOAT32, ATTN_MT_BF16, ATTN_MT_INT8 } attn_mt_precision;
 
 /* What attention weights are between: words, or the subwords that the model works on. */

@@ -39,6 +39,11 @@ const Option DATA_OPTIONS[] = {
              "0 = none"},
     {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "use only the first N training pairs; 0 = all"},
+    {.key = "data.cache", DATA(STRING, cache), .arg = "FILE",
+     .help = "keep the pairs as token ids in FILE, where the next start finds them; none: nowhere; if it is "
+             "not set: in DIR/data.cache, from 32 MB of training files on"},
+    {.key = "data.broadcast", DATA(BOOL, broadcast), .fallback = "false",
+     .help = "of several machines only the first one reads the data, and sends it to the others"},
     {0}};
 
 const Option TEXT_OPTIONS[] = {
@@ -158,8 +163,9 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "N", .help = "batches that are sorted by length together"},
     {.key = "train.accumulate", TRAIN(INT, accumulate), .fallback = "1", .min = 1, .max = 10000, .arg = "N",
      .help = "batches whose gradients make one update"},
-    {.key = "train.shards", TRAIN(INT, shards), .fallback = "2", .min = 1, .max = 256, .arg = "N",
-     .help = "parts of a batch that threads work on; part of the result, unlike --threads"},
+    {.key = "train.shards", TRAIN(INT, shards), .fallback = "0", .max = 256, .arg = "N",
+     .help = "parts of a batch, each with a sum of gradients; part of the result, unlike --threads; 0 = many "
+             "small parts, by the size of the batch, and few sums"},
     {.key = "train.learning_rate", TRAIN(REAL, learning_rate), .fallback = "0.001", .max = 1e9, .arg = "X",
      .help = "Adam's step size, at its peak"},
     {.key = "train.beta1", TRAIN(REAL, beta1), .fallback = "0.9", .max = 0.99999, .arg = "X",
@@ -225,6 +231,9 @@ const Option TRAIN_OPTIONS[] = {
                          "0 = one a minute"},
     {.key = "train.seed", .flag = "seed", TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
+    {.key = "train.comm_timeout", TRAIN(REAL, comm_timeout), .fallback = "60", .min = 2, .max = 1e6,
+     .arg = "X",
+     .help = "seconds after which a run on several machines ends if one of its processes is gone"},
     {0}};
 
 const Option DECODE_OPTIONS[] = {
@@ -236,7 +245,8 @@ const Option DECODE_OPTIONS[] = {
      .help = "divide scores by length^ALPHA; 0 = off"},
     {.key = "decode.max_length_factor", .flag = "max-length-factor", DECODE(REAL, max_length_factor),
      .fallback = "2", .max = 1000, .arg = "X",
-     .help = "longest translation: target tokens per source token ..."},
+     .help = "longest translation: target tokens per source token, of which training raises the default "
+             "where its pairs have more ..."},
     {.key = "decode.max_length_extra", .flag = "max-length-extra", DECODE(INT, max_length_extra),
      .fallback = "10", .max = 100000, .arg = "N",
      .help = "... plus so many"},
@@ -393,6 +403,11 @@ static Status check_teachers(const TrainOptions *t) {
     if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
     s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
     return status_hint(s, "set train.average = 0.001");
+}
+
+bool config_has_dropout(const ModelOptions *m) {
+    return m->dropout_embedding > 0 || m->dropout_layers > 0 || m->dropout_encoder > 0 ||
+           m->dropout_output > 0 || m->dropout_attention > 0 || m->dropout_state > 0 || m->word_dropout > 0;
 }
 
 Status config_check(const Config *config) {

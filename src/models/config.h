@@ -73,6 +73,7 @@ typedef struct {
     int samples;           /* validation sentences shown in the log */
     int log_every;         /* updates between progress lines in a file; 0 = a minute */
     long long seed;
+    double comm_timeout; /* seconds */
 } TrainOptions;
 
 typedef struct {
@@ -101,6 +102,8 @@ void config_init(Config *config); /* all defaults */
 void config_free(Config *config);
 /* Combinations that no single range can exclude: STATUS_USAGE with the keys. */
 Status config_check(const Config *config);
+/* Does training leave anything out by chance? */
+bool config_has_dropout(const ModelOptions *model);
 /* What a model file keeps of it: the sections text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

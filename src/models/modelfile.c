@@ -5,52 +5,119 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/workers.h"
 #include "models/safetensors.h"
+#include "models/weights_read.h"
+#include "num/compact.h"
 
-#define FORMAT         "attn-mt"
-#define FORMAT_VERSION "2"
+#define FORMAT          "attn-mt"
+#define FORMAT_VERSION  "2" /* all numbers are floats */
+#define COMPACT_VERSION "3" /* weights have the precision that the metadata name */
+
+static const char *const PRECISIONS[] = {
+    [FORMAT_FLOAT32] = "float32", [FORMAT_BF16] = "bf16", [FORMAT_INT8] = "int8"};
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static SafeTensor param_tensor(const Param *p, const real *weights) {
-    size_t size = (size_t)p->rows * (size_t)p->columns;
-    return (SafeTensor){.name = p->name,
-                        .dtype = sizeof(real) == 4 ? "F32" : "F64",
-                        .rank = 2,
-                        .shape = {p->rows, p->columns},
-                        .data = weights + p->offset,
-                        .bytes = size * sizeof(real)};
+/* What a file is made of: tensors, and those that were rounded for it. */
+typedef struct {
+    SafeTensor *items;
+    size_t count;
+    void **rounded; /* [count] or NULL each */
+    StrList names;  /* of scales */
+} Tensors;
+
+static void tensors_free(Tensors *t) {
+    for (size_t i = 0; i < t->count; i++) mem_free(t->rounded[i]);
+    mem_free(t->rounded);
+    mem_free(t->items);
+    strlist_free(&t->names);
+}
+
+static void tensors_add(Tensors *t, const Param *p, WeightFormat precision, const void *data, size_t element,
+                        void *rounded) {
+    t->rounded[t->count] = rounded;
+    t->items[t->count++] = (SafeTensor){.name = p->name,
+                                        .dtype = weights_dtype(p, precision),
+                                        .rank = 2,
+                                        .shape = {p->rows, p->columns},
+                                        .data = data,
+                                        .bytes = param_size(p) * element};
+}
+
+static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
+    size_t count = compact_scales(p);
+    int8_t *q = mem_alloc(param_size(p), 1);
+    real *scales = mem_alloc(count, sizeof *scales);
+    compact_int8(p, x, q, scales);
+    tensors_add(t, p, FORMAT_INT8, q, 1, q);
+    StrBuf name = {0};
+    strbuf_format(&name, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
+    strlist_add(&t->names, strbuf_view(&name));
+    strbuf_free(&name);
+    SafeTensor tensor = {.name = t->names.items[t->names.count - 1], .dtype = "F32", .rank = 2};
+    tensor.data = scales;
+    tensor.bytes = count * sizeof *scales;
+    weights_scale_shape(p, tensor.shape);
+    t->rounded[t->count] = scales;
+    t->items[t->count++] = tensor;
+}
+
+static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFormat precision) {
+    size_t most = 2 * (size_t)params->count;
+    Tensors t = {.items = mem_alloc(most, sizeof *t.items), .rounded = mem_alloc(most, sizeof *t.rounded)};
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        const real *x = weights + p->offset;
+        if (!compact_has(p) || precision == FORMAT_FLOAT32) {
+            tensors_add(&t, p, FORMAT_FLOAT32, x, sizeof *x, NULL);
+        } else if (precision == FORMAT_BF16) {
+            uint16_t *halves = mem_alloc(param_size(p), sizeof *halves);
+            compact_bf16(p, x, halves);
+            tensors_add(&t, p, FORMAT_BF16, halves, sizeof *halves, halves);
+        } else {
+            tensors_add_int8(&t, p, x);
+        }
+    }
+    return t;
 }
 
 /* `write`: safetensors_write or safetensors_check */
-static Status save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path,
-                   __typeof__(safetensors_write) *write) {
-    const ParamSet *params = seq2seq_params(model);
-    SafeTensor *tensors = mem_alloc((size_t)params->count, sizeof *tensors);
-    for (int i = 0; i < params->count; i++) tensors[i] = param_tensor(params->items[i], weights);
+static Status save(const Seq2Seq *model, const real *weights, WeightFormat precision, const char *provenance,
+                   const char *path, __typeof__(safetensors_write) *write) {
+    Tensors tensors = tensors_new(seq2seq_params(model), weights, precision);
     StrBuf config = {0}, source = {0}, target = {0};
-    bool joint = seq2seq_source(model) == seq2seq_target(model);
+    bool joint = seq2seq_source(model) == seq2seq_target(model), compact = precision != FORMAT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
     segmenter_write_json(seq2seq_source(model), &source);
     if (!joint) segmenter_write_json(seq2seq_target(model), &target);
-    const char *const metadata[][2] = {
-        {"format", FORMAT},         {"format_version", FORMAT_VERSION}, {"config", strbuf_text(&config)},
-        {"provenance", provenance}, {"source", strbuf_text(&source)},   {"target", strbuf_text(&target)}};
-    Status status = write(path, tensors, (size_t)params->count, metadata, joint ? 5 : 6);
+    const char *metadata[7][2] = {{"format", FORMAT},
+                                  {"format_version", compact ? COMPACT_VERSION : FORMAT_VERSION},
+                                  {"config", strbuf_text(&config)},
+                                  {"provenance", provenance},
+                                  {"source", strbuf_text(&source)}};
+    size_t count = 5;
+    if (!joint) metadata[count][0] = "target", metadata[count++][1] = strbuf_text(&target);
+    if (compact) metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
+    Status status = write(path, tensors.items, tensors.count, (const char *const(*)[2])metadata, count);
     strbuf_free(&config);
     strbuf_free(&source);
     strbuf_free(&target);
-    mem_free(tensors);
+    tensors_free(&tensors);
     return status;
 }
 
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
-    return save(model, weights, provenance, path, safetensors_write);
+    return save(model, weights, FORMAT_FLOAT32, provenance, path, safetensors_write);
+}
+
+Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, const char *provenance,
+                              const char *path) {
+    TRY(weights_check_depth(seq2seq_params(model), precision));
+    return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
 }
 
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
-    return save(model, seq2seq_params(model)->data, provenance, path, safetensors_check);
+    return save(model, seq2seq_params(model)->data, FORMAT_FLOAT32, provenance, path, safetensors_check);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -60,20 +127,27 @@ static Status require(const SafeFile *file, const char *key, const char **value)
     return *value ? STATUS_OK : status_fail(STATUS_DATA, "no '%s' in its metadata", key);
 }
 
-static Status check_format(const SafeFile *file) {
-    const char *format, *version;
+/* Which precision the weights have. */
+static Status check_format(const SafeFile *file, WeightFormat *stored) {
+    const char *version, *precision = PRECISIONS[FORMAT_FLOAT32];
     if (!safetensors_metadata(file, "format") || strcmp(safetensors_metadata(file, "format"), FORMAT) != 0)
         return status_hint(status_fail(STATUS_DATA, "it is a safetensors file, but not a model of attn-mt"),
                            "models are the best.safetensors and last.safetensors of a run directory");
-    TRY(require(file, "format", &format));
     TRY(require(file, "format_version", &version));
-    if (strcmp(version, FORMAT_VERSION) == 0 && safetensors_has_digests(file)) return STATUS_OK;
-    if (strcmp(version, FORMAT_VERSION) == 0)
+    bool compact = strcmp(version, COMPACT_VERSION) == 0;
+    if (!compact && strcmp(version, FORMAT_VERSION) != 0)
+        return status_hint(status_fail(STATUS_DATA,
+                                       "its format version is %s, this program reads " FORMAT_VERSION
+                                       " and " COMPACT_VERSION,
+                                       version),
+                           "another version of attn-mt wrote it: use that one, or train the model again");
+    if (!safetensors_has_digests(file))
         return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
                            "every model of this format is written with them: the file was changed");
-    return status_hint(
-        status_fail(STATUS_DATA, "its format version is %s, this program reads " FORMAT_VERSION, version),
-        "another version of attn-mt wrote it: use that one, or train the model again");
+    if (compact) TRY(require(file, "precision", &precision));
+    for (*stored = compact ? FORMAT_BF16 : FORMAT_FLOAT32; *stored <= FORMAT_INT8; ++*stored)
+        if (strcmp(precision, PRECISIONS[*stored]) == 0) return STATUS_OK;
+    return status_fail(STATUS_DATA, "its precision is '%.40s', not bf16 or int8", precision);
 }
 
 static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {
@@ -88,48 +162,8 @@ static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **
     return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
 }
 
-/* The sizes come from a file that nobody vouches for: compare them before memory is allocated for them. */
-static Status check_size(const SafeFile *file, const ParamSet *params) {
-    size_t wanted = 0, there = 0;
-    for (int i = 0; i < params->count; i++)
-        wanted += (size_t)params->items[i]->rows * (size_t)params->items[i]->columns;
-    for (size_t i = 0; i < safetensors_count(file); i++) there += safetensors_at(file, i)->bytes;
-    if (wanted * sizeof(real) == there) return STATUS_OK;
-    return status_fail(STATUS_DATA, "its configuration describes %zu parameters, it holds %zu", wanted,
-                       there / sizeof(real));
-}
-
-static Status read_weights(const SafeFile *file, ParamSet *params) {
-    if (safetensors_count(file) != (size_t)params->count)
-        return status_fail(STATUS_DATA, "it has %zu tensors, its configuration asks for %d",
-                           safetensors_count(file), params->count);
-    TRY(check_size(file, params));
-    params_allocate(params);
-    for (int i = 0; i < params->count; i++) {
-        const Param *p = params->items[i];
-        const SafeTensor *tensor;
-        SafeTensor wanted = param_tensor(p, params->data);
-        TRY(safetensors_require(file, p->name, wanted.dtype, 2, wanted.shape, &tensor));
-        memcpy(param_data(params, p), tensor->data, wanted.bytes);
-    }
-    return safetensors_check_finite(file);
-}
-
-static Status check_depth(const ParamSet *params) {
-    for (int i = 0; i < params->count && params->format == FORMAT_INT8; i++) {
-        const Param *p = params->items[i];
-        int depth = p->packing == PACK_AFFINE ? p->rows : p->packing == PACK_OUTPUT ? p->columns : 0;
-        if (depth <= DEEPEST_INT8) continue;
-        Status s =
-            status_fail(STATUS_DATA, "'%s' sums %d numbers, more than 8-bit arithmetic can", p->name, depth);
-        return status_hint(s, "use --precision bf16");
-    }
-    return STATUS_OK;
-}
-
 static Status read_description(const SafeFile *file, Config *config, Segmenter **source, Segmenter **target) {
     const char *text;
-    TRY(check_format(file));
     TRY(require(file, "config", &text));
     if (config_read_json(config, sv(text)) != STATUS_OK)
         return status_context(STATUS_DATA, "its configuration");
@@ -143,22 +177,17 @@ static Status read_description(const SafeFile *file, Config *config, Segmenter *
     return STATUS_OK;
 }
 
-static Status read_parameters(const SafeFile *file, ParamSet *params, WeightFormat format) {
-    params->format = format;
-    TRY(check_depth(params));
-    TRY(read_weights(file, params));
-    params_pack_all(params);
-    return STATUS_OK;
-}
-
-static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat format, StrBuf *provenance) {
+static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, bool packed,
+                         StrBuf *provenance) {
     Config config;
+    WeightFormat stored = FORMAT_FLOAT32;
     Segmenter *source = NULL, *target = NULL;
+    TRY(check_format(file, &stored));
     config_init(&config);
     Status status = read_description(file, &config, &source, &target);
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        status = read_parameters(file, seq2seq_params(*model), format);
+        status = weights_read(file, stored, seq2seq_params(*model), format, packed);
         if (status != STATUS_OK) seq2seq_free(*model);
     }
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
@@ -169,40 +198,33 @@ static Status read_model(Seq2Seq **model, const SafeFile *file, WeightFormat for
     return status;
 }
 
-/* Two things that need the whole file and not each other. */
-typedef struct {
-    const SafeFile *file;
-    Seq2Seq **model;
-    WeightFormat format;
-    StrBuf *provenance;
-    StatusRecord record[2];
-} Loading;
-
-static void load_part(void *context, int task, int thread) {
-    Loading *l = context;
-    (void)thread;
-    status_save(&l->record[task], task == 0 ? safetensors_check_digest(l->file)
-                                            : read_model(l->model, l->file, l->format, l->provenance));
-}
-
-static Status load(Loading *loading) {
-    Workers *workers = workers_new(workers_default_count() > 1 ? 2 : 1);
-    workers_run(workers, 2, load_part, loading);
-    workers_free(workers);
-    const StatusRecord *digest = &loading->record[0], *reading = &loading->record[1];
-    if (digest->code == STATUS_OK) return status_restore(reading);
-    if (reading->code == STATUS_OK) seq2seq_free(*loading->model);
-    return status_restore(digest);
-}
-
-Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance) {
+static Status load(Seq2Seq **model, const char *path, WeightFormat format, bool packed, StrBuf *provenance) {
     SafeFile *file;
     *model = NULL;
-    TRY(safetensors_open_unchecked(&file, path));
-    Status status =
-        load(&(Loading){.file = file, .model = model, .format = format, .provenance = provenance});
+    TRY(safetensors_open_header(&file, path));
+    Status status = read_model(model, file, format, packed, provenance);
     safetensors_close(file);
     if (status == STATUS_OK) return status;
     *model = NULL;
     return status_context(status, "cannot use '%s' as a model", path);
 }
+
+Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance) {
+    return load(model, path, format, true, provenance);
+}
+
+Status modelfile_load_floats(Seq2Seq **model, const char *path, StrBuf *provenance) {
+    return load(model, path, FORMAT_FLOAT32, false, provenance);
+}
+
+Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenance) {
+    TRY(modelfile_load_floats(model, path, provenance));
+    WeightFormat stored = seq2seq_params(*model)->format;
+    if (stored == FORMAT_FLOAT32) return STATUS_OK;
+    seq2seq_free(*model);
+    *model = NULL;
+    status_fail(STATUS_DATA, "the weights of '%s' were rounded to %s", path, PRECISIONS[stored]);
+    return status_hint(STATUS_DATA, "take the model that 'attn-mt convert' made it from");
+}
+
+const char *modelfile_precision(const Seq2Seq *model) { return PRECISIONS[seq2seq_params(model)->format]; }

@@ -24,7 +24,7 @@ enum { SAFETENSORS_MAX_RANK = 8 };
 
 typedef struct {
     const char *name;
-    const char *dtype; /* "F32", "F64", "U64", "I64" or "U8" */
+    const char *dtype; /* "F32", "F64", "BF16", "U64", "I64", "I8" or "U8" */
     int rank;          /* 0 = a single number */
     long long shape[SAFETENSORS_MAX_RANK];
     const void *data; /* 64-byte aligned after reading */
@@ -42,11 +42,13 @@ Status safetensors_check(const char *path, const SafeTensor *tensors, size_t cou
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
-/* The same in two steps, for those who have work to do meanwhile: the second one compares the data with their
- * digest, which takes most of the time, and may run on another thread while the file is looked at. Nothing is
- * to be trusted before. */
-Status safetensors_open_unchecked(SafeFile **file, const char *path);
-Status safetensors_check_digest(const SafeFile *file);
+/* The same in steps, for those who want the numbers elsewhere, or have work to do meanwhile: the header; then
+ * each tensor, in the order of the file's bytes, to a place of `bytes` bytes; then the digest of what was
+ * read, before which none of it is to be trusted. The file stays open until it is closed; `data` of a tensor
+ * is where it was read to. */
+Status safetensors_open_header(SafeFile **file, const char *path);
+Status safetensors_read_next(SafeFile *file, void *place);
+Status safetensors_check_digest(SafeFile *file);
 void safetensors_close(SafeFile *file);
 /* False: another program wrote it, or they were removed. */
 bool safetensors_has_digests(const SafeFile *file);
@@ -63,6 +65,7 @@ size_t safetensors_metadata_count(const SafeFile *file);
 void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value);
 
 /* STATUS_DATA with the tensor's name and the position if a number is not finite. */
-Status safetensors_check_finite(const SafeFile *file);
+Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor);
+Status safetensors_check_finite(const SafeFile *file); /* of all of them */
 
 #endif

@@ -22,6 +22,7 @@
 #include "models/safetensors_format.h"
 
 enum { ALIGNMENT = 64, LENGTH_BYTES = 8 };
+enum { CHUNK = 256 << 10 }; /* bytes that are still in the processor's cache when they are digested */
 
 /* A tensor with its place in the payload. */
 typedef struct {
@@ -40,6 +41,8 @@ struct SafeFile {
     Entry *entries; /* by place in the file */
     size_t count;
     HashMap *by_name;
+    size_t next;   /* the tensor to be read next */
+    Sha256 digest; /* of those before it */
     unsigned char *data;
 };
 
@@ -240,58 +243,40 @@ static Status check_header_digest(SafeFile *file) {
 
 static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Each tensor to an aligned place of its own; another program's file need not be aligned. */
-static Status read_payload(SafeFile *file) {
-    size_t total = 0;
-    for (size_t i = 0; i < file->count; i++) total += round_up(file->entries[i].tensor.bytes);
-    file->data = mem_aligned_unset(total, 1);
-    unsigned char *place = file->data;
-    for (size_t i = 0; i < file->count; i++) {
-        SafeTensor *tensor = &file->entries[i].tensor;
-        tensor->data = place;
-        TRY(read_fully(file, place, tensor->bytes));
-        place += round_up(tensor->bytes);
+Status safetensors_read_next(SafeFile *file, void *place) {
+    SafeTensor *tensor = &file->entries[file->next++].tensor;
+    unsigned char *to = place;
+    tensor->data = place;
+    for (size_t done = 0, size; done < tensor->bytes; done += size) {
+        size = tensor->bytes - done < CHUNK ? tensor->bytes - done : CHUNK;
+        TRY(read_fully(file, to + done, size));
+        sha256_add(&file->digest, to + done, size);
     }
     return STATUS_OK;
 }
 
-Status safetensors_check_digest(const SafeFile *file) {
+Status safetensors_check_digest(SafeFile *file) {
     const char *expected = safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY);
     char actual[65];
-    Sha256 hash;
-    if (!expected) return STATUS_OK;
-    sha256_begin(&hash);
-    for (size_t i = 0; i < file->count; i++)
-        sha256_add(&hash, file->entries[i].tensor.data, file->entries[i].tensor.bytes);
-    sha256_end(&hash, actual);
-    if (strcmp(actual, expected) != 0) return bad(file, "damaged: the checksum of the data is wrong");
+    sha256_end(&file->digest, actual);
+    if (expected && strcmp(actual, expected) != 0)
+        return bad(file, "damaged: the checksum of the data is wrong");
     return STATUS_OK;
 }
 
-static Status read_file(SafeFile *file) {
+static Status read_start(SafeFile *file) {
     TRY(read_header(file));
     TRY(read_entries(file));
-    TRY(check_header_digest(file));
-    return read_payload(file);
+    sha256_begin(&file->digest);
+    return check_header_digest(file);
 }
 
-Status safetensors_open(SafeFile **opened, const char *path) {
-    TRY(safetensors_open_unchecked(opened, path));
-    Status status = safetensors_check_digest(*opened);
-    if (status == STATUS_OK) return status;
-    safetensors_close(*opened);
-    *opened = NULL;
-    return status;
-}
-
-Status safetensors_open_unchecked(SafeFile **opened, const char *path) {
+Status safetensors_open_header(SafeFile **opened, const char *path) {
     SafeFile *file = mem_alloc(1, sizeof *file);
     file->path = mem_strdup(path);
     file->fd = -1;
     *opened = NULL;
-    Status status = read_file(file);
-    mem_scope_file(-1);
-    if (file->fd >= 0) close(file->fd);
+    Status status = read_start(file);
     if (status == STATUS_OK)
         *opened = file;
     else
@@ -299,8 +284,38 @@ Status safetensors_open_unchecked(SafeFile **opened, const char *path) {
     return status;
 }
 
+static void close_descriptor(SafeFile *file) {
+    mem_scope_file(-1);
+    if (file->fd >= 0) close(file->fd);
+    file->fd = -1;
+}
+
+/* Each tensor to an aligned place of its own; another program's file need not be aligned. */
+static Status read_payload(SafeFile *file) {
+    size_t total = 0;
+    for (size_t i = 0; i < file->count; i++) total += round_up(file->entries[i].tensor.bytes);
+    file->data = mem_aligned_unset(total, 1);
+    unsigned char *place = file->data;
+    for (size_t i = 0; i < file->count; i++) {
+        TRY(safetensors_read_next(file, place));
+        place += round_up(file->entries[i].tensor.bytes);
+    }
+    return safetensors_check_digest(file);
+}
+
+Status safetensors_open(SafeFile **opened, const char *path) {
+    TRY(safetensors_open_header(opened, path));
+    Status status = read_payload(*opened);
+    close_descriptor(*opened);
+    if (status == STATUS_OK) return status;
+    safetensors_close(*opened);
+    *opened = NULL;
+    return status;
+}
+
 void safetensors_close(SafeFile *file) {
     if (!file) return;
+    close_descriptor(file);
     json_free(file->root);
     hashmap_free(file->by_name);
     mem_free(file->entries);
@@ -364,38 +379,37 @@ void safetensors_metadata_at(const SafeFile *file, size_t index, const char **ke
 
 /* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector
  * code. */
-static bool all_finite_single(const uint32_t *bits, size_t count) {
-    uint32_t bad = 0;
-#pragma omp simd reduction(| : bad)
-    for (size_t i = 0; i < count; i++) bad |= (bits[i] & 0x7f800000u) == 0x7f800000u;
-    return !bad;
-}
-static bool all_finite_double(const uint64_t *bits, size_t count) {
-    const uint64_t exponent = (uint64_t)0x7ff << 52;
-    uint64_t bad = 0;
-#pragma omp simd reduction(| : bad)
-    for (size_t i = 0; i < count; i++) bad |= (bits[i] & exponent) == exponent;
-    return !bad;
+#define ALL_FINITE(name, Bits, exponent)                                                                     \
+    static bool name(const Bits *bits, size_t count) {                                                       \
+        Bits wrong = 0;                                                                                      \
+        _Pragma("omp simd reduction(| : wrong)") for (size_t i = 0; i < count; i++) wrong |=                 \
+            (bits[i] & (exponent)) == (exponent);                                                            \
+        return !wrong;                                                                                       \
+    }
+ALL_FINITE(all_finite_16, uint16_t, 0x7f80)
+ALL_FINITE(all_finite_32, uint32_t, UINT32_C(0x7f800000))
+ALL_FINITE(all_finite_64, uint64_t, UINT64_C(0x7ff) << 52)
+
+static bool all_finite(const SafeTensor *tensor, size_t size, size_t first, size_t count) {
+    if (size == 2) return all_finite_16((const uint16_t *)tensor->data + first, count);
+    if (size == 4) return all_finite_32((const uint32_t *)tensor->data + first, count);
+    return all_finite_64((const uint64_t *)tensor->data + first, count);
 }
 
-static bool all_finite(const SafeTensor *tensor, bool single, size_t first, size_t count) {
-    return single ? all_finite_single((const uint32_t *)tensor->data + first, count)
-                  : all_finite_double((const uint64_t *)tensor->data + first, count);
+Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor) {
+    enum { BLOCK = 4096 };
+    if (!strchr(tensor->dtype, 'F')) return STATUS_OK;
+    size_t element = safetensors_element_size(tensor->dtype), count = tensor->bytes / element;
+    for (size_t j = 0, size; j < count; j += size) {
+        size = count - j < BLOCK ? count - j : BLOCK;
+        if (all_finite(tensor, element, j, size)) continue;
+        while (all_finite(tensor, element, j, 1)) j++;
+        return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, j);
+    }
+    return STATUS_OK;
 }
 
 Status safetensors_check_finite(const SafeFile *file) {
-    enum { BLOCK = 4096 };
-    for (size_t i = 0; i < file->count; i++) {
-        const SafeTensor *tensor = &file->entries[i].tensor;
-        bool single = strcmp(tensor->dtype, "F32") == 0;
-        if (!single && strcmp(tensor->dtype, "F64") != 0) continue;
-        size_t count = tensor->bytes / (single ? sizeof(float) : sizeof(double));
-        for (size_t j = 0, size; j < count; j += size) {
-            size = count - j < BLOCK ? count - j : BLOCK;
-            if (all_finite(tensor, single, j, size)) continue;
-            while (all_finite(tensor, single, j, 1)) j++;
-            return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, j);
-        }
-    }
+    for (size_t i = 0; i < file->count; i++) TRY(safetensors_check_tensor(file, &file->entries[i].tensor));
     return STATUS_OK;
 }

@@ -41,20 +41,24 @@ Status seq2seq_check_attention(const Seq2Seq *model) {
                                      "attention of the first one counts");
 }
 
+static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, Packing packing) {
+    const ModelOptions *o = &m->config.model;
+    Param *table = params_add(m->params, name, size, o->embedding, INIT_NORMAL, o->embedding_scale, packing);
+    table->looked_up = true;
+    return table;
+}
+
 static void declare_tables(Seq2Seq *m) {
     const ModelOptions *o = &m->config.model;
     int source_size = vocab_size(segmenter_vocab(m->source)),
         target_size = vocab_size(segmenter_vocab(m->target));
-    double scale = o->embedding_scale;
     Packing packing = o->tie == TIE_NONE ? PACK_NONE : PACK_OUTPUT;
     if (o->tie == TIE_ALL) {
         m->source_table = m->target_table = m->output_table =
-            params_add(m->params, "embedding", target_size, o->embedding, INIT_NORMAL, scale, packing);
+            declare_embedding(m, "embedding", target_size, packing);
     } else {
-        m->source_table = params_add(m->params, "source.embedding", source_size, o->embedding, INIT_NORMAL,
-                                     scale, PACK_NONE);
-        m->target_table = m->output_table =
-            params_add(m->params, "target.embedding", target_size, o->embedding, INIT_NORMAL, scale, packing);
+        m->source_table = declare_embedding(m, "source.embedding", source_size, PACK_NONE);
+        m->target_table = m->output_table = declare_embedding(m, "target.embedding", target_size, packing);
     }
     if (o->tie == TIE_NONE)
         m->output_table = params_add(m->params, "output.weight", target_size, decoder_readout_size(o),

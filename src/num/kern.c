@@ -25,6 +25,10 @@ static bool has_avx512(void) {
 }
 static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
+#ifdef KERN_BF16
+extern const Kernels KERNELS_bf16;
+static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512bf16"); }
+#endif
 #ifdef KERN_AMX
 extern const Kernels KERNELS_amx;
 /* The system gives the tile registers, 8 KB more for each thread to keep, only to processes that ask. */
@@ -42,6 +46,9 @@ static const struct {
 } TABLES[] = {/* the best first */
 #ifdef KERN_AMX
               {&KERNELS_amx, has_amx},
+#endif
+#ifdef KERN_BF16
+              {&KERNELS_bf16, has_bf16},
 #endif
               {&KERNELS_vnni, has_vnni},
               {&KERNELS_avx512, has_avx512},

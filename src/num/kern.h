@@ -20,7 +20,8 @@ enum { KERN_MAXIMA_BLOCK = 64 }; /* numbers that share one maximum of block_maxi
  * rounding only. */
 typedef enum {
     FORMAT_FLOAT32, /* as many bits as the model has */
-    FORMAT_BF16,    /* 16 bits: about three significant digits */
+    FORMAT_BF16,    /* 16 bits: about three significant digits; the other operand too, where an instruction
+                     * multiplies them */
     FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
     /* Floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the memory.
      * Without such units the same as FORMAT_FLOAT32. */
@@ -52,8 +53,11 @@ typedef struct {
 } WeightProduct;
 
 typedef struct {
-    const char *name; /* "amx", "vnni", "avx512", "avx2", "base" */
+    const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMATS];
+    /* FORMAT_INT8 from numbers that are rounded already, -127 to 127, each column of the product in units of
+     * scales [N]; NULL in double precision. */
+    void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
     size_t scratch; /* bytes of working memory that products want */
     /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL. Lines of A lie lda numbers
      * apart. */

@@ -1,13 +1,21 @@
 /* kern_gemm.h - products of matrices whose right-hand side is packed. For kern_impl.c alone.
  *
  * A block of 6 rows and PANEL columns of C is held in registers while k runs.
+ *
+ * Layout  k is cut into lengths of DEPTH; in each, panels of PANEL columns, line after line. Of the upper
+ *         halves of floats (kern_bf16.h), word n of each pair of vectors holds column n of the first vector
+ *         in its lower half and of the second in its upper half.
  */
 #ifndef NUM_KERN_GEMM_H
 #define NUM_KERN_GEMM_H
 
 #include "num/kern_vector.h"
 
-enum { DEPTH = 512 }; /* k is cut into such lengths, so that a packed panel stays in the second-level cache */
+enum {
+    DEPTH = 512, /* so that a packed panel stays in the second-level cache */
+    /* of one row: a sum waits for its last addition, so it takes eight to keep the processor busy */
+    PANELS_MOST = 8 / PANEL_VECTORS
+};
 
 static size_t kern_float_size(int K, int N) {
     return ((size_t)N + PANEL - 1) / PANEL * PANEL * (size_t)K * sizeof(real);
@@ -33,7 +41,7 @@ static void kern_float_pack(int K, int N, const real *B, bool transposed, void *
 INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, int ldc, int width,
                         bool accumulate) {
     for (int r = 0; r < rows; r++, C += ldc) {
-        if (width == PANEL) {
+        if (width >= PANEL) {
             for (int j = 0; j < PANEL_VECTORS; j++)
                 store(C + j * LANES, accumulate ? load(C + j * LANES) + sum[r][j] : sum[r][j]);
         } else {
@@ -44,42 +52,66 @@ INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, i
     }
 }
 
-/* C [rows, width] (+)= A B for one packed panel. `rows` is a constant at each call, so the sums stay in
- * registers. */
-INLINE void gemm_block(int rows, int K, const real *A, size_t lda, const real *B, real *C, int ldc, int width,
-                       bool accumulate) {
-    Vec sum[BLOCK_ROWS][PANEL_VECTORS];
-    for (int r = 0; r < rows; r++)
-        for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] = (Vec){0};
-    for (int k = 0; k < K; k++, B += PANEL) {
-        Vec b[PANEL_VECTORS];
-        for (int j = 0; j < PANEL_VECTORS; j++) b[j] = load(B + j * LANES);
-        for (int r = 0; r < rows; r++) {
-            Vec a = splat(A[(size_t)r * lda + (size_t)k]);
-            for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] += a * b[j];
-        }
-    }
-    store_block(rows, sum, C, ldc, width, accumulate);
+/* A line of a panel. */
+INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
+    for (int j = 0; j < PANEL_VECTORS; j += 2)
+#ifndef REAL_DOUBLE
+        if (halves) {
+            IntVec words;
+            memcpy(&words, line + j / 2 * LANES, sizeof words);
+            b[j] = (Vec)(words << 16), b[j + 1] = (Vec)(words & (int32_t)0xFFFF0000);
+        } else
+#endif
+            b[j] = load(line + j * LANES), b[j + 1] = load(line + (j + 1) * LANES);
+    (void)halves;
 }
 
-static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *weights, real *C,
-                                int ldc, bool accumulate, void *scratch) {
-    const real *packed = weights;
-    size_t step = (size_t)lda;
-    (void)scratch;
-    for (int k0 = 0; k0 < K; k0 += DEPTH) {
-        int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
-        bool add = accumulate || k0;
-        for (int n0 = 0; n0 < N; n0 += PANEL, packed += (size_t)depth * PANEL) {
-            int width = N - n0 < PANEL ? N - n0 : PANEL, m = 0;
-            const real *a = A + k0;
-            real *c = C + n0;
-            for (; m + BLOCK_ROWS <= M;
-                 m += BLOCK_ROWS, a += BLOCK_ROWS * step, c += BLOCK_ROWS * (size_t)ldc)
-                gemm_block(BLOCK_ROWS, depth, a, step, packed, c, ldc, width, add);
-            FOR_REST(M - m, gemm_block, depth, a, step, packed, c, ldc, width, add)
+/* Rows of C [.., width] (+)= A B from `first` on, of as many packed panels as `panels`. It, `rows` and
+ * `halves` are constants at each call, so the sums stay in registers. */
+INLINE void gemm_block(int rows, int first, int panels, bool halves, int K, const real *A, size_t lda,
+                       const real *B, real *C, int ldc, int width, bool accumulate) {
+    size_t line = (size_t)(halves ? PANEL / 2 : PANEL), panel = (size_t)K * line;
+    Vec sum[PANELS_MOST][BLOCK_ROWS][PANEL_VECTORS];
+    A += (size_t)first * lda, C += (size_t)first * (size_t)ldc;
+    for (int p = 0; p < panels; p++)
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < PANEL_VECTORS; j++) sum[p][r][j] = (Vec){0};
+    for (int k = 0; k < K; k++, B += line) {
+        Vec b[PANELS_MOST][PANEL_VECTORS];
+        for (int p = 0; p < panels; p++) load_line(halves, B + (size_t)p * panel, b[p]);
+        for (int r = 0; r < rows; r++) {
+            Vec a = splat(A[(size_t)r * lda + (size_t)k]);
+            for (int p = 0; p < panels; p++)
+                for (int j = 0; j < PANEL_VECTORS; j++) sum[p][r][j] += a * b[p][j];
         }
     }
+    for (int p = 0; p < panels; p++)
+        store_block(rows, sum[p], C + p * PANEL, ldc, width - p * PANEL, accumulate);
+}
+
+INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t lda, const real *packed,
+                        real *C, int ldc, bool accumulate) {
+    for (int k0 = 0; k0 < K; k0 += DEPTH) {
+        int depth = K - k0 < DEPTH ? K - k0 : DEPTH, panels;
+        size_t panel = (size_t)depth * (size_t)(halves ? PANEL / 2 : PANEL);
+        bool add = accumulate || k0;
+        for (int n = 0; n < N; n += panels * PANEL, packed += (size_t)panels * panel) {
+            panels = M == 1 ? PANELS_MOST : M == 2 ? PANELS_MOST / 2 : 1;
+            if (n + panels * PANEL > N) panels = 1;
+            if (panels == 1)
+                FOR_ROWS(M, gemm_block, 1, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add)
+            else if (M == 1)
+                gemm_block(1, 0, PANELS_MOST, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add);
+            else
+                gemm_block(2, 0, PANELS_MOST / 2, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add);
+        }
+    }
+}
+
+static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                                int ldc, bool accumulate, void *scratch) {
+    (void)scratch;
+    gemm_panels(false, M, N, K, A, (size_t)lda, packed, C, ldc, accumulate);
 }
 
 #endif

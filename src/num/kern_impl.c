@@ -26,8 +26,10 @@ enum { KERN_SCRATCH = 0 };
 enum { KERN_SCRATCH = TILES_SCRATCH };
 #else
 enum { KERN_SCRATCH = INT8_SCRATCH };
+_Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves both");
 #endif
 
+/* NOANALYZE(shift-count-overflow): gcc takes the lanes of a vector for the bits of its type */
 #ifndef KERN_SUFFIX
 #define KERN_SUFFIX base
 #endif
@@ -51,6 +53,9 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
             [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply},
 #endif
         },
+#ifndef REAL_DOUBLE
+    .pack_int8 = kern_int8_pack_rounded,
+#endif
     .scratch = KERN_SCRATCH,
 #ifdef __AMX_BF16__
     .outer = kern_outer,

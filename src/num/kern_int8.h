@@ -4,9 +4,14 @@
  * then rounded. Sums of products of integers are exact, so the result is the same on every processor but for
  * the last multiplication by the two scales.
  *
- * Layout  scales and sums of the columns, then stripes of 32 columns; in each, blocks of 64 lines of B as two
- *         tiles: 16 lines of 16 words, a word for each column. Byte i of a word of line j is line j + 16 i of
- *         the block, for both operands.
+ * One instruction multiplies words of 32 bits and adds up what each lane gives: four products of bytes or, on
+ * vector units without such an instruction, two of 16 bits (INT8_TERMS). There B is kept as bytes all the
+ * same and widened when it is loaded, once for several rows. Products of bytes that are added up in 16 bits
+ * (vpmaddubsw) would saturate, or leave the rows seven bits.
+ *
+ * Layout  scales and sums of the columns, then stripes of columns; in each, blocks of lines of B as tiles
+ *         side by side: 16 lines of words, one for each column. Number i of a word of line j is line j + 16 i
+ *         of the block, for both operands. Words of B are INT8_TERMS bytes long, those of A 32 bits.
  */
 #ifndef NUM_KERN_INT8_H
 #define NUM_KERN_INT8_H
@@ -15,22 +20,26 @@
 #include "num/kern.h"
 #include "num/kern_vector.h"
 
-enum {
-    INT8_BLOCK = 64,                        /* lines of B in a block */
-    INT8_LINE = 16,                         /* words of a line of a tile */
-    INT8_TILE = INT8_LINE * 16,             /* words of a tile */
-    INT8_STRIPE = 2 * INT8_LINE,            /* columns */
-    INT8_ROWS = 16,                         /* rows of A whose words lie together */
-    INT8_SCRATCH = INT8_ROWS * DEEPEST_INT8 /* bytes for rounded rows; K of them fit into sums of 32 bits */
-};
-
-/* The instruction of vector units wants one operand without sign: a + 128 is used, and 128 times the column's
- * sum taken off at the end. */
-#if defined(__AVX512VNNI__) && !defined(__AMX_INT8__)
-#define INT8_BIAS 128
+#ifdef __AMX_INT8__
+enum { INT8_TERMS = 4, INT8_BIAS = 0, INT8_TILES = 2, INT8_ROWS = 16 };
+#elif defined(__AVX512VNNI__)
+/* The instruction wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off
+ * at the end. */
+enum { INT8_TERMS = 4, INT8_BIAS = 128, INT8_TILES = 1, INT8_ROWS = 1 };
 #else
-#define INT8_BIAS 0
+enum { INT8_TERMS = 2, INT8_BIAS = 0, INT8_TILES = 1, INT8_ROWS = 1 };
 #endif
+
+enum {
+    INT8_LINES = 16,                               /* of a tile */
+    INT8_BLOCK = INT8_LINES * INT8_TERMS,          /* lines of B in a block */
+    INT8_STRIPE = 2 * LANES,                       /* columns of the tiles side by side */
+    INT8_COLUMNS = INT8_STRIPE / INT8_TILES,       /* of a tile */
+    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,         /* bytes of a tile of B */
+    INT8_GROUP = INT8_ROWS * INT8_LINES,           /* words of a block of the rows of A that lie together */
+    INT8_WORDS = 16 * (DEEPEST_INT8 / INT8_TERMS), /* of rounded rows; so many numbers fit 32-bit sums */
+    INT8_SCRATCH = INT8_WORDS * (int)sizeof(int32_t)
+};
 
 INLINE size_t int8_blocks(int K) { return ((size_t)K + INT8_BLOCK - 1) / INT8_BLOCK; }
 INLINE size_t int8_columns(int N) { return ((size_t)N + INT8_STRIPE - 1) / INT8_STRIPE * INT8_STRIPE; }
@@ -39,7 +48,7 @@ static size_t kern_int8_size(int K, int N) {
     return int8_columns(N) * (sizeof(real) + sizeof(int32_t) + int8_blocks(K) * INT8_BLOCK);
 }
 
-/* Adding 1.5 * 2^23 rounds to an integer, whose lowest byte is then the float's lowest byte. */
+/* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
 #define ROUNDER 12582912.0f
 
 static void kern_int8_pack(int K, int N, const real *B, bool transposed, void *packed) {
@@ -54,39 +63,66 @@ static void kern_int8_pack(int K, int N, const real *B, bool transposed, void *p
         real most = 0;
         for (int k = 0; k < K; k++) most = fmaxf(most, fabsf(b[(size_t)k * line]));
         real up = most > 0 ? 127 / most : 0;
-        int8_t *to = tiles +
-                     ((size_t)(n / INT8_STRIPE) * blocks * 2 + (size_t)(n / INT8_LINE % 2)) * INT8_TILE * 4 +
-                     n % INT8_LINE * 4;
+        int8_t *to =
+            tiles +
+            ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES + (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
+                INT8_TILE +
+            n % INT8_COLUMNS * INT8_TERMS;
         scales[n] = most / 127;
         for (int k = 0; k < K; k++) {
             real rounded = b[(size_t)k * line] * up + ROUNDER;
             int8_t q;
             memcpy(&q, &rounded, 1);
-            to[(size_t)(k / INT8_BLOCK) * 2 * INT8_TILE * 4 +
-               (size_t)(k % 16 * INT8_LINE * 4 + k % INT8_BLOCK / 16)] = q;
+            to[(size_t)(k / INT8_BLOCK) * INT8_TILES * INT8_TILE +
+               (size_t)(k % INT8_LINES * INT8_COLUMNS * INT8_TERMS + k % INT8_BLOCK / INT8_LINES)] = q;
             sums[n] += q;
         }
     }
 }
 
-/* A row of A as words, block after block, each block `step` words after the one before; returns what one unit
+/* A line of the tiles of some columns at a time. */
+static void kern_int8_pack_rounded(int K, int N, const int8_t *B, const real *scales, bool transposed,
+                                   void *packed) {
+    size_t columns = int8_columns(N), blocks = int8_blocks(K);
+    size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
+    int32_t *sums = (void *)((real *)packed + columns);
+    memset(packed, 0, kern_int8_size(K, N));
+    memcpy(packed, scales, (size_t)N * sizeof *scales);
+    for (int n = 0; n < N; n += INT8_COLUMNS) {
+        int width = N - n < INT8_COLUMNS ? N - n : INT8_COLUMNS;
+        int8_t *tile = (int8_t *)(sums + columns) + ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES +
+                                                     (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
+                                                        INT8_TILE;
+        for (int k0 = 0; k0 < K; k0 += INT8_BLOCK, tile += INT8_TILES * INT8_TILE)
+            for (int k = k0; k < K && k < k0 + INT8_BLOCK; k++) {
+                const int8_t *b = B + (size_t)k * line + (size_t)n * column;
+                int8_t *to = tile + k % INT8_LINES * INT8_COLUMNS * INT8_TERMS + k % INT8_BLOCK / INT8_LINES;
+                for (int j = 0; j < width; j++) {
+                    to[j * INT8_TERMS] = b[(size_t)j * column];
+                    sums[n + j] += b[(size_t)j * column];
+                }
+            }
+    }
+}
+
+/* A row of A as words, block after block, each INT8_GROUP words after the one before; returns what one unit
  * is worth. */
-INLINE real int8_row(int K, const real *a, int32_t *out, size_t step) {
-    Vec most = {0};
-    FOR_VECTORS((size_t)K, {
-        Vec size = (Vec)((IntVec)LOAD(a) & 0x7FFFFFFF);
-        most = choose(size > most, size, most);
-    });
-    real greatest = 0;
-    for (int i = 0; i < LANES; i++) greatest = fmaxf(greatest, most[i]);
+INLINE real int8_row(int K, const real *a, int32_t *out) {
+    enum { BITS = 32 / INT8_TERMS };
+    IntVec most = {0}; /* floats without sign are in the order of their bits; a NaN is above all others */
+    FOR_VECTORS((size_t)K, { most = greater_words(most, (IntVec)LOAD(a) & 0x7FFFFFFF); });
+    int32_t bits = 0;
+    for (int i = 0; i < LANES; i++) bits = most[i] > bits ? most[i] : bits;
+    real greatest;
+    memcpy(&greatest, &bits, sizeof greatest);
     Vec up = splat(greatest > 0 ? 127 / greatest : 0);
-    for (int k = 0; k < K; k += INT8_BLOCK, out += step)
-        for (int j = 0; j < INT8_LINE; j += LANES) {
+    for (int k = 0; k < K; k += INT8_BLOCK, out += INT8_GROUP)
+        for (int j = 0; j < INT8_LINES; j += LANES) {
             IntVec word = {0};
-            for (int i = 0; i < 4; i++) {
-                int at = k + j + 16 * i, left = K - at;
+            for (int i = 0; i < INT8_TERMS; i++) {
+                int at = k + j + INT8_LINES * i, left = K - at;
                 Vec x = left >= LANES ? load(a + at) : left > 0 ? load_some(a + at, (size_t)left) : (Vec){0};
-                word |= ((IntVec)(x * up + splat(ROUNDER)) & 255) << (8 * i);
+                word |= ((IntVec)(x * up + splat(ROUNDER)) & ((1 << BITS) - 1)) << (BITS * i);
             }
             word ^= (int32_t)(INT8_BIAS * 0x01010101u);
             memcpy(out + j, &word, sizeof word);
@@ -94,128 +130,132 @@ INLINE real int8_row(int K, const real *a, int32_t *out, size_t step) {
     return greatest / 127;
 }
 
-/* ---- sums of products: 16 rows and a stripe of columns at most ---- */
+/* A stripe: where its columns' scales and sums and its first tile are, and how wide it is. */
+typedef struct {
+    const real *scales;
+    const int32_t *column_sums;
+    const int8_t *tiles;
+    int width;
+} Int8Stripe;
 
-/* `a` holds words [block][16 rows][16], `b` [block][2][16 lines][16 columns]; sums [rows, 32]. */
+/* LANES numbers of a row of C, from `column` on, from the sums of their products. */
+INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, real *C, bool accumulate) {
+    if (column >= b->width) return;
+    size_t left = (size_t)(b->width - column);
+    bool whole = left >= LANES;
+    real *c = C + column;
+    IntVec sums;
+    memcpy(&sums, b->column_sums + column, sizeof sums);
+    Vec scale = load(b->scales + column) * splat(unit), before = {0};
+    if (accumulate) before = whole ? load(c) : load_some(c, left);
+    Vec y = multiply_add(__builtin_convertvector(sum - sums * INT8_BIAS, Vec), scale, before);
+    if (whole)
+        store(c, y);
+    else
+        store_some(c, y, left);
+}
+
+/* ---- a stripe of C from rows that are words, and what their units are worth ---- */
+
 #ifdef __AMX_INT8__
 
-static void int8_sums(int rows, size_t blocks, const int32_t *a, const int32_t *b, int32_t *sums) {
-    (void)rows;
-    _tile_zero(0);
-    _tile_zero(1);
-    for (size_t k = 0; k < blocks; k++, a += INT8_TILE, b += 2 * INT8_TILE) {
-        _tile_loadd(4, a, 64);
-        _tile_loadd(6, b, 64);
-        _tile_loadd(7, b + INT8_TILE, 64);
-        _tile_dpbssd(0, 4, 6);
-        _tile_dpbssd(1, 4, 7);
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
+                        real *C, size_t ldc, bool accumulate) {
+    for (int m = 0; m < rows; m += INT8_ROWS) {
+        int32_t sums[INT8_ROWS * INT8_STRIPE] __attribute__((aligned(64)));
+        const int8_t *tiles = b->tiles;
+        _tile_zero(0);
+        _tile_zero(1);
+        for (size_t k = 0; k < blocks; k++, a += INT8_GROUP, tiles += 2 * INT8_TILE) {
+            _tile_loadd(4, a, 64);
+            _tile_loadd(6, tiles, 64);
+            _tile_loadd(7, tiles + INT8_TILE, 64);
+            _tile_dpbssd(0, 4, 6);
+            _tile_dpbssd(1, 4, 7);
+        }
+        _tile_stored(0, sums, INT8_STRIPE * sizeof *sums);
+        _tile_stored(1, sums + INT8_COLUMNS, INT8_STRIPE * sizeof *sums);
+        for (int r = 0; r < INT8_ROWS && m + r < rows; r++)
+            for (int j = 0; j < INT8_STRIPE; j += LANES) {
+                IntVec sum;
+                memcpy(&sum, sums + r * INT8_STRIPE + j, sizeof sum);
+                int8_finish(sum, b, j, units[m + r], C + (size_t)(m + r) * ldc, accumulate);
+            }
     }
-    _tile_stored(0, sums, INT8_STRIPE * sizeof *sums);
-    _tile_stored(1, sums + INT8_LINE, INT8_STRIPE * sizeof *sums);
 }
 #define INT8_BEGIN() tiles_begin()
 #define INT8_END()   tiles_end()
 
 #else
 
-/* sum + the products of the four bytes of each word. */
+/* The words of LANES columns as they are multiplied, and sum + the products of each. */
 #if defined(__AVX512VNNI__)
-INLINE IntVec int8_dot(IntVec sum, int32_t a, IntVec b) {
+typedef IntVec Int8Words;
+INLINE Int8Words int8_load(const int8_t *b) {
+    IntVec words;
+    memcpy(&words, b, sizeof words);
+    return words;
+}
+INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
     return (IntVec)_mm512_dpbusd_epi32((__m512i)sum, _mm512_set1_epi32(a), (__m512i)b);
 }
 #else
-typedef int16_t ShortVec __attribute__((vector_size(VECTOR_BYTES)));
-INLINE IntVec int8_pairs(ShortVec a, ShortVec b) { /* a[0] b[0] + a[1] b[1], ... */
-#if defined(__AVX512BW__)
-    return (IntVec)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (IntVec)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-#else
-    IntVec low = ((IntVec)a << 16 >> 16) * ((IntVec)b << 16 >> 16);
-    return low + ((IntVec)a >> 16) * ((IntVec)b >> 16);
-#endif
-}
-INLINE IntVec int8_dot(IntVec sum, int32_t a, IntVec b) {
-    ShortVec bytes = (ShortVec)b, word = (ShortVec)(a - (IntVec){0});
-    return sum + int8_pairs(word << 8 >> 8, bytes << 8 >> 8) + int8_pairs(word >> 8, bytes >> 8);
+typedef ShortVec Int8Words;
+INLINE Int8Words int8_load(const int8_t *b) { return widen(b); }
+INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
+    return add_products(sum, (ShortVec)(a - (IntVec){0}), b);
 }
 #endif
 
-enum { INT8_PASS = LANES == 16 ? INT8_STRIPE : INT8_LINE, INT8_VECTORS = INT8_PASS / LANES, INT8_GROUP = 4 };
-
-/* `rows` is a constant at each call; INT8_PASS columns from `column` on. */
-INLINE void int8_block(int rows, size_t blocks, const int32_t *a, const int32_t *b, int column,
-                       int32_t *sums) {
-    IntVec sum[BLOCK_ROWS][INT8_VECTORS];
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < INT8_VECTORS; v++) sum[r][v] = (IntVec){0};
-    for (size_t k = 0; k < blocks; k++, a += INT8_TILE, b += 2 * INT8_TILE)
-        for (int j = 0; j < INT8_LINE; j++)
-            for (int v = 0; v < INT8_VECTORS; v++) {
-                int n = column + v * LANES;
-                IntVec word;
-                memcpy(&word, b + n / INT8_LINE * INT8_TILE + j * INT8_LINE + n % INT8_LINE, sizeof word);
-                for (int r = 0; r < rows; r++) sum[r][v] = int8_dot(sum[r][v], a[r * INT8_LINE + j], word);
-            }
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < INT8_VECTORS; v++)
-            memcpy(sums + r * INT8_STRIPE + column + v * LANES, &sum[r][v], sizeof sum[r][v]);
-}
-
-static void int8_sums(int rows, size_t blocks, const int32_t *a, const int32_t *b, int32_t *sums) {
-    for (int column = 0; column < INT8_STRIPE; column += INT8_PASS) {
-        int r = 0;
-        for (; r + INT8_GROUP <= rows; r += INT8_GROUP)
-            int8_block(INT8_GROUP, blocks, a + r * INT8_LINE, b, column, sums + r * INT8_STRIPE);
-        FOR_REST(rows - r, int8_block, blocks, a + r * INT8_LINE, b, column, sums + r * INT8_STRIPE)
+/* `rows`, a constant at each call, from `first` on. */
+INLINE void int8_block(int rows, int first, size_t blocks, const int32_t *a, const Int8Stripe *b,
+                       const real *units, real *C, size_t ldc, bool accumulate) {
+    size_t depth = blocks * INT8_LINES;
+    const int8_t *line = b->tiles;
+    IntVec sum[BLOCK_ROWS][2];
+    for (int r = 0; r < rows; r++) sum[r][0] = sum[r][1] = (IntVec){0};
+    a += (size_t)first * depth;
+    for (size_t j = 0; j < depth; j++, line += INT8_STRIPE * INT8_TERMS) {
+        Int8Words left = int8_load(line), right = int8_load(line + LANES * INT8_TERMS);
+        for (int r = 0; r < rows; r++) {
+            sum[r][0] = int8_dot(sum[r][0], a[(size_t)r * depth + j], left);
+            sum[r][1] = int8_dot(sum[r][1], a[(size_t)r * depth + j], right);
+        }
     }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++)
+            int8_finish(sum[r][v], b, v * LANES, units[first + r], C + (size_t)(first + r) * ldc, accumulate);
+}
+
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
+                        real *C, size_t ldc, bool accumulate) {
+    FOR_ROWS(rows, int8_block, blocks, a, b, units, C, ldc, accumulate)
 }
 #define INT8_BEGIN() ((void)0)
 #define INT8_END()   ((void)0)
 #endif
 
-/* One row of a stripe from its sums. */
-INLINE void int8_finish(const int32_t *sums, const real *scales, const int32_t *column_sums, real unit,
-                        real *C, int width, bool accumulate) {
-    for (int j = 0; j < INT8_STRIPE && j < width; j += LANES) {
-        IntVec sum, column;
-        memcpy(&sum, sums + j, sizeof sum);
-        memcpy(&column, column_sums + j, sizeof column);
-        Vec y = __builtin_convertvector(sum - column * INT8_BIAS, Vec) * (load(scales + j) * splat(unit));
-        size_t left = (size_t)(width - j);
-        if (left >= LANES)
-            store(C + j, accumulate ? load(C + j) + y : y);
-        else
-            store_some(C + j, accumulate ? load_some(C + j, left) + y : y, left);
-    }
-}
-
 static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                int ldc, bool accumulate, void *scratch) {
-    size_t columns = int8_columns(N), blocks = int8_blocks(K), group = blocks * INT8_TILE;
+    size_t columns = int8_columns(N), blocks = int8_blocks(K), group = blocks * INT8_GROUP;
     const real *scales = packed;
-    const int32_t *column_sums = (const void *)(scales + columns), *tiles = column_sums + columns;
-    int most = (int)((size_t)INT8_SCRATCH / sizeof(int32_t) / group) * INT8_ROWS;
+    const int32_t *column_sums = (const void *)(scales + columns);
+    const int8_t *tiles = (const int8_t *)(column_sums + columns);
+    int most = (int)((size_t)INT8_WORDS / group) * INT8_ROWS;
     int32_t *words = scratch;
-    real units[INT8_SCRATCH / INT8_BLOCK];
+    real units[INT8_WORDS / INT8_LINES];
     assert(K <= DEEPEST_INT8);
     INT8_BEGIN();
     for (int m0 = 0; m0 < M; m0 += most) {
         int rows = M - m0 < most ? M - m0 : most;
         for (int m = 0; m < rows; m++)
-            units[m] =
-                int8_row(K, A + (size_t)(m0 + m) * (size_t)lda,
-                         words + (size_t)(m / INT8_ROWS) * group + m % INT8_ROWS * INT8_LINE, INT8_TILE);
-        for (int n = 0; n < N; n += INT8_STRIPE)
-            for (int m = 0; m < rows; m += INT8_ROWS) {
-                int some = rows - m < INT8_ROWS ? rows - m : INT8_ROWS;
-                int32_t sums[INT8_ROWS * INT8_STRIPE] __attribute__((aligned(64)));
-                int8_sums(some, blocks, words + (size_t)(m / INT8_ROWS) * group,
-                          tiles + (size_t)(n / INT8_STRIPE) * blocks * 2 * INT8_TILE, sums);
-                for (int r = 0; r < some; r++)
-                    int8_finish(sums + r * INT8_STRIPE, scales + n, column_sums + n, units[m + r],
-                                C + (size_t)(m0 + m + r) * (size_t)ldc + n, N - n, accumulate);
-            }
+            units[m] = int8_row(K, A + (size_t)(m0 + m) * (size_t)lda,
+                                words + (size_t)(m / INT8_ROWS) * group + m % INT8_ROWS * INT8_LINES);
+        for (int n = 0; n < N; n += INT8_STRIPE) {
+            Int8Stripe b = {scales + n, column_sums + n, tiles + (size_t)n * blocks * INT8_BLOCK, N - n};
+            int8_stripe(rows, blocks, words, &b, units, C + (size_t)m0 * (size_t)ldc + n, (size_t)ldc,
+                        accumulate);
+        }
     }
     INT8_END();
 }

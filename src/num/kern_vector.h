@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "num/tensor.h"
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -36,14 +36,20 @@ typedef int64_t IntVec __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t IntVec __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
+typedef int16_t ShortVec __attribute__((vector_size(VECTOR_BYTES)));
+
 INLINE Vec load(const real *p) {
     Vec v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
-/* The first n < LANES numbers; the other lanes are 0. A copy of unknown length is a call that costs more than
- * all the rest. */
+/* What each instruction set has an instruction for, and the compiler does not find.
+ * load_some, store_some: the first n < LANES numbers; the other lanes are 0. A copy of unknown length is a
+ * call that costs more than all the rest.
+ * multiply_add: a b + c, rounded alike wherever it stands; of what is left to the compiler some is fused.
+ * greater_words: by comparison and choice the chain of a maximum is three times as long.
+ * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1]. */
 #if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
 INLINE Vec load_some(const real *p, size_t n) {
     return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
@@ -51,12 +57,28 @@ INLINE Vec load_some(const real *p, size_t n) {
 INLINE void store_some(real *p, Vec v, size_t n) {
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
 }
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) { return (Vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+INLINE IntVec greater_words(IntVec a, IntVec b) { return (IntVec)_mm512_max_epi32((__m512i)a, (__m512i)b); }
+INLINE ShortVec widen(const int8_t *p) {
+    return (ShortVec)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
+}
+INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
+    return sum + (IntVec)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
 #elif VECTOR_BYTES == 32 && !defined(REAL_DOUBLE)
 INLINE __m256i lanes_below(size_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 INLINE Vec load_some(const real *p, size_t n) { return (Vec)_mm256_maskload_ps(p, lanes_below(n)); }
 INLINE void store_some(real *p, Vec v, size_t n) { _mm256_maskstore_ps(p, lanes_below(n), (__m256)v); }
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) { return (Vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+INLINE IntVec greater_words(IntVec a, IntVec b) { return (IntVec)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+INLINE ShortVec widen(const int8_t *p) {
+    return (ShortVec)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
+    return sum + (IntVec)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
 #else
 INLINE Vec load_some(const real *p, size_t n) {
     Vec v = {0};
@@ -68,6 +90,25 @@ INLINE void store_some(real *p, Vec v, size_t n) {
     for (size_t i = 0; i < LANES - 1; i++)
         if (i < n) p[i] = v[i];
 }
+#ifndef REAL_DOUBLE
+static __attribute__((noinline)) Vec multiply_add(Vec a, Vec b, Vec c) { return a * b + c; }
+INLINE IntVec greater_words(IntVec a, IntVec b) {
+    IntVec first = a > b;
+    return (a & first) | (b & ~first);
+}
+INLINE ShortVec widen(const int8_t *p) {
+    int8_t bytes __attribute__((vector_size(VECTOR_BYTES / 2)));
+    memcpy(&bytes, p, sizeof bytes);
+    return __builtin_convertvector(bytes, ShortVec);
+}
+INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
+#ifdef __SSE2__
+    return sum + (IntVec)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    return sum + ((IntVec)a << 16 >> 16) * ((IntVec)b << 16 >> 16) + ((IntVec)a >> 16) * ((IntVec)b >> 16);
+#endif
+}
+#endif
 #endif
 INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
 INLINE Vec splat(real x) { return x - (Vec){0}; }
@@ -183,26 +224,34 @@ INLINE Vec vsigmoid(Vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 #define LOAD(p)     (whole ? load((p) + i) : load_some((p) + i, left))
 #define STORE(p, v) (whole ? store((p) + i, (v)) : store_some((p) + i, (v), left))
 
-/* Call body(rows, ...) with the number of rows as a constant, for fewer rows than BLOCK_ROWS. */
-#define FOR_REST(rows, body, ...)                                                                            \
-    switch (rows) {                                                                                          \
-    case 1:                                                                                                  \
-        body(1, __VA_ARGS__);                                                                                \
-        break;                                                                                               \
-    case 2:                                                                                                  \
-        body(2, __VA_ARGS__);                                                                                \
-        break;                                                                                               \
-    case 3:                                                                                                  \
-        body(3, __VA_ARGS__);                                                                                \
-        break;                                                                                               \
-    case 4:                                                                                                  \
-        body(4, __VA_ARGS__);                                                                                \
-        break;                                                                                               \
-    case 5:                                                                                                  \
-        body(5, __VA_ARGS__);                                                                                \
-        break;                                                                                               \
-    default:                                                                                                 \
-        break;                                                                                               \
+/* Call body(rows, first, ...) until `count` rows are done, in as few blocks of at most BLOCK_ROWS rows as can
+ * be, and as even as can be. `rows` is a constant at each call. */
+INLINE int rows_of_block(int left) {
+    int blocks = (left + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    return (left + blocks - 1) / blocks;
+}
+#define FOR_ROWS(count, body, ...)                                                                           \
+    for (int first = 0, some; first < (count); first += some) {                                              \
+        some = rows_of_block((count)-first);                                                                 \
+        switch (some) {                                                                                      \
+        case 1:                                                                                              \
+            body(1, first, __VA_ARGS__);                                                                     \
+            break;                                                                                           \
+        case 2:                                                                                              \
+            body(2, first, __VA_ARGS__);                                                                     \
+            break;                                                                                           \
+        case 3:                                                                                              \
+            body(3, first, __VA_ARGS__);                                                                     \
+            break;                                                                                           \
+        case 4:                                                                                              \
+            body(4, first, __VA_ARGS__);                                                                     \
+            break;                                                                                           \
+        case 5:                                                                                              \
+            body(5, first, __VA_ARGS__);                                                                     \
+            break;                                                                                           \
+        default:                                                                                             \
+            body(BLOCK_ROWS, first, __VA_ARGS__);                                                            \
+        }                                                                                                    \
     }
 
 #endif

@@ -25,14 +25,16 @@ void op_affine_backward(Tape *tape, const Node *node) {
     if (x->grad)
         product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, y->columns, x->grad,
                             x->columns, true);
-    product_defer_gradient(tape, (WeightGradient){.weight = a->weight,
+    product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
+                                                  .weight = a->weight,
                                                   .bias = a->bias,
                                                   .transposed = a->transposed,
                                                   .x = x->data,
                                                   .dy = y->grad,
                                                   .rows = x->rows,
                                                   .inputs = x->columns,
-                                                  .outputs = y->columns});
+                                                  .outputs = y->columns,
+                                                  .stride = y->columns});
 }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,

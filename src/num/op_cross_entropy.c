@@ -44,16 +44,31 @@ static void pass_back(Tape *tape, const Loss *loss, const Tensor *x, int first, 
     Phase before = tape_phase(tape, PHASE_OUTPUT_BACKWARD);
     product_with_weight(tape, loss->weight, false, rows, logits, stride, tensor_grad_row(x, first), E, true);
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first),
-                         tape->grads + loss->weight->offset);
-    for (int r = 0; loss->bias && r < rows; r++)
-        kern->add((size_t)V, logits + (size_t)r * (size_t)stride, tape->grads + loss->bias->offset);
+    if (tape->grads)
+        product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first),
+                             tape->grads + loss->weight->offset);
+    else
+        product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
+                                                      .weight = loss->weight,
+                                                      .transposed = true,
+                                                      .x = tensor_row(x, first),
+                                                      .dy = logits,
+                                                      .rows = rows,
+                                                      .inputs = E,
+                                                      .outputs = V,
+                                                      .stride = stride});
+    real *d_bias = loss->bias ? tape_gradient(tape, loss->bias) : NULL;
+    for (int r = 0; d_bias && r < rows; r++)
+        kern->add((size_t)V, logits + (size_t)r * (size_t)stride, d_bias);
     tape_phase(tape, before);
 }
 
 static real *logits_new(Tape *tape, const Loss *loss, int rows) {
     return tape_alloc(tape, (size_t)rows * (size_t)row_stride(loss->weight->rows) * sizeof(real));
 }
+
+/* Are the logits, as gradients, still wanted when the pass is over? */
+static bool is_kept(const Tape *tape) { return tape->record && !tape->grads; }
 
 /* The same where a teacher's distribution q has a share of the loss; `p` has room for another row. */
 static void loss_of_pupil(const Loss *loss, int target, const real *q, real *logits, real *p) {
@@ -74,10 +89,10 @@ static void loss_by_rows(Tape *tape, const Node *node) {
     const Loss *loss = node->data;
     const Tensor *x = node->in[0];
     size_t V = (size_t)loss->weight->rows, stride = (size_t)row_stride(loss->weight->rows);
-    real *logits = logits_new(tape, loss, x->rows < BLOCK ? x->rows : BLOCK);
-    real *p = loss->teacher ? logits_new(tape, loss, 1) : NULL;
+    real *logits = NULL, *p = loss->teacher ? logits_new(tape, loss, 1) : NULL;
     for (int first = 0; first < x->rows; first += BLOCK) {
         int rows = x->rows - first < BLOCK ? x->rows - first : BLOCK;
+        if (!logits || is_kept(tape)) logits = logits_new(tape, loss, rows);
         make_logits(tape, loss, x, first, rows, logits);
         for (int r = first; r < first + rows; r++) {
             real *row = logits + (size_t)(r - first) * stride;
@@ -144,10 +159,11 @@ void op_twin_cross_entropy_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0];
     size_t stride = (size_t)row_stride(loss->weight->rows);
     int n = x->rows / 2, most = n < BLOCK / 2 ? n : BLOCK / 2;
-    real *a = logits_new(tape, loss, most), *b = logits_new(tape, loss, most);
+    real *a = NULL, *b = NULL;
     real *da = logits_new(tape, loss, 1), *db = logits_new(tape, loss, 1);
     for (int first = 0; first < n; first += most) {
         int rows = n - first < most ? n - first : most;
+        if (!a || is_kept(tape)) a = logits_new(tape, loss, rows), b = logits_new(tape, loss, rows);
         make_logits(tape, loss, x, first, rows, a);
         make_logits(tape, loss, x, n + first, rows, b);
         for (int r = 0; r < rows; r++)

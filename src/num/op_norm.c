@@ -21,8 +21,8 @@ void op_layer_norm_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0];
     assert(x->grad);
     kern->layer_norm_backward(x->rows, x->columns, x->data, param_data(tape->params, l->gain), l->stats,
-                              node->out->grad, x->grad, tape->grads + l->gain->offset,
-                              tape->grads + l->bias->offset);
+                              node->out->grad, x->grad, tape_gradient(tape, l->gain),
+                              tape_gradient(tape, l->bias));
 }
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias) {
     assert(gain->columns == x->columns && bias->columns == x->columns);

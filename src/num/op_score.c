@@ -28,7 +28,7 @@ void op_score_additive_backward(Tape *tape, const Node *node) {
         kern->additive_backward(a->spans->length[r], query->columns, tensor_row(query, r),
                                 tensor_row(keys, a->spans->first[r]), v, node->out->grad + a->spans->start[r],
                                 tensor_grad_row(query, r), tensor_grad_row(keys, a->spans->first[r]),
-                                tape->grads + a->v->offset);
+                                tape_gradient(tape, a->v));
 }
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans) {
     assert(query->rows == spans->rows && query->columns == keys->columns && v->columns == keys->columns);
@@ -93,6 +93,7 @@ void op_score_dot_backward(Tape *tape, const Node *node) {
     int size = query->columns / dot->heads;
     size_t n = (size_t)size, stride = (size_t)keys->columns;
     real factor = dot_factor(tape, dot), *buffer = tape_alloc(tape, n * sizeof *buffer);
+    real *d_sharpness = dot->sharpness ? tape_gradient(tape, dot->sharpness) : NULL;
     for (int h = 0; h < dot->heads; h++)
         for (int r = 0; r < s->rows; r++) {
             int length = s->length[r], first = s->first[r];
@@ -105,8 +106,7 @@ void op_score_dot_backward(Tape *tape, const Node *node) {
                 kern->weighted_sum(length, size, stride, d_scores, tensor_row(keys, first) + h * size,
                                    buffer);
                 if (query->grad) kern->axpy(n, factor, buffer, tensor_grad_row(query, r) + h * size);
-                if (dot->sharpness)
-                    tape->grads[dot->sharpness->offset] += dot->scale * kern->dot(n, q, buffer);
+                if (d_sharpness) *d_sharpness += dot->scale * kern->dot(n, q, buffer);
             }
             if (keys->grad) {
                 kern->scale(n, factor, q, buffer);

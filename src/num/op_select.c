@@ -3,6 +3,7 @@
 #include <string.h>
 #include "num/kern.h"
 #include "num/op_table.h"
+#include "num/product.h"
 
 static void copy_rows(const real *from, size_t n, const int *index, int rows, real *to) {
     for (int r = 0; r < rows; r++, to += n) {
@@ -32,14 +33,35 @@ Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows) {
         tape, (Node){.op = OP_GATHER, .in = {x}, .out = tape_tensor(tape, rows, x->columns), .data = index});
 }
 
-/* The table is an input like any other: its gradient is the tape's gradient block. */
-void op_embedding_forward(Tape *tape, const Node *node) { op_gather_forward(tape, node); }
-void op_embedding_backward(Tape *tape, const Node *node) { op_gather_backward(tape, node); }
+typedef struct {
+    const Param *table;
+    const int *ids;
+} Lookup;
+
+void op_embedding_forward(Tape *tape, const Node *node) {
+    const Lookup *l = node->data;
+    const Tensor *y = node->out;
+    copy_rows(param_data(tape->params, l->table), (size_t)y->columns, l->ids, y->rows, y->data);
+}
+void op_embedding_backward(Tape *tape, const Node *node) {
+    const Lookup *l = node->data;
+    const Tensor *y = node->out;
+    if (tape->grads)
+        add_rows(y->grad, (size_t)y->columns, l->ids, y->rows, tape->grads + l->table->offset);
+    else
+        product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_LOOKUP,
+                                                      .weight = l->table,
+                                                      .dy = y->grad,
+                                                      .rows = y->rows,
+                                                      .outputs = y->columns,
+                                                      .stride = y->columns,
+                                                      .ids = l->ids});
+}
 Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows) {
-    return tape_run(tape, (Node){.op = OP_EMBEDDING,
-                                 .in = {tape_param(tape, table)},
-                                 .out = tape_tensor(tape, rows, table->columns),
-                                 .data = ids});
+    Lookup *l = tape_alloc(tape, sizeof *l);
+    *l = (Lookup){table, ids};
+    return tape_run(tape,
+                    (Node){.op = OP_EMBEDDING, .out = tape_tensor(tape, rows, table->columns), .data = l});
 }
 
 void op_concat_forward(Tape *tape, const Node *node) {

@@ -15,13 +15,18 @@ void params_free(ParamSet *params) {
     for (int i = 0; i < params->count; i++) {
         Param *p = params->items[i];
         mem_free(p->name);
-        mem_free(p->packed);
-        mem_free(p->packed_transpose);
+        if (!params->packed) {
+            mem_free(p->packed);
+            mem_free(p->packed_transpose);
+        }
         mem_free(p);
     }
     mem_free(params->items);
     strlist_free(&params->names);
+    for (size_t i = 0; i < params->kept_count; i++) mem_free(params->kept[i]);
+    mem_free(params->kept);
     mem_free(params->data);
+    mem_free(params->packed);
     mem_free(params);
 }
 
@@ -32,14 +37,14 @@ Param *params_add(ParamSet *params, const char *name, int rows, int columns, Ini
     *p = (Param){.name = mem_strdup(name),
                  .rows = rows,
                  .columns = columns,
+                 .index = params->count,
                  .offset = params->size,
                  .init = init,
                  .scale = scale,
                  .packing = packing};
     MEM_GROW(params->items, params->capacity, (size_t)params->count + 1);
     params->items[params->count++] = p;
-    size_t size = (size_t)rows * (size_t)columns;
-    params->size += (size + 15) / 16 * 16;
+    params->size += (param_size(p) + 15) / 16 * 16;
     return p;
 }
 
@@ -48,10 +53,49 @@ const char *params_keep_name(ParamSet *params, const char *name) {
     return params->names.items[params->names.count - 1];
 }
 
+real *params_keep_numbers(ParamSet *params, size_t count) {
+    real *numbers = mem_alloc(count, sizeof *numbers);
+    MEM_GROW(params->kept, params->kept_capacity, params->kept_count + 1);
+    params->kept[params->kept_count++] = numbers;
+    return numbers;
+}
+
 real *params_block(const ParamSet *params) {
     return mem_aligned(params->size ? params->size : 1, sizeof(real));
 }
 void params_allocate(ParamSet *params) { params->data = params_block(params); }
+
+/* The copy that the forward pass uses: its place, and the sizes of the product. NULL: there is none. */
+static void **forward_copy(Param *p, int *K, int *N) {
+    bool output = p->packing == PACK_OUTPUT;
+    *K = output ? p->columns : p->rows;
+    *N = output ? p->rows : p->columns;
+    return output ? &p->packed_transpose : p->packing == PACK_AFFINE ? &p->packed : NULL;
+}
+
+void params_allocate_packed(ParamSet *params, WeightFormat format) {
+    enum { ALIGNMENT = 64 };
+    size_t bytes = 0;
+    int K, N;
+    params->format = format;
+    params->size = 0;
+    for (int i = 0; i < params->count; i++) {
+        Param *p = params->items[i];
+        bool kept = p->packing == PACK_NONE || p->looked_up;
+        p->offset = kept ? params->size : PARAM_ONLY_PACKED;
+        if (kept) params->size += (param_size(p) + 15) / 16 * 16;
+        if (forward_copy(p, &K, &N))
+            bytes += (kern->weights[format].size(K, N) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    params_allocate(params);
+    char *place = params->packed = mem_aligned_unset(bytes ? bytes : 1, 1);
+    for (int i = 0; i < params->count; i++) {
+        void **copy = forward_copy(params->items[i], &K, &N);
+        if (!copy) continue;
+        *copy = place;
+        place += (kern->weights[format].size(K, N) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+}
 
 Param *params_find(const ParamSet *params, const char *name) {
     for (int i = 0; i < params->count; i++)
@@ -92,7 +136,7 @@ void params_initialize(ParamSet *params, uint64_t seed) {
         const Param *p = params->items[i];
         assert(p->init != INIT_FORGET || p->columns % 4 == 0);
         real *data = param_data(params, p);
-        size_t size = (size_t)p->rows * (size_t)p->columns;
+        size_t size = param_size(p);
         Rng rng = rng_new(rng_key(seed, name_hash(p->name), 0, 0));
         for (size_t j = 0; j < size; j++) data[j] = (real)initial_value(p, j, &rng);
     }
@@ -118,6 +162,7 @@ void params_pack_all(ParamSet *params) {
 }
 
 void params_repack(ParamSet *params, WeightFormat format) {
+    assert(!params->packed);
     for (int i = 0; i < params->count; i++) {
         Param *p = params->items[i];
         mem_free(p->packed);
@@ -126,4 +171,18 @@ void params_repack(ParamSet *params, WeightFormat format) {
     }
     params->format = format;
     params_pack_all(params);
+}
+
+void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
+    int K, N;
+    void **copy = forward_copy(p, &K, &N);
+    if (copy) kern->weights[params->format].pack(K, N, numbers, p->packing == PACK_OUTPUT, *copy);
+}
+
+void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {
+    int K, N;
+    void **copy = forward_copy(p, &K, &N);
+    assert(params->format == FORMAT_INT8);
+    (void)params;
+    if (copy) kern->pack_int8(K, N, numbers, scales, p->packing == PACK_OUTPUT, *copy);
 }

@@ -18,15 +18,25 @@ void product_with_weight(const Tape *tape, const Param *weight, bool transposed,
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
                           real *dw);
 
-/* x^T dy, still to be added to a weight's gradient, and the column sums of dy, to its bias's. */
+typedef enum {
+    GRADIENT_PRODUCT, /* x^T dy, for a weight, and the column sums of dy, for its bias */
+    GRADIENT_LOOKUP,  /* row r of dy, for row ids[r] of a table, if that is not negative */
+    GRADIENT_SUM      /* what ops have added up themselves */
+} GradientKind;
+
+/* Still to be added to the gradient of a parameter. */
 struct WeightGradient {
+    GradientKind kind;
     const Param *weight, *bias; /* bias may be NULL */
     bool transposed;            /* weight is stored [outputs, inputs] */
     const real *x, *dy;         /* [rows, inputs], [rows, outputs] */
     int rows, inputs, outputs;
+    int stride;     /* numbers from a row of dy to the next */
+    const int *ids; /* GRADIENT_LOOKUP */
+    real *sum;      /* GRADIENT_SUM */
 };
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient);
-void product_flush_gradients(Tape *tape); /* add all that were put off, and forget them */
+void product_flush_gradients(Tape *tape); /* add all products that were put off, and forget them */
 
 #endif

@@ -18,6 +18,7 @@ static const char *const NAMES[PHASE_COUNT] = {
     [PHASE_REDUCE] = "optimizer, reduce",
     [PHASE_UPDATE] = "optimizer, update",
     [PHASE_PACK] = "optimizer, pack",
+    [PHASE_EXCHANGE] = "exchange of ranks",
     [PHASE_VALIDATION] = "validation",
     [PHASE_SAVING] = "saving",
     [PHASE_WAITING] = "waiting",

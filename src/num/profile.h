@@ -30,6 +30,7 @@ typedef enum {
     PHASE_REDUCE,
     PHASE_UPDATE,
     PHASE_PACK,
+    PHASE_EXCHANGE, /* with other processes, and waiting for them */
     PHASE_VALIDATION,
     PHASE_SAVING,
     PHASE_WAITING, /* for other threads */

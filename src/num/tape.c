@@ -43,6 +43,17 @@ void tape_reset(Tape *tape) {
     tape->sequence = NULL;
 }
 
+void tape_branch(Tape *branch, const Tape *from) {
+    *branch = (Tape){.arena = from->arena,
+                     .record = from->record,
+                     .params = from->params,
+                     .scratch = from->scratch,
+                     .pending = branch->pending,
+                     .pending_capacity = branch->pending_capacity};
+}
+
+void tape_branch_free(Tape *branch) { mem_free(branch->pending); }
+
 void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, bytes ? bytes : 1); }
 
 static Tensor fresh(Tape *tape, int rows, int columns) {
@@ -92,6 +103,16 @@ Tensor *tape_param(Tape *tape, const Param *param) {
     Tensor x = {.data = param_data(tape->params, param), .rows = param->rows, .columns = param->columns};
     if (tape->grads) x.grad = tape->grads + param->offset;
     return keep(tape, x);
+}
+
+real *tape_gradient(Tape *tape, const Param *param) {
+    if (tape->grads) return tape->grads + param->offset;
+    for (size_t i = tape->pending_count; i-- > 0;)
+        if (tape->pending[i].kind == GRADIENT_SUM && tape->pending[i].weight == param)
+            return tape->pending[i].sum;
+    real *sum = arena_alloc_zeroed(tape->arena, (size_t)param->rows * (size_t)param->columns * sizeof *sum);
+    product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_SUM, .weight = param, .sum = sum});
+    return sum;
 }
 
 void tape_sequence_begin(Tape *tape, int total_rows) {
@@ -148,6 +169,6 @@ void tape_backward(Tape *tape) {
     }
     tape->last = NULL;
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    product_flush_gradients(tape);
+    if (tape->grads) product_flush_gradients(tape);
     tape_phase(tape, before);
 }

@@ -10,7 +10,8 @@
  * gradients) is one large product.
  *
  * Weight gradients of affine maps wait for the end of tape_backward, where those of all steps are one
- * product.
+ * product. A tape without a gradient block keeps all that parameters are to get, for whoever adds it later
+ * (gradients.h).
  *
  * Owner   tensors live in the tape's arena until tape_reset; the gradient block belongs to the caller
  * Threads a tape belongs to one thread
@@ -34,11 +35,11 @@ typedef struct Tape {
     bool record;             /* keep nodes and give tensors gradients */
     bool training;           /* dropout is active */
     const ParamSet *params;  /* where parameters are read */
-    real *grads;             /* gradient block of the ParamSet's layout, added to; NULL if not recording */
+    real *grads;             /* gradient block of the ParamSet's layout, added to; NULL: kept for later */
     void *scratch;           /* working memory of products */
     uint64_t dropout_key;    /* seed and update, mixed */
     Node *last;              /* the newest node; each points to the one before it */
-    WeightGradient *pending; /* put off to the end of tape_backward */
+    WeightGradient *pending; /* put off to the end of tape_backward, or kept */
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
     Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
@@ -48,6 +49,10 @@ typedef struct Tape {
 Tape *tape_new(const ParamSet *params, bool record);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape); /* forget all nodes and tensors */
+/* A tape without nodes, on the memory of another one, which must outlive what is on it; for the same thread.
+ * All zeros before the first time; tape_branch_free releases what it has of its own. */
+void tape_branch(Tape *branch, const Tape *from);
+void tape_branch_free(Tape *branch);
 
 /* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
@@ -61,6 +66,8 @@ Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
 /* The same numbers and gradients seen as another shape; rows * columns must agree. */
 Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns);
 Tensor *tape_param(Tape *tape, const Param *param);
+/* Where an op adds to the gradient of a small parameter. What is multiplied or looked up: product.h. */
+real *tape_gradient(Tape *tape, const Param *param);
 void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and indices */
 
 void tape_sequence_begin(Tape *tape, int total_rows);

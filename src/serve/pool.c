@@ -5,7 +5,13 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+#include "base/log.h"
 #include "base/mem.h"
+
+/* Seconds that a thread waits for more texts, for each that it has just answered; it looks after each nap. */
+static const double PATIENCE = 1e-4;
+enum { NAP_NANOSECONDS = 50000 };
 
 /* A model with those who use it: the pool while it is current, and each batch. */
 typedef struct {
@@ -38,11 +44,13 @@ struct Pool {
 static Status served_open(const Pool *pool, Served **served) {
     attn_mt_error error;
     attn_mt_model *model;
-    if (attn_mt_open(&model, pool->paths, (int)pool->options.models->count, pool->options.precision,
-                     &error)) {
-        Status status = error.status == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)error.status;
+    attn_mt_status failed =
+        attn_mt_open(&model, pool->paths, (int)pool->options.models->count, pool->options.precision, &error);
+    if (failed) {
+        Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;
         status_fail(status, "%s", error.message);
-        return error.hint[0] ? status_hint(status, "%s", error.hint) : status;
+        if (error.hint[0]) status_hint(status, "%s", error.hint);
+        return status;
     }
     *served = mem_alloc(1, sizeof **served);
     **served = (Served){model, 1};
@@ -57,6 +65,7 @@ static void served_leave(Pool *pool, Served *served) {
     if (!last) return;
     attn_mt_close(served->model);
     mem_free(served);
+    mem_return_freed(); /* threads may have put what they keep between the weights */
 }
 
 Status pool_reload(Pool *pool) {
@@ -141,6 +150,7 @@ static void batch_translate(const Pool *pool, const Batch *batch, int first, int
     attn_mt_result *result;
     attn_mt_status status =
         attn_mt_translate(batch->served->model, batch->texts + first, count, &options, &result, NULL);
+    /* NOANALYZE(malloc-leak): after the loop of set_result gcc knows only the last text that has it */
     SharedResult *shared = status == ATTN_MT_OK ? malloc(sizeof *shared) : NULL;
     if (status == ATTN_MT_OK && !shared) status = ATTN_MT_MEMORY;
     if (shared) {
@@ -166,19 +176,35 @@ static void batch_finish(Pool *pool, const Batch *batch) {
     served_leave(pool, batch->served);
 }
 
+/* Who was just answered often asks again at once: wait a moment until as many texts are there as would be if
+ * all did, so that they are translated together. Under the lock. */
+static void await_more(Pool *pool, int answered, int wanted) {
+    if (wanted > pool->options.batch) wanted = pool->options.batch;
+    if (wanted <= 1 || pool->idle > 1) return; /* nothing to put together, or somebody else to take it */
+    double until = clock_seconds() + PATIENCE * answered;
+    while (pool->figures.waiting < wanted && !pool->stop && clock_seconds() < until) {
+        pthread_mutex_unlock(&pool->lock);
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NANOSECONDS}, NULL);
+        pthread_mutex_lock(&pool->lock);
+    }
+}
+
 static void *pool_thread(void *context) {
     Pool *pool = context;
     Batch batch = {.places = mem_alloc((size_t)pool->options.batch, sizeof *batch.places),
                    .texts = mem_alloc((size_t)pool->options.batch, sizeof *batch.texts)};
+    int wanted = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
+        await_more(pool, batch.count, wanted);
         while (!pool->first && !pool->stop) pthread_cond_wait(&pool->work, &pool->lock);
         pool->idle--;
         if (!pool->first) break;
         batch_take(pool, &batch);
         pthread_mutex_unlock(&pool->lock);
         batch_translate(pool, &batch, 0, batch.count);
+        wanted = pool_figures(pool).waiting + batch.count;
         batch_finish(pool, &batch);
         pthread_mutex_lock(&pool->lock);
     }

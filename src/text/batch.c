@@ -26,30 +26,68 @@ static int longer_first(const void *a, const void *b) { return shorter_first(b, 
 /* What one pair takes of a batch's size. */
 static int cost(const Item *item, BatchUnit unit) { return unit == BATCH_TOKENS ? item->target + 1 : 1; }
 
-static Item *shuffled_items(const Corpus *corpus, uint64_t seed, int epoch) {
+enum { TASK_ITEMS = 1 << 16 };
+
+typedef struct {
+    const Corpus *corpus;
+    const int *order;
+    Item *items;
+} Filling;
+
+/* Lengths from all over the corpus: mostly waiting for memory, so all threads wait at once. */
+static void fill_items(void *context, int task, int thread) {
+    const Filling *filling = context;
+    const Corpus *corpus = filling->corpus;
+    int first = task * TASK_ITEMS, left = corpus->count - first;
+    (void)thread;
+    for (int i = first; i < first + (left < TASK_ITEMS ? left : TASK_ITEMS); i++) {
+        int pair = filling->order[i];
+        filling->items[i] =
+            (Item){pair, corpus_source_length(corpus, pair), corpus_target_length(corpus, pair), i};
+    }
+}
+
+static Item *shuffled_items(const Corpus *corpus, uint64_t seed, int epoch, Workers *workers) {
     int *order = mem_alloc((size_t)corpus->count + 1, sizeof *order);
     for (int i = 0; i < corpus->count; i++) order[i] = i;
     Rng rng = rng_new(rng_key(seed, (uint64_t)epoch, STREAM_PAIRS, 0));
     rng_shuffle(&rng, order, (size_t)corpus->count);
-    Item *items = mem_alloc((size_t)corpus->count + 1, sizeof *items);
-    for (int i = 0; i < corpus->count; i++)
-        items[i] = (Item){order[i], corpus_source(corpus, order[i]).length,
-                          corpus_target(corpus, order[i]).length, i};
+    Filling filling = {corpus, order, mem_alloc((size_t)corpus->count + 1, sizeof *filling.items)};
+    workers_run(workers, (int)(((unsigned)corpus->count + TASK_ITEMS - 1) / TASK_ITEMS), fill_items,
+                &filling);
     mem_free(order);
-    return items;
+    return filling.items;
 }
 
-/* Sort each window, every other one downwards: where two windows meet, and share a batch, lengths are
- * alike. */
-static void sort_windows(Item *items, int count, BatchUnit unit, long long window_cost) {
-    bool down = false;
-    for (int start = 0, end; start < count; start = end, down = !down) {
+typedef struct {
+    Item *items;
+    int *start; /* [windows + 1] */
+} Windows;
+
+/* Every other window downwards: where two meet, and share a batch, lengths are alike. */
+static void sort_window(void *context, int task, int thread) {
+    const Windows *windows = context;
+    const int *start = windows->start + task;
+    (void)thread;
+    qsort(windows->items + start[0], (size_t)(start[1] - start[0]), sizeof *windows->items,
+          task % 2 ? longer_first : shorter_first);
+}
+
+static void sort_windows(Item *items, int count, BatchUnit unit, long long window_cost, Workers *workers) {
+    Windows windows = {items, NULL};
+    size_t capacity = 0;
+    int found = 0;
+    for (int start = 0, end; start < count; start = end) {
         long long sum = 0;
         for (end = start; end < count && (end == start || sum + cost(&items[end], unit) <= window_cost);
              end++)
             sum += cost(&items[end], unit);
-        qsort(items + start, (size_t)(end - start), sizeof *items, down ? longer_first : shorter_first);
+        MEM_GROW(windows.start, capacity, (size_t)found + 2);
+        windows.start[found++] = start;
+        windows.start[found] = end;
     }
+    workers_run(workers, found, sort_window, &windows);
+    mem_free(windows.start);
 }
 
 /* Cut the sorted items into batches: plan->start, and plan->count of them. */
@@ -90,12 +128,12 @@ static void shuffle_batches(BatchPlan *plan, const Item *items, int count, uint6
 }
 
 BatchPlan *batch_plan_new(const Corpus *corpus, BatchUnit unit, int size, int window, uint64_t seed,
-                          int epoch) {
+                          int epoch, Workers *workers) {
     assert(size > 0);
     BatchPlan *plan = mem_alloc(1, sizeof *plan);
     plan->pairs = mem_alloc((size_t)corpus->count + 1, sizeof *plan->pairs);
-    Item *items = shuffled_items(corpus, seed, epoch);
-    sort_windows(items, corpus->count, unit, (long long)size * (window > 1 ? window : 1));
+    Item *items = shuffled_items(corpus, seed, epoch, workers);
+    sort_windows(items, corpus->count, unit, (long long)size * (window > 1 ? window : 1), workers);
     cut_batches(plan, items, corpus->count, unit, size);
     shuffle_batches(plan, items, corpus->count, seed, epoch);
     mem_free(items);

@@ -21,7 +21,7 @@ typedef struct {
 } BatchPlan;
 
 BatchPlan *batch_plan_new(const Corpus *corpus, BatchUnit unit, int size, int window, uint64_t seed,
-                          int epoch);
+                          int epoch, Workers *workers);
 void batch_plan_free(BatchPlan *plan);
 
 #endif

@@ -12,6 +12,7 @@ enum { NONE = -1 };
 
 typedef struct {
     int left, right;
+    int made; /* NONE if it is never applied */
 } Merge;
 
 typedef struct {
@@ -108,7 +109,7 @@ bool bpe_mergeable(StrView left, StrView right) {
 
 void bpe_add(Bpe *bpe, StrView left, StrView right) {
     int rank = (int)bpe->count;
-    Merge merge = {intern(bpe, left), intern(bpe, right)};
+    Merge merge = {intern(bpe, left), intern(bpe, right), NONE};
     MEM_GROW(bpe->merges, bpe->merges_capacity, bpe->count + 1);
     bpe->merges[bpe->count++] = merge;
     if (!bpe_mergeable(left, right)) return;
@@ -118,6 +119,7 @@ void bpe_add(Bpe *bpe, StrView left, StrView right) {
     strbuf_add(&joined, hashmap_key(bpe->symbols, (size_t)merge.right));
     int made = intern(bpe, strbuf_view(&joined));
     if (bpe->made_by[made] == NONE) bpe->made_by[made] = rank;
+    bpe->merges[rank].made = made;
     strbuf_free(&joined);
 }
 
@@ -189,14 +191,8 @@ static size_t split_units(Bpe *bpe, StrView word) {
 
 /* Replace the symbol at `at` and the one after it by what merge `rank` makes of them. */
 static void merge_at(Bpe *bpe, int rank, int at) {
-    Merge merge = bpe->merges[rank];
-    StrView left = hashmap_key(bpe->symbols, (size_t)merge.left);
-    StrView right = hashmap_key(bpe->symbols, (size_t)merge.right);
-    char joined[BPE_SYMBOL_BYTES];
-    memcpy(joined, left.data, left.length);
-    memcpy(joined + left.length, right.data, right.length);
     int gone = bpe->next[at], after = bpe->next[gone];
-    bpe->symbol[at] = (int)hashmap_get(bpe->symbols, (StrView){joined, left.length + right.length}, NONE);
+    bpe->symbol[at] = bpe->merges[rank].made;
     bpe->symbol[gone] = NONE;
     bpe->next[at] = after;
     if (after != NONE) bpe->previous[after] = at;

@@ -1,18 +1,93 @@
-/* corpus.c - see corpus.h. */
+/* corpus.c - see corpus.h. Learning is in corpus_learn.c. */
 #include "text/corpus.h"
 
 #include <limits.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "text/pair_blocks.h"
 
-/* ---- reading ---- */
+/* ---- one side ------------------------------------------------------------------------------------------ */
+
+enum { NARROW_IDS = 1 << 16 };
+
+typedef struct {
+    CorpusSide *side;
+    size_t tokens, capacity; /* in the side's ids, and space for them */
+    size_t starts;           /* space for them */
+} SideBuilder;
+
+static SideBuilder side_begin(CorpusSide *side, const Segmenter *segmenter) {
+    side->wide = vocab_size(segmenter_vocab(segmenter)) > NARROW_IDS;
+    return (SideBuilder){.side = side};
+}
+
+static size_t id_size(const CorpusSide *side) { return side->wide ? sizeof(uint32_t) : sizeof(uint16_t); }
+
+/* Sentences behind the `count` that are there; `length`: of each. */
+static void side_add(SideBuilder *builder, int count, const IdList *ids, const int *length, int sentences) {
+    CorpusSide *side = builder->side;
+    side->ids = mem_grow(side->ids, &builder->capacity, builder->tokens + ids->count + 1, id_size(side));
+    MEM_GROW(side->start, builder->starts, (size_t)count + (size_t)sentences + 1);
+    uint32_t *wide = (uint32_t *)side->ids + builder->tokens;
+    uint16_t *narrow = (uint16_t *)side->ids + builder->tokens;
+    for (size_t i = 0; i < ids->count; i++) {
+        if (side->wide)
+            wide[i] = (uint32_t)ids->ids[i];
+        else
+            narrow[i] = (uint16_t)ids->ids[i];
+    }
+    side->start[count] = builder->tokens;
+    for (int i = 0; i < sentences; i++)
+        side->start[count + i + 1] = side->start[count + i] + (size_t)length[i];
+    builder->tokens += ids->count;
+}
+
+/* Give back what growing by halves took too much. */
+static void side_end(SideBuilder *builder, int count) {
+    CorpusSide *side = builder->side;
+    side->ids = mem_realloc(side->ids, builder->tokens + 1, id_size(side));
+    side->start = mem_realloc(side->start, (size_t)count + 1, sizeof *side->start);
+}
+
+static Tokens side_tokens(const CorpusSide *side, int pair, int *room) {
+    size_t start = side->start[pair];
+    int length = (int)(side->start[pair + 1] - start);
+    for (int i = 0; i < length; i++)
+        room[i] = side->wide ? (int)((const uint32_t *)side->ids)[start + (size_t)i]
+                             : ((const uint16_t *)side->ids)[start + (size_t)i];
+    return (Tokens){room, length};
+}
+
+Tokens corpus_source(const Corpus *corpus, int pair, int *room) {
+    return side_tokens(&corpus->source, pair, room);
+}
+
+Tokens corpus_target(const Corpus *corpus, int pair, int *room) {
+    return side_tokens(&corpus->target, pair, room);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* What becomes of a block of pairs. */
+typedef struct {
+    IdList source, target;
+    int count; /* pairs that are kept */
+    int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
+    long too_long, without_tokens;
+} Encoded;
 
 typedef struct {
     Corpus *corpus;
-    size_t source_capacity, target_capacity; /* of the start arrays */
+    SideBuilder source, target;
+    const DataOptions *filter; /* or NULL */
+    bool keep_text;
+    Segmenter **source_view, **target_view; /* [threads] */
+    Encoded *encoded;                       /* [PAIR_SLOTS] */
+    Sha256 hash;
     long without_tokens;
-} Builder;
+} Reading;
 
 static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
     size_t longer = source > target ? source : target, shorter = source > target ? target : source;
@@ -20,107 +95,138 @@ static bool is_too_long(size_t source, size_t target, const DataOptions *options
     return options->max_ratio > 0 && (double)longer > options->max_ratio * (double)shorter;
 }
 
-/* Encode a pair at the end of the corpus; take it off again if it is not wanted. Returns whether it
- * stayed. */
-static bool add_pair(Builder *builder, Segmenter *source, Segmenter *target, StrView source_line,
-                     StrView target_line, const DataOptions *filter) {
-    Corpus *corpus = builder->corpus;
-    size_t source_start = corpus->source.count, target_start = corpus->target.count;
-    segmenter_encode(source, source_line, &corpus->source);
-    segmenter_encode(target, target_line, &corpus->target);
-    size_t source_length = corpus->source.count - source_start,
-           target_length = corpus->target.count - target_start;
+/* Encode a pair behind those of its block; take it off again if it is not wanted. */
+static void encode_pair(const Reading *reading, const PairBlock *block, int pair, Encoded *out, int thread) {
+    size_t source_start = out->source.count, target_start = out->target.count;
+    segmenter_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
+    segmenter_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
+    size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
     bool empty = source_length == 0 || target_length == 0;
-    bool too_long = !empty && filter && is_too_long(source_length, target_length, filter);
-    builder->without_tokens += empty;
-    corpus->too_long += too_long;
+    bool too_long = !empty && reading->filter && is_too_long(source_length, target_length, reading->filter);
+    out->without_tokens += empty;
+    out->too_long += too_long;
     if (empty || too_long) {
-        corpus->source.count = source_start;
-        corpus->target.count = target_start;
-        return false;
+        out->source.count = source_start;
+        out->target.count = target_start;
+        return;
     }
-    corpus->count++;
-    size_t count = (size_t)corpus->count;
-    MEM_GROW(corpus->source_start, builder->source_capacity, count + 1);
-    MEM_GROW(corpus->target_start, builder->target_capacity, count + 1);
-    corpus->source_start[count - 1] = source_start;
-    corpus->target_start[count - 1] = target_start;
-    corpus->source_start[count] = corpus->source.count;
-    corpus->target_start[count] = corpus->target.count;
-    return true;
+    out->pair[out->count] = pair;
+    out->source_length[out->count] = (int)source_length;
+    out->target_length[out->count++] = (int)target_length;
 }
 
-static void hash_pair(Sha256 *hash, StrView source, StrView target) {
-    sha256_add(hash, source.data, source.length);
-    sha256_add(hash, "\t", 1);
-    sha256_add(hash, target.data, target.length);
-    sha256_add(hash, "\n", 1);
+static void encode_block(void *context, const PairBlock *block, int thread) {
+    const Reading *reading = context;
+    Encoded *out = &reading->encoded[block->slot];
+    out->source.count = out->target.count = 0;
+    out->too_long = out->without_tokens = 0;
+    out->count = 0;
+    for (int pair = 0; pair < block->count; pair++) encode_pair(reading, block, pair, out, thread);
 }
 
-static Status read_pairs(Builder *builder, PairReader *reader, const DataOptions *options, Segmenter *source,
-                         Segmenter *target, bool filter, bool keep_text) {
-    Corpus *corpus = builder->corpus;
-    Sha256 hash;
-    sha256_begin(&hash);
-    for (;;) {
-        StrView source_line, target_line;
-        bool more;
-        if (filter && options->limit > 0 && pair_reader_count(reader) >= options->limit) break;
-        TRY(pair_reader_next(reader, &source_line, &target_line, &more));
-        if (!more) break;
-        if (corpus->count == INT_MAX - 1)
-            return status_fail(STATUS_DATA, "more than %d sentence pairs", INT_MAX - 1);
-        hash_pair(&hash, source_line, target_line);
-        if (!add_pair(builder, source, target, source_line, target_line, filter ? options : NULL) ||
-            !keep_text)
-            continue;
-        strlist_add(&corpus->source_text, source_line);
-        strlist_add(&corpus->target_text, target_line);
+static Status collect_block(void *context, const PairBlock *block) {
+    Reading *reading = context;
+    Corpus *corpus = reading->corpus;
+    const Encoded *in = &reading->encoded[block->slot];
+    if (corpus->count >= INT_MAX - PAIR_BLOCK)
+        return status_fail(STATUS_DATA, "more than %d sentence pairs", INT_MAX - PAIR_BLOCK);
+    sha256_add(&reading->hash, block->text.data, block->text.length);
+    side_add(&reading->source, corpus->count, &in->source, in->source_length, in->count);
+    side_add(&reading->target, corpus->count, &in->target, in->target_length, in->count);
+    for (int i = 0; i < in->count && reading->keep_text; i++) {
+        strlist_add(&corpus->source_text, pair_block_source(block, in->pair[i]));
+        strlist_add(&corpus->target_text, pair_block_target(block, in->pair[i]));
     }
-    sha256_end(&hash, corpus->sha256);
-    if (corpus->count > 0) return STATUS_OK;
-    status_fail(STATUS_DATA, "none of %ld sentence pairs is left after filtering", pair_reader_count(reader));
+    corpus->count += in->count;
+    corpus->too_long += in->too_long;
+    reading->without_tokens += in->without_tokens;
+    return STATUS_OK;
+}
+
+static Status fail_empty(long pairs) {
+    status_fail(STATUS_DATA, "none of %ld sentence pairs is left after filtering", pairs);
     return status_hint(STATUS_DATA, "raise data.max_length or data.max_ratio");
 }
 
-static void warn(const PairReader *reader, long without_tokens) {
-    StrBuf report = {0};
-    pair_reader_report(reader, &report);
-    StrView line, rest = strbuf_view(&report);
+static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {
+    Corpus *corpus = reading->corpus;
+    PairWork work = {.doing = "reading",
+                     .limit = reading->filter ? reading->filter->limit : 0,
+                     .context = reading,
+                     .work = encode_block,
+                     .collect = collect_block};
+    TRY(pair_blocks_run(reader, workers, &work));
+    if (corpus->count == 0) return fail_empty(pair_reader_count(reader));
+    sha256_end(&reading->hash, corpus->sha256);
+    side_end(&reading->source, corpus->count);
+    side_end(&reading->target, corpus->count);
+    return STATUS_OK;
+}
+
+static void report(Corpus *corpus, const PairReader *reader, long without_tokens) {
+    pair_reader_report(reader, &corpus->report);
+    if (without_tokens > 0)
+        strbuf_format(&corpus->report, "dropped %ld pairs with a side without any token\n", without_tokens);
+}
+
+void corpus_warn(const Corpus *corpus) {
+    StrView line, rest = strbuf_view(&corpus->report);
     while (sv_next(&rest, '\n', &line))
         if (line.length > 0) log_warn("%.*s", SV_ARG(line));
-    if (without_tokens > 0) log_warn("dropped %ld pairs with a side without any token", without_tokens);
-    strbuf_free(&report);
 }
 
-/* Give back what growing by halves took too much. */
-static void trim(IdList *list) {
-    if (list->count == 0) return;
-    list->ids = mem_realloc(list->ids, list->count, sizeof *list->ids);
-    list->capacity = list->count;
-}
-
-static PairPart part_of(const DataOptions *options, bool training) {
+PairPart corpus_part(const DataOptions *options, bool training) {
     if (options->held_out <= 0 || options->valid.count > 0) return PAIRS_ALL;
     return training ? PAIRS_NOT_HELD_OUT : PAIRS_HELD_OUT;
 }
 
+/* With a view of both segmenters for each thread. */
+static void reading_begin(Reading *reading, Segmenter *source, Segmenter *target, int threads) {
+    size_t n = (size_t)threads;
+    reading->source = side_begin(&reading->corpus->source, source);
+    reading->target = side_begin(&reading->corpus->target, target);
+    reading->encoded = mem_alloc(PAIR_SLOTS, sizeof *reading->encoded);
+    reading->source_view = mem_alloc(n, sizeof *reading->source_view);
+    reading->target_view = mem_alloc(n, sizeof *reading->target_view);
+    for (int i = 0; i < threads; i++) {
+        reading->source_view[i] = segmenter_view(source);
+        reading->target_view[i] =
+            target == source ? segmenter_retain(reading->source_view[i]) : segmenter_view(target);
+    }
+    sha256_begin(&reading->hash);
+}
+
+static void reading_end(Reading *reading, int threads) {
+    for (int i = 0; i < threads; i++) {
+        segmenter_free(reading->source_view[i]);
+        segmenter_free(reading->target_view[i]);
+    }
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) {
+        id_list_free(&reading->encoded[slot].source);
+        id_list_free(&reading->encoded[slot].target);
+    }
+    mem_free(reading->source_view);
+    mem_free(reading->target_view);
+    mem_free(reading->encoded);
+}
+
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
-                   Segmenter *target, bool filter, bool keep_text) {
+                   Segmenter *target, bool filter, bool keep_text, Workers *workers) {
     *corpus = (Corpus){0};
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, options));
-    pair_reader_take(reader, part_of(options, filter));
-    Builder builder = {.corpus = corpus};
-    Status status = read_pairs(&builder, reader, options, source, target, filter, keep_text);
-    if (status == STATUS_OK) {
-        if (part_of(options, filter) != PAIRS_HELD_OUT) warn(reader, builder.without_tokens);
-        trim(&corpus->source);
-        trim(&corpus->target);
-    } else {
-        corpus_free(corpus);
-    }
+    PairPart part = corpus_part(options, filter);
+    pair_reader_take(reader, part);
+    Reading reading = {.corpus = corpus, .filter = filter ? options : NULL, .keep_text = keep_text};
+    reading_begin(&reading, source, target, workers_count(workers));
+    Status status = read_pairs(&reading, reader, workers);
+    reading_end(&reading, workers_count(workers));
+    if (status == STATUS_OK && part != PAIRS_HELD_OUT) report(corpus, reader, reading.without_tokens);
     pair_reader_close(reader);
+    if (status == STATUS_OK)
+        corpus_warn(corpus);
+    else
+        corpus_free(corpus);
     return status;
 }
 
@@ -128,101 +234,91 @@ Corpus corpus_swapped(const Corpus *c) {
     Corpus other = *c;
     other.source = c->target;
     other.target = c->source;
-    other.source_start = c->target_start;
-    other.target_start = c->source_start;
     other.source_text = c->target_text;
     other.target_text = c->source_text;
     return other;
 }
 
-/* ---- BPE-dropout ---- */
-
-enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
-
-static void resegment(IdList *ids, size_t *start, const StrList *texts, Segmenter *segmenter, double dropout,
-                      uint64_t key) {
-    if (dropout <= 0) return;
-    ids->count = 0;
-    for (size_t pair = 0; pair < texts->count; pair++) {
-        Rng rng = rng_new(rng_key(key, pair, 0, 0));
-        segmenter_encode_dropout(segmenter, sv(texts->items[pair]), dropout, &rng, ids);
-        start[pair + 1] = ids->count;
-    }
-}
-
-void corpus_resegment(Corpus *c, Segmenter *source, double source_dropout, Segmenter *target,
-                      double target_dropout, uint64_t seed, int epoch) {
-    resegment(&c->source, c->source_start, &c->source_text, source, source_dropout,
-              rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0));
-    resegment(&c->target, c->target_start, &c->target_text, target, target_dropout,
-              rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0));
-}
-
 void corpus_free(Corpus *corpus) {
-    id_list_free(&corpus->source);
-    id_list_free(&corpus->target);
-    mem_free(corpus->source_start);
-    mem_free(corpus->target_start);
+    mem_free(corpus->source.ids);
+    mem_free(corpus->target.ids);
+    mem_free(corpus->source.start);
+    mem_free(corpus->target.start);
     strlist_free(&corpus->source_text);
     strlist_free(&corpus->target_text);
+    strbuf_free(&corpus->report);
     *corpus = (Corpus){0};
 }
 
-/* ---- learning ---- */
+/* ---- BPE-dropout --------------------------------------------------------------------------------------- */
 
+enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
+
+/* PAIR_SLOTS blocks of sentences at a time. */
 typedef struct {
-    PairReader *reader;
-    bool source, target; /* which sides to give */
-    int limit;
-    StrView waiting; /* the target of a pair whose source was just given */
-    bool has_waiting;
-} SideLines;
+    const StrList *texts;
+    Segmenter **view; /* [threads] */
+    double dropout;
+    uint64_t key;
+    size_t first; /* sentence of the first block */
+    IdList *ids;  /* [PAIR_SLOTS] */
+    int (*length)[PAIR_BLOCK];
+} Recut;
 
-static Status next_side(void *context, StrView *line, bool *more) {
-    SideLines *sides = context;
-    *more = true;
-    if (sides->has_waiting) {
-        *line = sides->waiting;
-        sides->has_waiting = false;
-        return STATUS_OK;
+static int recut_count(const Recut *recut, int task) {
+    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
+    if (start >= recut->texts->count) return 0;
+    size_t left = recut->texts->count - start;
+    return left < PAIR_BLOCK ? (int)left : PAIR_BLOCK;
+}
+
+static void recut_block(void *context, int task, int thread) {
+    Recut *recut = context;
+    IdList *ids = &recut->ids[task];
+    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
+    ids->count = 0;
+    for (int i = 0; i < recut_count(recut, task); i++) {
+        size_t pair = start + (size_t)i, before = ids->count;
+        Rng rng = rng_new(rng_key(recut->key, pair, 0, 0));
+        segmenter_encode_dropout(recut->view[thread], sv(recut->texts->items[pair]), recut->dropout, &rng,
+                                 ids);
+        recut->length[task][i] = (int)(ids->count - before);
     }
-    StrView source, target;
-    *more = false;
-    if (sides->limit > 0 && pair_reader_count(sides->reader) >= sides->limit) return STATUS_OK;
-    TRY(pair_reader_next(sides->reader, &source, &target, more));
-    *line = sides->source ? source : target;
-    sides->waiting = target;
-    sides->has_waiting = *more && sides->source && sides->target;
-    return STATUS_OK;
 }
 
-static Status learn_side(Segmenter **segmenter, SideLines *sides, const TextOptions *text) {
-    pair_reader_rewind(sides->reader);
-    return segmenter_learn(segmenter, text, next_side, sides);
-}
-
-static Status learn_both(PairReader *reader, const DataOptions *data, const TextOptions *text,
-                         Segmenter **source, Segmenter **target) {
-    SideLines sides = {.reader = reader, .source = true, .target = text->joint, .limit = data->limit};
-    TRY(learn_side(source, &sides, text));
-    if (text->joint) {
-        *target = segmenter_retain(*source);
-        return STATUS_OK;
+static void resegment(CorpusSide *side, const StrList *texts, Segmenter *segmenter, double dropout,
+                      uint64_t key, Workers *workers) {
+    if (dropout <= 0) return;
+    int threads = workers_count(workers);
+    SideBuilder builder = side_begin(side, segmenter);
+    mem_free(side->ids);
+    mem_free(side->start);
+    side->ids = side->start = NULL;
+    Recut recut = {.texts = texts, .dropout = dropout, .key = key};
+    recut.view = mem_alloc((size_t)threads, sizeof *recut.view);
+    recut.ids = mem_alloc(PAIR_SLOTS, sizeof *recut.ids);
+    recut.length = mem_alloc(PAIR_SLOTS, sizeof *recut.length);
+    for (int i = 0; i < threads; i++) recut.view[i] = segmenter_view(segmenter);
+    for (int done = 0; recut.first < texts->count; recut.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
+        workers_run(workers, PAIR_SLOTS, recut_block, &recut);
+        for (int task = 0; task < PAIR_SLOTS; task++) {
+            int count = recut_count(&recut, task);
+            side_add(&builder, done, &recut.ids[task], recut.length[task], count);
+            done += count;
+        }
     }
-    sides.source = false, sides.target = true;
-    return learn_side(target, &sides, text);
+    side_end(&builder, (int)texts->count);
+    for (int i = 0; i < threads; i++) segmenter_free(recut.view[i]);
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) id_list_free(&recut.ids[slot]);
+    mem_free(recut.view);
+    mem_free(recut.ids);
+    mem_free(recut.length);
 }
 
-Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
-                               Segmenter **source, Segmenter **target) {
-    *source = *target = NULL;
-    PairReader *reader;
-    TRY(pair_reader_open(&reader, entries, data));
-    pair_reader_take(reader, part_of(data, true));
-    Status status = learn_both(reader, data, text, source, target);
-    pair_reader_close(reader);
-    if (status == STATUS_OK) return STATUS_OK;
-    segmenter_free(*source);
-    *source = NULL;
-    return status;
+void corpus_resegment(Corpus *c, Segmenter *source, double source_dropout, Segmenter *target,
+                      double target_dropout, uint64_t seed, int epoch, Workers *workers) {
+    resegment(&c->source, &c->source_text, source, source_dropout,
+              rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0), workers);
+    resegment(&c->target, &c->target_text, target, target_dropout,
+              rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0), workers);
 }

@@ -1,6 +1,7 @@
 /* pairs.c - see pairs.h. */
 #include "text/pairs.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include "base/fileio.h"
@@ -58,6 +59,7 @@ struct PairReader {
     StrBuf source_text, target_text; /* repaired */
     Trouble troubles[KINDS];
     long usable, in_other_part;
+    double bytes, bytes_done; /* of all files; of those that were read to their end */
     PairPart part;
     double held_out;
 };
@@ -145,6 +147,18 @@ static Status check_entry(const PairReader *reader, const char *entry) {
     return status;
 }
 
+void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
+    const char *languages[2] = {options->source, options->target};
+    for (size_t i = 0; i < entries->count; i++) {
+        bool pattern = is_pattern(entries->items[i]);
+        for (int side = 0; side < (pattern ? 2 : 1); side++) {
+            char *path = fill_pattern(entries->items[i], languages[side]);
+            strlist_add(files, sv(path));
+            mem_free(path);
+        }
+    }
+}
+
 static Status find_column(const char *columns, const char *language, int *column) {
     StrView rest = sv(columns), name;
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
@@ -161,6 +175,7 @@ static void close_files(PairReader *reader) {
         if (line_reader_returns(files[i]) > 0)
             note(reader, CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
         if (line_reader_marked(files[i])) note(reader, BYTE_ORDER_MARK, 1, 0);
+        reader->bytes_done += (double)line_reader_consumed(files[i]);
         line_reader_close(files[i]);
     }
     reader->first = reader->second = NULL;
@@ -171,14 +186,8 @@ static Status open_files(PairReader *reader) {
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
-    if (status != STATUS_OK)
-        reader->first = NULL;
-    else
-        status = line_reader_open(&reader->second, paths[1]);
-    if (status != STATUS_OK) {
-        if (reader->first) line_reader_close(reader->first);
-        reader->first = reader->second = NULL;
-    }
+    if (status == STATUS_OK) status = line_reader_open(&reader->second, paths[1]);
+    if (status != STATUS_OK) close_files(reader);
     mem_free(paths[0]);
     mem_free(paths[1]);
     return status;
@@ -211,6 +220,10 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     result->held_out = options->held_out;
     for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
     Status status = prepare(result, options);
+    StrList files = {0};
+    pair_files(entries, options, &files);
+    for (size_t i = 0; i < files.count; i++) result->bytes += fmax(0, (double)file_size(files.items[i]));
+    strlist_free(&files);
     if (status == STATUS_OK)
         *reader = result;
     else
@@ -224,6 +237,7 @@ void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
     reader->current = 0;
     reader->usable = reader->in_other_part = 0;
+    reader->bytes_done = 0;
     memset(reader->troubles, 0, sizeof reader->troubles);
 }
 
@@ -240,6 +254,13 @@ void pair_reader_close(PairReader *reader) {
 
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
+double pair_reader_share(const PairReader *reader) {
+    double done = reader->bytes_done;
+    if (reader->first) done += (double)line_reader_consumed(reader->first);
+    if (reader->second) done += (double)line_reader_consumed(reader->second);
+    return reader->bytes > 0 ? fmin(done / reader->bytes, 1) : 1;
+}
+
 long pair_reader_line(const PairReader *reader) {
     return reader->first ? line_reader_number(reader->first) : 0;
 }
@@ -247,7 +268,7 @@ long pair_reader_line(const PairReader *reader) {
 /* ---- lines ---- */
 
 static bool needs_repair(StrView text, bool *nul) {
-    bool has_nul = text.length > 0 && memchr(text.data, 0, text.length);
+    bool has_nul = memchr(text.data, 0, text.length) != NULL;
     *nul |= has_nul;
     return has_nul || !utf8_valid(text);
 }
@@ -362,7 +383,7 @@ static Status fail_unusable(const PairReader *reader) {
     pair_reader_report(reader, &report);
     status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
                 reader->entries.count > 1 ? " and the other files" : "");
-    if (report.length > 0) status_hint(STATUS_DATA, "%.*s", (int)report.length - 1, report.data);
+    status_hint(STATUS_DATA, "%.*s", (int)report.length - 1, report.data);
     strbuf_free(&report);
     return STATUS_DATA;
 }

@@ -28,10 +28,15 @@ typedef struct {
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
     double held_out;       /* share of the training pairs that validates if `valid` is empty */
     int limit;             /* use only the first N training pairs, read no further; 0 = all */
+    char *cache;           /* file that keeps the pairs encoded, "none", or NULL: as training finds best */
+    bool broadcast;        /* of several machines the first one alone reads the data */
 } DataOptions;
 
 /* Whether a pair is held out for validation depends on its source alone, so that no source is in both. */
 typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairPart;
+
+/* The files that the entries stand for, appended. */
+void pair_files(const StrList *entries, const DataOptions *options, StrList *files);
 
 typedef struct PairReader PairReader;
 
@@ -39,9 +44,10 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
 void pair_reader_take(PairReader *reader, PairPart part); /* from now on; all pairs if it is not called */
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
-void pair_reader_rewind(PairReader *reader);      /* counts start again */
-long pair_reader_count(const PairReader *reader); /* usable pairs so far */
-long pair_reader_line(const PairReader *reader);  /* of the pair just read, in its file */
+void pair_reader_rewind(PairReader *reader);        /* counts start again */
+long pair_reader_count(const PairReader *reader);   /* usable pairs so far */
+long pair_reader_line(const PairReader *reader);    /* of the pair just read, in its file */
+double pair_reader_share(const PairReader *reader); /* of the bytes of all files, how many were read */
 /* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);

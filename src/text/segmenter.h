@@ -17,7 +17,9 @@
 #ifndef TEXT_SEGMENTER_H
 #define TEXT_SEGMENTER_H
 
+#include "base/hashmap.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -51,7 +53,14 @@ typedef struct Segmenter Segmenter;
 /* Give lines one after the other: set *more to false at the end. */
 typedef Status (*LineSource)(void *context, StrView *line, bool *more);
 
-/* Learn merges and vocabulary; `lines` is read to its end, once. */
+/* Learn merges and vocabulary: begin, count words, whose text is needed no more after that, and finish. A
+ * segmenter that was begun cuts text, and so do its views; nothing else yet. */
+Status segmenter_begin(Segmenter **segmenter, const TextOptions *options);
+void segmenter_count(Segmenter *segmenter, StrView line, HashMap *words);
+/* The same for words in any order. `progress`: of the merges; may be NULL. */
+Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const HashMap *words,
+                        LogShare *progress);
+/* All three; `lines` is read to its end, once. */
 Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);

@@ -20,16 +20,8 @@ static void add_count(HashMap *counts, StrView key, int64_t count) { *hashmap_sl
 
 static void count_token(void *counts, StrView token) { add_count(counts, token, 1); }
 
-static Status count_tokens(Segmenter *segmenter, LineSource lines, void *context, HashMap *counts) {
-    for (;;) {
-        StrView line = {0};
-        bool more = false;
-        TRY(lines(context, &line, &more));
-        if (!more) break;
-        segmenter_cut(segmenter, line, count_token, counts);
-    }
-    if (hashmap_count(counts) == 0) return status_fail(STATUS_DATA, "no text to learn a vocabulary from");
-    return STATUS_OK;
+void segmenter_count(Segmenter *segmenter, StrView line, HashMap *words) {
+    segmenter_cut(segmenter, line, count_token, words);
 }
 
 /* ---- choosing the vocabulary ---- */
@@ -182,39 +174,60 @@ static Status read_codes(Bpe **bpe, const char *path, BpeMarker fallback) {
     return status;
 }
 
-static Status learn(Segmenter *segmenter, const TextOptions *options, LineSource lines, void *context,
-                    HashMap *words) {
-    bool given = options->bpe_codes && options->bpe_codes[0];
-    BpeMarker marker = (BpeMarker)options->bpe_marker;
-    if (segmenter->tokenizer == TOKENIZER_BPE) {
-        if (given)
-            TRY(read_codes(&segmenter->bpe, options->bpe_codes, marker));
+static bool has_codes(const TextOptions *options) { return options->bpe_codes && options->bpe_codes[0]; }
+
+Status segmenter_begin(Segmenter **segmenter, const TextOptions *options) {
+    Bpe *bpe = NULL;
+    *segmenter = NULL;
+    if (options->tokenizer == TOKENIZER_BPE) { /* its marker decides where text is cut */
+        BpeMarker marker = (BpeMarker)options->bpe_marker;
+        if (has_codes(options))
+            TRY(read_codes(&bpe, options->bpe_codes, marker));
         else
-            segmenter->bpe =
-                bpe_new((BpeMarker)options->bpe_marker); /* its marker decides where text is cut */
+            bpe = bpe_new(marker);
     }
-    TRY(count_tokens(segmenter, lines, context, words));
+    Segmenter *result = *segmenter = segmenter_new();
+    result->tokenizer = (TokenizerKind)options->tokenizer;
+    result->normalize = (NormalForm)options->normalize;
+    result->lowercase = options->lowercase;
+    result->bpe = bpe;
+    return STATUS_OK;
+}
+
+Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const HashMap *words,
+                        LogShare *progress) {
+    if (hashmap_count(words) == 0) return status_fail(STATUS_DATA, "no text to learn a vocabulary from");
     if (segmenter->tokenizer == TOKENIZER_WORD) {
         segmenter->vocab = word_vocab(words, options);
         return STATUS_OK;
     }
-    if (!given) {
+    if (!has_codes(options)) {
         bpe_free(segmenter->bpe);
-        segmenter->bpe = bpe_learn(words, marker, options->bpe_merges, RAREST_PAIR);
+        segmenter->bpe =
+            bpe_learn(words, (BpeMarker)options->bpe_marker, options->bpe_merges, RAREST_PAIR, progress);
     }
     segmenter->vocab = bpe_vocab(segmenter->bpe, words, options);
     return STATUS_OK;
 }
 
+static Status count_lines(Segmenter *segmenter, LineSource lines, void *context, HashMap *words) {
+    for (;;) {
+        StrView line = {0};
+        bool more = false;
+        TRY(lines(context, &line, &more));
+        if (!more) return STATUS_OK;
+        segmenter_count(segmenter, line, words);
+    }
+}
+
 Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context) {
-    Segmenter *result = segmenter_new();
-    result->tokenizer = (TokenizerKind)options->tokenizer;
-    result->normalize = (NormalForm)options->normalize;
-    result->lowercase = options->lowercase;
+    TRY(segmenter_begin(segmenter, options));
     HashMap *words = hashmap_new();
-    Status status = learn(result, options, lines, context, words);
+    Status status = count_lines(*segmenter, lines, context, words);
+    if (status == STATUS_OK) status = segmenter_finish(*segmenter, options, words, NULL);
     hashmap_free(words);
-    *segmenter = status == STATUS_OK ? result : NULL;
-    if (status != STATUS_OK) segmenter_free(result);
+    if (status == STATUS_OK) return STATUS_OK;
+    segmenter_free(*segmenter);
+    *segmenter = NULL;
     return status;
 }

@@ -70,7 +70,6 @@ static Status check_token(const Json *item, int id, StrView *token) {
 
 Status vocab_read_json(Vocab **vocab, const Json *array) {
     *vocab = NULL;
-    if (!array || json_type(array) != JSON_ARRAY) return status_fail(STATUS_DATA, "vocabulary is not a list");
     if (json_count(array) > MOST_TOKENS)
         return status_fail(STATUS_DATA, "vocabulary has %zu tokens, more than %d", json_count(array),
                            MOST_TOKENS);

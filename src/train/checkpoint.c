@@ -16,6 +16,7 @@
 #include "models/safetensors.h"
 #include "num/gemm.h"
 #include "num/kern.h"
+#include "train/comm.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"
@@ -125,7 +126,7 @@ Status checkpoint_load_config(const char *dir, Config *config) {
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
     TRY(check_exists(dir));
     Seq2Seq *model;
-    TRY(modelfile_load(&model, path_in(dir, MODEL_NAME).text, FORMAT_FLOAT32, NULL));
+    TRY(modelfile_load_floats(&model, path_in(dir, MODEL_NAME).text, NULL));
     *source = segmenter_retain(seq2seq_source(model));
     *target = segmenter_retain(seq2seq_target(model));
     seq2seq_free(model);
@@ -205,20 +206,32 @@ Status checkpoint_check_model(const Checkpoint *c) {
 enum { ALWAYS = 15, WORDS = NUMBERS(ONE, ONE) };
 static const unsigned long long COUNTER_LIMIT = 1ull << 62;
 
-static void pack_numbers(const Checkpoint *c, uint64_t word[WORDS]) {
-#define PACK(number) memcpy(word++, &c->number, sizeof c->number);
-    NUMBERS(PACK, PACK)
+typedef struct {
+    const char *name;
+    void *place; /* 64 bits */
+    bool counts;
+} Number;
+
+static void list_numbers(const Checkpoint *c, Number *number) {
+#define REAL(field)    *number++ = (Number){#field, &c->field, false};
+#define COUNTER(field) *number++ = (Number){#field, &c->field, true};
+    NUMBERS(COUNTER, REAL)
 }
 
-static Status unpack_numbers(Checkpoint *c, const uint64_t *word, long long count) {
-    const uint64_t *end = word + count;
-#define REAL(number)                                                                                         \
-    if (word < end) memcpy(&c->number, word++, sizeof c->number);
-#define COUNTER(number)                                                                                      \
-    if (word < end && *word >= COUNTER_LIMIT)                                                                \
-        return status_fail(STATUS_DATA, "the counter '%s' is out of range", #number);                        \
-    REAL(number)
-    NUMBERS(COUNTER, REAL)
+static void pack_numbers(const Checkpoint *c, uint64_t word[WORDS]) {
+    Number numbers[WORDS];
+    list_numbers(c, numbers);
+    for (int i = 0; i < WORDS; i++) memcpy(&word[i], numbers[i].place, sizeof *word);
+}
+
+static Status unpack_numbers(const Checkpoint *c, const uint64_t *word, long long count) {
+    Number numbers[WORDS];
+    list_numbers(c, numbers);
+    for (long long i = 0; i < count; i++) {
+        if (numbers[i].counts && word[i] >= COUNTER_LIMIT)
+            return status_fail(STATUS_DATA, "the counter '%s' is out of range", numbers[i].name);
+        memcpy(numbers[i].place, &word[i], sizeof *word);
+    }
     return STATUS_OK;
 }
 
@@ -227,6 +240,7 @@ static void write_config(const Config *config, StrBuf *out) {
     Config copy = *config;
     OptionTable tables[6];
     copy.data.train = copy.data.valid = (StrList){0};
+    copy.data.cache = NULL;
     config_tables(&copy, tables);
     options_write_json(tables, false, out);
 }
@@ -279,9 +293,10 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* May this option change when a run goes on? Where the data lie, where the run ends and what only people
  * see. */
 static bool may_change(const char *key) {
-    static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
-                                       "train.max_updates",  "train.max_minutes", "train.patience",
-                                       "train.save_minutes", "train.samples",     "train.log_every"};
+    static const char *const FREE[] = {"data.train",        "data.valid",      "data.cache",
+                                       "data.broadcast",    "train.epochs",    "train.max_updates",
+                                       "train.max_minutes", "train.patience",  "train.save_minutes",
+                                       "train.samples",     "train.log_every", "train.comm_timeout"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;
@@ -390,4 +405,17 @@ Status checkpoint_load_state(Checkpoint *c) {
     const Progress *p = c->progress;
     return progress_read(c->progress, path_in(c->dir, "train.jsonl").text,
                          p->tokens ? p->update - 1 : p->update);
+}
+
+void checkpoint_share_state(Checkpoint *c) {
+    if (comm_size() == 1) return;
+    real *blocks[BLOCKS];
+    int count = list_blocks(c, blocks);
+    uint64_t words[WORDS];
+    pack_numbers(c, words);
+    comm_broadcast(words, sizeof words);
+    for (int i = 0; i < count; i++) comm_broadcast(blocks[i], seq2seq_params(c->model)->size * sizeof(real));
+    if (comm_is_root()) return;
+    unpack_numbers(c, words, WORDS);
+    optimizer_repack(c->optimizer);
 }

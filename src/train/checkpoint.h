@@ -52,5 +52,8 @@ Status checkpoint_save_state(const Checkpoint *checkpoint);
  * another in what must not change, or if the data are. Another end of the run may be set; the log says what
  * that means for a linear schedule. */
 Status checkpoint_load_state(Checkpoint *checkpoint);
+/* What rank 0 has loaded goes to all ranks (comm.h): weights, average, moments and counters, but not the
+ * records of validations, which it alone writes. */
+void checkpoint_share_state(Checkpoint *checkpoint);
 
 #endif

@@ -1,18 +1,20 @@
-/* optimizer.c - reduce, clip, Adam, average, repack: each one parallel pass over memory. */
+/* optimizer.c - sum, clip, Adam, average, repack: each one parallel pass over memory. */
 #include "train/optimizer.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
+#include "train/comm.h"
 
 enum { CHUNK = 1 << 15 }; /* numbers: five streams of it fit into the second-level cache */
 
 typedef struct {
     Optimizer *optimizer;
-    real *const *grads;
-    int shards;
-    double *partial; /* sum of squares of each chunk */
+    const SumRest *grads; /* of the shards of this rank */
+    SumRest sum;          /* of all shards, for the chunks of this rank */
+    size_t first, count;  /* these chunks */
+    double *partial;      /* sum of squares of each chunk */
     AdamStep step;
 } Pass;
 
@@ -21,22 +23,25 @@ static size_t chunk_size(const ParamSet *params, size_t first) {
     return params->size - first < CHUNK ? params->size - first : CHUNK;
 }
 
+/* Of the own slice. */
 static void reduce_chunk(void *context, int task, int thread) {
     Pass *pass = context;
-    size_t first = (size_t)task * CHUNK, n = chunk_size(pass->optimizer->params, first);
+    size_t first = ((size_t)task + pass->first) * CHUNK, n = chunk_size(pass->optimizer->params, first);
+    size_t at = first - pass->first * CHUNK;
     (void)thread;
-    for (int s = 1; s < pass->shards; s++) kern->add(n, pass->grads[s] + first, pass->grads[0] + first);
-    pass->partial[task] = kern->sum_squares(n, pass->grads[0] + first);
+    sum_rest(&pass->sum, at, n);
+    pass->partial[task + (int)pass->first] = kern->sum_squares(n, pass->sum.blocks[0] + at);
 }
 
 static void update_chunk(void *context, int task, int thread) {
     Pass *pass = context;
     Optimizer *o = pass->optimizer;
-    size_t first = (size_t)task * CHUNK, n = chunk_size(o->params, first);
+    size_t first = (size_t)task * CHUNK, n = chunk_size(o->params, first), base = pass->first * CHUNK;
     (void)thread;
-    kern->adam(n, o->params->data + first, pass->grads[0] + first, o->m + first, o->v + first,
-               o->average ? o->average + first : NULL, pass->step);
-    for (int s = 0; s < pass->shards; s++) memset(pass->grads[s] + first, 0, n * sizeof(real));
+    if ((size_t)task >= pass->first && (size_t)task < pass->first + pass->count)
+        kern->adam(n, o->params->data + first, pass->sum.blocks[0] + first - base, o->m + first, o->v + first,
+                   o->average ? o->average + first : NULL, pass->step);
+    for (int i = 0; i < pass->grads->count; i++) memset(pass->grads->blocks[i] + first, 0, n * sizeof(real));
 }
 
 static void pack_task(void *context, int task, int thread) {
@@ -54,6 +59,11 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
         o->average = params_block(params);
         memcpy(o->average, params->data, params->size * sizeof(real));
     }
+    int ranks = comm_size(), chunks = (int)chunk_count(params), first;
+    o->slices = mem_alloc((size_t)ranks + 1, sizeof *o->slices);
+    for (int r = 0; r < ranks; r++) comm_share(chunks, r, &first), o->slices[r] = (size_t)first * CHUNK;
+    o->slices[ranks] = params->size;
+    o->ranks = sum_ranks_new(o->slices);
     params->packs_backward = true;
     params->format = FORMAT_BF16X3;
     optimizer_repack(o);
@@ -62,52 +72,86 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
 
 void optimizer_free(Optimizer *o) {
     if (!o) return;
+    sum_ranks_free(o->ranks);
+    mem_free(o->slices);
     mem_free(o->m);
     mem_free(o->v);
     mem_free(o->average);
     mem_free(o);
 }
 
-/* The first parameter with a number in `block` that is not finite, or NULL. */
-static const Param *find_not_finite(const ParamSet *params, const real *block) {
+/* The first parameter with a number that is not finite among those from `first` to `end`, of which `block`
+ * has the first one first; params->count if there is none. */
+static int find_not_finite(const ParamSet *params, const real *block, size_t first, size_t end) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         size_t size = (size_t)p->rows * (size_t)p->columns;
-        for (size_t j = 0; j < size; j++)
-            if (!isfinite((double)block[p->offset + j])) return p;
+        for (size_t j = p->offset; j < p->offset + size; j++)
+            if (j >= first && j < end && !isfinite((double)block[j - first])) return i;
     }
-    return NULL;
+    return params->count;
 }
 
 static Status not_finite(const Optimizer *o, const real *grad) {
-    const Param *p = find_not_finite(o->params, grad);
-    if (p)
-        return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %lld", p->name,
-                           o->updates + 1);
+    const size_t *slice = o->slices + comm_rank();
+    int found = find_not_finite(o->params, grad, slice[0], slice[1]);
+    found = (int)-comm_largest(-found);
+    if (found < o->params->count)
+        return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %lld",
+                           o->params->items[found]->name, o->updates + 1);
     return status_fail(STATUS_DIVERGED, "the norm of the gradient is not finite at update %lld",
                        o->updates + 1);
 }
 
 Status optimizer_check(const Optimizer *o) {
-    const Param *p = find_not_finite(o->params, o->params->data);
-    if (!p && o->average) p = find_not_finite(o->params, o->average);
-    if (!p) return STATUS_OK;
-    return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %lld", p->name,
-                       o->updates);
+    size_t size = o->params->size;
+    int found = find_not_finite(o->params, o->params->data, 0, size);
+    if (found == o->params->count && o->average) found = find_not_finite(o->params, o->average, 0, size);
+    if (found == o->params->count) return STATUS_OK;
+    return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %lld",
+                       o->params->items[found]->name, o->updates);
 }
 
-Status optimizer_update(Optimizer *o, real *const *grads, const TrainOptions *options, double learning_rate,
+/* Of blocks of numbers of which each rank has its slice; `unit` is the size of what there is one of in `per`
+ * numbers. */
+static void gather(const Optimizer *o, void *block, size_t unit, size_t per, bool to_all) {
+    int ranks = comm_size();
+    if (ranks == 1) return;
+    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
+    Phase before = profiler_phase(o->profiler, PHASE_EXCHANGE);
+    for (int r = 0; r <= ranks; r++) first[r] = (o->slices[r] + per - 1) / per * unit;
+    (to_all ? comm_gather : comm_gather_root)(block, first);
+    profiler_phase(o->profiler, before);
+    mem_free(first);
+}
+
+void optimizer_collect_average(Optimizer *o) {
+    if (o->average) gather(o, o->average, sizeof(real), 1, true);
+}
+
+void optimizer_collect(Optimizer *o) {
+    optimizer_collect_average(o);
+    gather(o, o->m, sizeof(real), 1, false);
+    gather(o, o->v, sizeof(real), 1, false);
+}
+
+Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *options, double learning_rate,
                         double average_rate, double *norm) {
     int chunks = (int)chunk_count(o->params);
-    Pass pass = {.optimizer = o, .grads = grads, .shards = options->shards};
+    const size_t *slice = o->slices + comm_rank();
+    Pass pass = {.optimizer = o, .grads = grads, .first = slice[0] / CHUNK};
+    pass.count = (slice[1] + CHUNK - 1) / CHUNK - pass.first;
     pass.partial = mem_alloc((size_t)chunks, sizeof *pass.partial);
-    Phase before = profiler_phase(o->profiler, PHASE_REDUCE);
-    workers_run(o->workers, chunks, reduce_chunk, &pass);
+    Phase before = profiler_phase(o->profiler, comm_size() > 1 ? PHASE_EXCHANGE : PHASE_REDUCE);
+    pass.sum = sum_ranks_exchange(o->ranks, grads, o->workers);
+    profiler_phase(o->profiler, PHASE_REDUCE);
+    workers_run(o->workers, (int)pass.count, reduce_chunk, &pass);
+    gather(o, pass.partial, sizeof *pass.partial, CHUNK, true);
     double total = 0;
     for (int c = 0; c < chunks; c++) total += pass.partial[c];
     mem_free(pass.partial);
     *norm = sqrt(total);
-    if (!isfinite(*norm)) return not_finite(o, grads[0]);
+    if (!isfinite(*norm)) return not_finite(o, pass.sum.blocks[0]);
 
     double t = (double)++o->updates;
     bool clipped = options->clip > 0 && *norm > options->clip;
@@ -121,6 +165,7 @@ Status optimizer_update(Optimizer *o, real *const *grads, const TrainOptions *op
                            .average_rate = (real)average_rate};
     profiler_phase(o->profiler, PHASE_UPDATE);
     workers_run(o->workers, chunks, update_chunk, &pass);
+    gather(o, o->params->data, sizeof(real), 1, true);
     profiler_phase(o->profiler, PHASE_PACK);
     optimizer_repack(o);
     profiler_phase(o->profiler, before);

@@ -1,8 +1,9 @@
-/* optimizer.h - from the gradients of the shards to new weights: reduce, clip, Adam, moving average, repack.
+/* optimizer.h - from the gradients of the shards to new weights: sum, clip, Adam, moving average, repack.
  * Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; clipping: Pascanu et al. 2013
  *
  * All passes go over fixed chunks of the parameter block and sum in a fixed order, so the result does not
- * depend on the number of threads. Gradient blocks are zero again afterwards.
+ * depend on the number of threads, nor on that of ranks, which each update a slice. Gradient blocks are zero
+ * again afterwards.
  *
  * Owner   the optimizer owns its blocks; `params` must outlive it
  */
@@ -14,23 +15,30 @@
 #include "models/config.h"
 #include "num/params.h"
 #include "train/profiler.h"
+#include "train/sum_ranks.h"
 
 typedef struct {
     ParamSet *params;
     Workers *workers;
-    real *m, *v;        /* Adam's moments */
-    real *average;      /* moving average of the weights, or NULL */
+    real *m, *v;    /* Adam's moments */
+    real *average;  /* moving average of the weights, or NULL */
+    size_t *slices; /* [ranks + 1] (comm.h): rank r updates weights slices[r] .. slices[r + 1] - 1, and has
+                         * moments and average of these alone, the others' only after optimizer_collect */
+    SumRanks *ranks;
     long long updates;  /* done so far */
     Profiler *profiler; /* told what goes on; NULL after optimizer_new */
 } Optimizer;
 
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average);
 void optimizer_free(Optimizer *optimizer);
-/* Reduce grads[0..options->shards-1] and update, with this learning rate and this rate of the moving average
+/* Sum these gradients and update, with this learning rate and this rate of the moving average
  * (schedule.h). *norm receives the global norm before clipping. STATUS_DIVERGED, with the parameter's name,
  * if a gradient is not finite: no weight is changed then. */
-Status optimizer_update(Optimizer *optimizer, real *const *grads, const TrainOptions *options,
+Status optimizer_update(Optimizer *optimizer, const SumRest *grads, const TrainOptions *options,
                         double learning_rate, double average_rate, double *norm);
+/* Get the average of all ranks; and for rank 0, before it saves, their moments. */
+void optimizer_collect_average(Optimizer *optimizer);
+void optimizer_collect(Optimizer *optimizer);
 /* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: for before saving. */
 Status optimizer_check(const Optimizer *optimizer);
 /* Exchange weights and average, and repack: for validating and saving the average. Call twice to undo. */

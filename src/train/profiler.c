@@ -1,6 +1,8 @@
 /* profiler.c - a profile for each worker, and their sum as a table. */
 #include "train/profiler.h"
 
+#include "train/comm.h"
+
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -17,7 +19,8 @@ struct Profiler {
 
 static void on_task(void *context, int thread, bool busy) {
     Profiler *p = context;
-    profile_enter(&p->seat[thread].profile, busy ? p->phase : PHASE_WAITING);
+    bool alone = workers_count(p->workers) == 1; /* who never waits */
+    profile_enter(&p->seat[thread].profile, busy || alone ? p->phase : PHASE_WAITING);
 }
 
 Profiler *profiler_new(Workers *workers) {
@@ -80,6 +83,7 @@ static const Phase ROWS[PHASE_COUNT] = {
     PHASE_REDUCE,
     PHASE_UPDATE,
     PHASE_PACK,
+    PHASE_EXCHANGE,
     PHASE_VALIDATION,
     PHASE_SAVING,
     PHASE_OTHER,
@@ -103,6 +107,7 @@ void profiler_report(Profiler *p) {
     log_info("  %-24s %10s %8s %9s", "phase", "seconds", "share", "GFLOP/s");
     for (int row = 0; row < PHASE_COUNT; row++) {
         Phase phase = ROWS[row];
+        if (phase == PHASE_EXCHANGE && comm_size() == 1) continue;
         report_row(profile_name(phase), sum.seconds[phase], all, sum.flops[phase]);
         counted += sum.seconds[phase];
         flops += sum.flops[phase];

@@ -32,10 +32,7 @@ void progress_write_json(const ProgressRecord *record, StrBuf *out) {
     const char *separator = "{";
 #define WRITE(field)                                                                                         \
     strbuf_format(out, "%s\"%s\": ", separator, #field);                                                     \
-    if (isfinite((double)record->field))                                                                     \
-        json_write_number(out, (double)record->field);                                                       \
-    else                                                                                                     \
-        strbuf_add(out, SV("null"));                                                                         \
+    json_write_number(out, (double)record->field);                                                           \
     separator = ", ";
     RECORD_FIELDS(WRITE)
 #undef WRITE
@@ -113,16 +110,11 @@ static Status save_text(const char *dir, const char *name, const StrBuf *text) {
     return file_put(path, strbuf_view(text));
 }
 
-static bool uses_dropout(const ModelOptions *model) {
-    return model->dropout_embedding > 0 || model->dropout_layers > 0 || model->dropout_encoder > 0 ||
-           model->dropout_output > 0 || model->dropout_attention > 0 || model->word_dropout > 0;
-}
-
 /* The two losses are not the same quantity: one is the mean over the updates since the last validation, of
  * what training minimizes; the other is of the finished weights, without what only training adds. */
 static void name_losses(const Config *config, StrBuf *train, StrBuf *valid) {
     double smoothing = config->train.label_smoothing;
-    bool dropout = uses_dropout(&config->model), average = config->train.average > 0;
+    bool dropout = config_has_dropout(&config->model), average = config->train.average > 0;
     strbuf_add(train, SV("training loss: mean since the last validation"));
     if (dropout) strbuf_add(train, SV(", with dropout"));
     if (smoothing > 0)

@@ -3,56 +3,91 @@
 
 #include <stdlib.h>
 #include "base/mem.h"
+#include "num/gradients.h"
 #include "num/kern.h"
+#include "train/comm.h"
 
-enum { PIECE_ROWS = 1000 }; /* source and target tokens that a thread has in memory at once, about */
+/* Rows are source and target tokens, with both </s>. */
+enum {
+    PIECE_ROWS = 1000,    /* that a shard has in memory at once, about */
+    ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
+    SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
+    SHORT_ROWS = 120,     /* of a short tape, about, */
+    SHORT_SENTENCES = 4,  /* and at least so many: steps of fewer sentences are slow */
+    TAPES_LEAST = 8,      /* of a batch, if it has enough sentences */
+    TAPES_MOST = 128,     /* of a batch, unless their rows become too many */
+};
+
+/* One short tape: a part of a shard. */
+typedef struct {
+    int batch, leaf;
+    int number, of; /* of the short tapes of its batch */
+    long rows;      /* on average of those */
+    BatchLoss loss;
+} Run;
 
 struct Shards {
     const Seq2Seq *model;
     const Corpus *corpus;
     Workers *workers;
     Profiler *profiler;
-    int count;
-    real **grads;    /* per shard */
-    BatchLoss *loss; /* per shard */
-    Tape **tape;     /* per thread */
+    int count;   /* 0: it follows from each batch */
+    int threads; /* for which short tapes go together */
+    SumTree *sum;
+    Tape **tape; /* per thread */
     const Seq2Seq *const *teachers;
     int teacher_count;
     double teacher_share;
     Tape ***teacher_tape; /* per thread and teacher; NULL: nobody taught so far */
     int teacher_tapes;    /* per thread */
-    /* of the batch being run */
-    const int *pairs; /* longest first */
-    int pair_count;
-    uint64_t seed_update;
+    /* of the update being run */
+    const ShardBatch *batches; /* [batch_count], each longest sentences first */
+    int batch_count;
+    BatchLoss *loss; /* [count, batch_count] */
+    int first_shard; /* of this rank */
     double label_smoothing, scale;
+    /* with short tapes */
+    Run *runs; /* [run_count], shard after shard */
+    size_t run_count, run_capacity;
+    size_t first_run, end_run; /* those that are in memory together */
+    Tape *run_tape;            /* [tape_count], of those, each on the memory of the thread that runs it */
+    size_t tape_count, tape_capacity;
+    Gradients **gradients; /* [leaf_count], and the blocks they are added to, of the leaves of those */
+    real **block;
+    size_t leaf_count, leaf_capacity, block_capacity;
+    int first_leaf;
 };
 
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers) {
     Shards *s = mem_alloc(1, sizeof *s);
     *s = (Shards){.model = model, .corpus = corpus, .workers = workers, .count = count};
-    s->grads = mem_alloc((size_t)count, sizeof *s->grads);
-    s->loss = mem_alloc((size_t)count, sizeof *s->loss);
+    s->threads = workers_count(workers);
+    s->sum = sum_tree_new(seq2seq_params(model)->size);
     s->tape = mem_alloc((size_t)workers_count(workers), sizeof *s->tape);
-    for (int i = 0; i < count; i++) s->grads[i] = params_block(seq2seq_params(model));
     for (int i = 0; i < workers_count(workers); i++) s->tape[i] = tape_new(seq2seq_params(model), true);
     return s;
 }
 
 void shards_free(Shards *s) {
     if (!s) return;
-    for (int i = 0; i < s->count; i++) mem_free(s->grads[i]);
     for (int i = 0; i < workers_count(s->workers); i++) {
         tape_free(s->tape[i]);
         for (int t = 0; t < s->teacher_tapes; t++) tape_free(s->teacher_tape[i][t]);
         if (s->teacher_tape) mem_free(s->teacher_tape[i]);
     }
+    for (size_t i = 0; i < s->tape_count; i++) tape_branch_free(&s->run_tape[i]);
+    for (size_t i = 0; i < s->leaf_count; i++) gradients_free(s->gradients[i]);
+    mem_free(s->gradients);
+    mem_free(s->block);
+    mem_free(s->run_tape);
+    mem_free(s->runs);
     mem_free(s->teacher_tape);
     mem_free(s->tape);
-    mem_free(s->loss);
-    mem_free(s->grads);
+    sum_tree_free(s->sum);
     mem_free(s);
 }
+
+void shards_plan_for(Shards *s, int threads) { s->threads = threads; }
 
 void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
 
@@ -70,12 +105,17 @@ void shards_teach(Shards *s, const Seq2Seq *const *models, int count, double sha
     }
 }
 
-real *const *shards_gradients(const Shards *s) { return s->grads; }
+SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
 
 void batch_loss_add(BatchLoss *sum, BatchLoss part) {
     sum->loss += part.loss;
     sum->likelihood += part.likelihood;
     sum->tokens += part.tokens;
+}
+
+/* With both </s>. */
+static int rows_of(const Corpus *corpus, int pair) {
+    return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
 TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
@@ -84,28 +124,26 @@ TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, in
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
     for (int i = 0; i < count; i++) {
-        source[i] = corpus_source(corpus, pairs[i]);
-        target[i] = corpus_target(corpus, pairs[i]);
+        size_t tokens = (size_t)rows_of(corpus, pairs[i]);
+        int *ids = tape_alloc(tape, tokens * sizeof *ids);
+        source[i] = corpus_source(corpus, pairs[i], ids);
+        target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
         sentence[i] = (uint32_t)pairs[i];
     }
     return (TrainingBatch){count, source, target, sentence, seed_update};
 }
 
-/* ---- one shard ----------------------------------------------------------------------------------------- */
+/* ---- sentences ----------------------------------------------------------------------------------------- */
 
-/* The pairs that a shard gets when all are dealt there and back again, to shards 0 1 2 2 1 0 0 1 ... */
-static int deal(const Shards *s, int shard, int *hand) {
+/* The pairs of a batch that a shard gets when all are dealt there and back again, to shards 0 1 2 2 1 0 0 1
+ * ... */
+static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     int count = 0;
-    for (int round = 0; round * s->count < s->pair_count; round++) {
-        int i = round * s->count + (round % 2 ? s->count - 1 - shard : shard);
-        if (i < s->pair_count) hand[count++] = s->pairs[i];
+    for (int round = 0; round * shards < batch->count; round++) {
+        int i = round * shards + (round % 2 ? shards - 1 - shard : shard);
+        if (i < batch->count) hand[count++] = batch->pairs[i];
     }
     return count;
-}
-
-/* With both </s>. */
-static int rows_of(const Corpus *corpus, int pair) {
-    return corpus_source(corpus, pair).length + corpus_target(corpus, pair).length + 2;
 }
 
 /* The mean of what all teachers predict, on the first one's tape. */
@@ -123,37 +161,212 @@ static const real *predict(const Shards *s, const TrainingBatch *batch, int thre
     return mean;
 }
 
-static BatchLoss run_piece(const Shards *s, Tape *tape, const int *pairs, int count, int thread) {
-    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, s->seed_update);
-    if (s->teacher_count == 0) return seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale);
-    return seq2seq_taught_loss(s->model, tape, &batch, predict(s, &batch, thread), s->teacher_share,
-                               s->label_smoothing, s->scale);
+static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
+                           uint64_t seed_update) {
+    tape->profile = profiler_thread(s->profiler, thread);
+    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
+    BatchLoss loss = s->teacher_count
+                         ? seq2seq_taught_loss(s->model, tape, &batch, predict(s, &batch, thread),
+                                               s->teacher_share, s->label_smoothing, s->scale)
+                         : seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale);
+    tape_backward(tape);
+    return loss;
 }
 
-/* Piece after piece: what they are depends on the sentences alone. */
-static void run_shard(void *context, int task, int thread) {
-    Shards *s = context;
-    Tape *tape = s->tape[thread];
-    tape->grads = s->grads[task];
-    tape->profile = profiler_thread(s->profiler, thread);
-    s->loss[task] = (BatchLoss){0};
-    int *pairs = mem_alloc((size_t)(s->pair_count / s->count + 1), sizeof *pairs);
-    int count = deal(s, task, pairs), rows = 0, done = 0;
+/* Every rank has made what belongs to its shards; all get all of it, and add it up in the same order. `row`
+ * bytes are of one shard, or of one run, of which shard i has those from starts(i) on. */
+static void share_losses(const Shards *s, void *block, size_t row, int shards,
+                         int (*starts)(const Shards *s, int shard)) {
+    int ranks = comm_size();
+    if (ranks == 1) return;
+    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
+    Phase before = profiler_phase(s->profiler, PHASE_EXCHANGE);
+    for (int r = 0, start = 0; r <= ranks; r++) {
+        if (r < ranks)
+            comm_share(shards, r, &start);
+        else
+            start = shards;
+        first[r] = (size_t)(starts ? starts(s, start) : start) * row;
+    }
+    comm_gather(block, first);
+    profiler_phase(s->profiler, before);
+    mem_free(first);
+}
+
+/* ---- as many shards as the configuration says ---------------------------------------------------------- */
+
+/* A shard's pairs of one batch, piece after piece: what they are depends on the sentences alone. */
+static BatchLoss run_pairs(const Shards *s, int thread, const int *pairs, int count, uint64_t seed_update) {
+    BatchLoss loss = {0};
+    int rows = 0, done = 0;
     for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
-    int passes = seq2seq_passes(s->model, s->seed_update);
+    int passes = seq2seq_passes(s->model, seed_update);
     int pieces = (passes * rows + PIECE_ROWS - 1) / PIECE_ROWS;
     for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
         while (next < count && (double)done * pieces < (double)rows * piece)
             done += rows_of(s->corpus, pairs[next++]);
         if (next == first) continue;
-        tape_reset(tape);
-        batch_loss_add(&s->loss[task], run_piece(s, tape, pairs + first, next - first, thread));
-        tape_backward(tape);
+        tape_reset(s->tape[thread]);
+        batch_loss_add(&loss,
+                       run_piece(s, s->tape[thread], thread, pairs + first, next - first, seed_update));
     }
+    return loss;
+}
+
+static void run_shard(void *context, int task, int thread) {
+    Shards *s = context;
+    Tape *tape = s->tape[thread];
+    task += s->first_shard;
+    tape->grads = sum_tree_block(s->sum);
+    for (int b = 0; b < s->batch_count; b++) {
+        const ShardBatch *batch = &s->batches[b];
+        int *pairs = mem_alloc((size_t)(batch->count / s->count + 1), sizeof *pairs);
+        int count = deal(batch, s->count, task, pairs);
+        s->loss[task * s->batch_count + b] = run_pairs(s, thread, pairs, count, batch->seed_update);
+        mem_free(pairs);
+    }
+    Phase before = tape_phase(tape, PHASE_REDUCE);
+    sum_tree_complete(s->sum, task, tape->grads);
+    tape_phase(tape, before);
+}
+
+static BatchLoss run_shards(Shards *s) {
+    BatchLoss sum = {0};
+    s->loss = mem_alloc((size_t)s->batch_count * (size_t)s->count, sizeof *s->loss);
+    sum_tree_begin(s->sum, s->count);
+    workers_run(s->workers, comm_share(s->count, comm_rank(), &s->first_shard), run_shard, s);
+    share_losses(s, s->loss, (size_t)s->batch_count * sizeof *s->loss, s->count, NULL);
+    for (int b = 0; b < s->batch_count; b++) {
+        BatchLoss batch = {0};
+        for (int i = 0; i < s->count; i++) batch_loss_add(&batch, s->loss[i * s->batch_count + b]);
+        batch_loss_add(&sum, batch);
+    }
+    mem_free(s->loss);
+    return sum;
+}
+
+/* ---- as many as the batch wants ------------------------------------------------------------------------ */
+
+static int least(int a, int b) { return a < b ? a : b; }
+static int most(int a, int b) { return a > b ? a : b; }
+static int quotient_up(int a, int b) { return (a + b - 1) / b; }
+
+ShardPlan shards_plan(int sentences, long rows) {
+    int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
+    int shards = least(quotient_up(n, PIECE_ROWS), SHARDS_MOST);
+    int wanted = least(most(SHORT_ROWS, n / TAPES_MOST), PIECE_ROWS);
+    int tapes = most(quotient_up(n, shards * wanted), quotient_up(TAPES_LEAST, shards));
+    int room = sentences / (shards * SHORT_SENTENCES), two = shards == 1 && sentences > 1 ? 2 : 1;
+    tapes = least(tapes, most(room, two)); /* two: nobody has less than two threads */
+    return (ShardPlan){shards, shards * tapes};
+}
+
+/* Appends the short tapes of a batch; returns how many shards they are. */
+static int plan_batch(Shards *s, int b, int leaves) {
+    const ShardBatch *batch = &s->batches[b];
+    long rows = 0;
+    for (int i = 0; i < batch->count; i++) rows += rows_of(s->corpus, batch->pairs[i]);
+    rows *= seq2seq_passes(s->model, batch->seed_update);
+    ShardPlan plan = shards_plan(batch->count, rows);
+    int tapes = plan.parts / plan.shards;
+    MEM_GROW(s->runs, s->run_capacity, s->run_count + (size_t)plan.parts);
+    for (int i = 0; i < plan.parts; i++)
+        s->runs[s->run_count++] = (Run){
+            .batch = b, .leaf = leaves + i / tapes, .number = i, .of = plan.parts, .rows = rows / plan.parts};
+    return plan.shards;
+}
+
+static void run_short(void *context, int task, int thread) {
+    Shards *s = context;
+    Run *run = &s->runs[s->first_run + (size_t)task];
+    const ShardBatch *batch = &s->batches[run->batch];
+    int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
+    int count = deal(batch, run->of, run->number, pairs);
+    tape_branch(&s->run_tape[task], s->tape[thread]);
+    run->loss = run_piece(s, &s->run_tape[task], thread, pairs, count, batch->seed_update);
     mem_free(pairs);
 }
 
-/* ---- the batch ----------------------------------------------------------------------------------------- */
+static void add_slice(void *context, int task, int thread) {
+    Shards *s = context;
+    int slices = gradients_slices(s->gradients[0]), leaf = task / slices;
+    s->tape[thread]->profile = profiler_thread(s->profiler, thread);
+    gradients_add(s->gradients[leaf], task % slices, s->tape[thread], s->block[leaf]);
+}
+
+static void complete_leaf(void *context, int task, int thread) {
+    Shards *s = context;
+    (void)thread;
+    sum_tree_complete(s->sum, s->first_leaf + task, s->block[task]);
+}
+
+/* Room for so many tapes and leaves at once. */
+static void make_room(Shards *s, size_t tapes, size_t leaves) {
+    const ParamSet *params = seq2seq_params(s->model);
+    MEM_GROW(s->run_tape, s->tape_capacity, tapes);
+    while (s->tape_count < tapes) s->run_tape[s->tape_count++] = (Tape){0};
+    MEM_GROW(s->gradients, s->leaf_capacity, leaves);
+    MEM_GROW(s->block, s->block_capacity, leaves);
+    while (s->leaf_count < leaves) s->gradients[s->leaf_count++] = gradients_new(params);
+}
+
+/* The runs from first_run on that go together; `open`: the first leaf has a block already. Returns whether
+ * the last one is still open. */
+static bool run_together(Shards *s, bool open) {
+    s->first_leaf = s->runs[s->first_run].leaf;
+    int leaves = s->runs[s->end_run - 1].leaf - s->first_leaf + 1;
+    make_room(s, s->end_run - s->first_run, (size_t)leaves);
+    for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tape[i]);
+    workers_run(s->workers, (int)(s->end_run - s->first_run), run_short, s);
+    Phase before = profiler_phase(s->profiler, PHASE_WEIGHT_GRADIENTS);
+    for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
+        for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
+        gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first));
+        if (leaf || !open) s->block[leaf] = sum_tree_block(s->sum);
+    }
+    workers_run(s->workers, leaves * gradients_slices(s->gradients[0]), add_slice, s);
+    open = s->end_run < s->run_count && s->runs[s->end_run].leaf == s->runs[s->end_run - 1].leaf;
+    profiler_phase(s->profiler, PHASE_REDUCE);
+    workers_run(s->workers, leaves - open, complete_leaf, s);
+    if (open) s->block[0] = s->block[leaves - 1];
+    profiler_phase(s->profiler, before);
+    return open;
+}
+
+/* The first short tape of a shard, or the end of all. */
+static int first_run_of(const Shards *s, int leaf) {
+    size_t run = 0;
+    while (run < s->run_count && s->runs[run].leaf < leaf) run++;
+    return (int)run;
+}
+
+/* Short tapes, so that there is work for many threads, in shards of about PIECE_ROWS, so that there are few
+ * gradient blocks; how many tapes go together decides about time and memory alone. */
+static BatchLoss run_short_tapes(Shards *s) {
+    int leaves = 0;
+    bool open = false;
+    BatchLoss sum = {0};
+    s->run_count = 0;
+    for (int b = 0; b < s->batch_count; b++) leaves += plan_batch(s, b, leaves);
+    sum_tree_begin(s->sum, leaves);
+    size_t threads = (size_t)s->threads;
+    int first, count = comm_share(leaves, comm_rank(), &first);
+    size_t end = (size_t)first_run_of(s, first + count);
+    for (s->first_run = (size_t)first_run_of(s, first); s->first_run < end; s->first_run = s->end_run) {
+        long rows = 0;
+        for (s->end_run = s->first_run; s->end_run < end; s->end_run++) {
+            rows += s->runs[s->end_run].rows;
+            size_t runs = s->end_run - s->first_run;
+            if (rows > ROWS_TOGETHER && runs >= 2 * threads && runs % threads == 0) break;
+        }
+        open = run_together(s, open);
+    }
+    share_losses(s, s->runs, sizeof *s->runs, leaves, first_run_of);
+    for (size_t i = 0; i < s->run_count; i++) batch_loss_add(&sum, s->runs[i].loss);
+    return sum;
+}
+
+/* ---- the update ---------------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
@@ -165,8 +378,8 @@ static int *longest_first(const Corpus *corpus, const int *pairs, int count) {
     uint64_t *keys = mem_alloc((size_t)count, sizeof *keys);
     int *sorted = mem_alloc((size_t)count, sizeof *sorted);
     for (int i = 0; i < count; i++) {
-        uint32_t work = 2 * (uint32_t)corpus_target(corpus, pairs[i]).length +
-                        (uint32_t)corpus_source(corpus, pairs[i]).length;
+        uint32_t work = 2 * (uint32_t)corpus_target_length(corpus, pairs[i]) +
+                        (uint32_t)corpus_source_length(corpus, pairs[i]);
         keys[i] = (uint64_t)(UINT32_MAX - work) << 32 | (uint32_t)pairs[i];
     }
     qsort(keys, (size_t)count, sizeof *keys, ascending);
@@ -175,17 +388,18 @@ static int *longest_first(const Corpus *corpus, const int *pairs, int count) {
     return sorted;
 }
 
-BatchLoss shards_run(Shards *s, const int *pairs, int count, uint64_t seed_update, double label_smoothing,
-                     double scale) {
-    int *sorted = longest_first(s->corpus, pairs, count);
-    s->pairs = sorted;
-    s->pair_count = count;
-    s->seed_update = seed_update;
+BatchLoss shards_run(Shards *s, const ShardBatch *batches, int count, double label_smoothing, double scale) {
+    ShardBatch *sorted = mem_alloc((size_t)count, sizeof *sorted);
+    for (int b = 0; b < count; b++) {
+        sorted[b] = batches[b];
+        sorted[b].pairs = longest_first(s->corpus, batches[b].pairs, batches[b].count);
+    }
+    s->batches = sorted;
+    s->batch_count = count;
     s->label_smoothing = label_smoothing;
     s->scale = scale;
-    workers_run(s->workers, s->count, run_shard, s);
+    BatchLoss sum = s->count ? run_shards(s) : run_short_tapes(s);
+    for (int b = 0; b < count; b++) mem_free((int *)sorted[b].pairs);
     mem_free(sorted);
-    BatchLoss sum = {0};
-    for (int i = 0; i < s->count; i++) batch_loss_add(&sum, s->loss[i]);
     return sum;
 }

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include "base/hashmap.h"
 #include "base/log.h"
-#include "text/pairs.h"
+#include "base/mem.h"
+#include "text/pair_blocks.h"
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
 
@@ -40,33 +41,65 @@ static StrView next_word(StrView *text) {
     return word;
 }
 
-/* Words that occur for the second time. */
-static long count_repeated(HashMap *seen, StrView text) {
-    long repeated = 0;
-    for (StrView word; (word = next_word(&text)).length > 0;) repeated += ++*hashmap_slot(seen, word, 0) == 2;
-    return repeated;
+static void count_text(HashMap *seen, StrView text) {
+    for (StrView word; (word = next_word(&text)).length > 0;) ++*hashmap_slot(seen, word, 0);
 }
 
-static Status measure(PairReader *reader, int limit, HashMap *seen, DataSize *size) {
-    for (;;) {
-        StrView source, target;
-        bool more;
-        if (limit > 0 && size->pairs >= limit) return STATUS_OK;
-        TRY(pair_reader_next(reader, &source, &target, &more));
-        if (!more) return STATUS_OK;
-        size->pairs++;
-        size->words += (count_words(source) + count_words(target)) / 2;
-        size->repeated += count_repeated(seen, source) + count_repeated(seen, target);
+/* Of a block of pairs. Sums of whole tenths: the same in any order. */
+typedef struct {
+    HashMap *seen;
+    double tenths;
+} Counted;
+
+typedef struct {
+    Counted counted[PAIR_SLOTS];
+    HashMap *seen;
+    long pairs;
+    double tenths;
+} Survey;
+
+static void survey_block(void *context, const PairBlock *block, int thread) {
+    Counted *counted = &((Survey *)context)->counted[block->slot];
+    (void)thread;
+    *counted = (Counted){.seen = hashmap_new()};
+    for (int pair = 0; pair < block->count; pair++) {
+        StrView source = pair_block_source(block, pair), target = pair_block_target(block, pair);
+        counted->tenths += round(5 * (count_words(source) + count_words(target)));
+        count_text(counted->seen, source);
+        count_text(counted->seen, target);
     }
 }
 
-Status sizes_measure(const Config *config, DataSize *size) {
+static Status collect_block(void *context, const PairBlock *block) {
+    Survey *survey = context;
+    Counted *counted = &survey->counted[block->slot];
+    for (size_t i = 0; i < hashmap_count(counted->seen); i++)
+        *hashmap_slot(survey->seen, hashmap_key(counted->seen, i), 0) += hashmap_value(counted->seen, i);
+    survey->tenths += counted->tenths;
+    survey->pairs += block->count;
+    hashmap_free(counted->seen);
+    counted->seen = NULL;
+    return STATUS_OK;
+}
+
+Status sizes_measure(const Config *config, Workers *workers, DataSize *size) {
     PairReader *reader;
     *size = (DataSize){0};
     TRY(pair_reader_open(&reader, &config->data.train, &config->data));
-    HashMap *seen = hashmap_new();
-    Status status = measure(reader, config->data.limit, seen, size);
-    hashmap_free(seen);
+    Survey *survey = mem_alloc(1, sizeof *survey);
+    survey->seen = hashmap_new();
+    PairWork work = {.doing = "measuring",
+                     .limit = config->data.limit,
+                     .context = survey,
+                     .work = survey_block,
+                     .collect = collect_block};
+    Status status = pair_blocks_run(reader, workers, &work);
+    *size = (DataSize){.pairs = survey->pairs, .words = survey->tenths / 10};
+    for (size_t i = 0; i < hashmap_count(survey->seen); i++)
+        size->repeated += hashmap_value(survey->seen, i) >= 2;
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) hashmap_free(survey->counted[slot].seen);
+    hashmap_free(survey->seen);
+    mem_free(survey);
     pair_reader_close(reader);
     return status;
 }

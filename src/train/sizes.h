@@ -7,6 +7,7 @@
 #define TRAIN_SIZES_H
 
 #include "base/status.h"
+#include "base/workers.h"
 #include "models/config.h"
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
 
 /* Read all of data.train once; the pairs that are held out count. Of text without spaces, two characters are
  * a word that may be repeated. */
-Status sizes_measure(const Config *config, DataSize *size);
+Status sizes_measure(const Config *config, Workers *workers, DataSize *size);
 /* The share of so many pairs to hold out: a tenth, but no more than about 1,000, and of few pairs more. */
 double sizes_held_out(long pairs);
 /* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a

@@ -43,6 +43,7 @@ void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *op
                    long long update) {
     bool teach = t->count > 0 && !(t->is_average && update <= options->warmup);
     if (teach && t->is_average) {
+        optimizer_collect_average(optimizer);
         ParamSet *params = seq2seq_params(t->models[0]);
         params->format = optimizer->params->format;
         params->data = optimizer->average;

@@ -1,45 +1,95 @@
-/* validate.c - loss, BLEU and chrF on validation data. */
+/* validate.c - loss, BLEU and chrF on validation data. Ranks take batches and sentences by their number; the
+ * first one gets all translations and judges them. */
 #include "train/validate.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
 #include "decode/translator.h"
+#include "train/comm.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */
 
 typedef struct {
+    int number;
+    long long tokens;
+} Batch;
+
+typedef struct {
     const Seq2Seq *model;
     const Corpus *corpus;
     double label_smoothing;
-    Tape **tape;     /* per thread */
-    BatchLoss *loss; /* per batch */
+    Tape **tape;    /* per thread */
+    Batch *batches; /* the longest first, so that no thread is left with one at the end */
+    int *first;     /* [ranks + 1]: rank r has batches r, r + ranks ... and puts their losses there */
+    BatchLoss *loss;
 } LossRun;
+
+static int longer_first(const void *a, const void *b) {
+    const Batch *x = a, *y = b;
+    if (x->tokens != y->tokens) return x->tokens > y->tokens ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+static Batch *longest_first(const Corpus *corpus, int count) {
+    Batch *batches = mem_alloc((size_t)count + 1, sizeof *batches);
+    for (int i = 0; i < count; i++) batches[i].number = i;
+    for (int i = 0; i < corpus->count; i++)
+        batches[i / BATCH].tokens += corpus_source_length(corpus, i) + 2LL * corpus_target_length(corpus, i);
+    qsort(batches, (size_t)count, sizeof *batches, longer_first);
+    return batches;
+}
 
 static void run_batch(void *context, int task, int thread) {
     LossRun *run = context;
-    int pairs[BATCH], count = 0;
-    for (int pair = task * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
+    int rank = comm_rank(), pairs[BATCH], count = 0;
+    int number = run->batches[rank + task * comm_size()].number;
+    for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
     TrainingBatch batch = shard_batch(run->tape[thread], run->corpus, pairs, count, 0);
-    run->loss[task] = seq2seq_loss(run->model, run->tape[thread], &batch, run->label_smoothing, 1);
+    run->loss[run->first[rank] + task] =
+        seq2seq_loss(run->model, run->tape[thread], &batch, run->label_smoothing, 1);
+}
+
+/* Those of all ranks, by number. */
+static void gather_losses(LossRun *run, int batches) {
+    int ranks = comm_size();
+    size_t *bytes = mem_alloc((size_t)ranks + 1, sizeof *bytes);
+    BatchLoss *by_number = mem_alloc((size_t)batches + 1, sizeof *by_number);
+    for (int r = 0; r <= ranks; r++) bytes[r] = (size_t)run->first[r] * sizeof *run->loss;
+    comm_gather(run->loss, bytes);
+    for (int i = 0; i < batches; i++)
+        by_number[run->batches[i].number] = run->loss[run->first[i % ranks] + i / ranks];
+    mem_free(run->loss);
+    mem_free(bytes);
+    run->loss = by_number;
 }
 
 BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
                         Workers *workers) {
     int batches = (corpus->count + BATCH - 1) / BATCH, threads = workers_count(workers);
-    LossRun run = {model, corpus, label_smoothing, mem_alloc((size_t)threads, sizeof *run.tape),
-                   mem_alloc((size_t)batches + 1, sizeof *run.loss)};
+    int ranks = comm_size();
+    LossRun run = {.model = model, .corpus = corpus, .label_smoothing = label_smoothing};
+    run.tape = mem_alloc((size_t)threads, sizeof *run.tape);
+    run.batches = longest_first(corpus, batches);
+    run.loss = mem_alloc((size_t)batches + 1, sizeof *run.loss);
+    run.first = mem_alloc((size_t)ranks + 1, sizeof *run.first);
+    for (int r = 0; r < ranks; r++) run.first[r + 1] = run.first[r] + (batches - r + ranks - 1) / ranks;
     for (int i = 0; i < threads; i++) run.tape[i] = tape_new(seq2seq_params(model), false);
-    workers_run(workers, batches, run_batch, &run);
+    workers_run(workers, run.first[comm_rank() + 1] - run.first[comm_rank()], run_batch, &run);
+    gather_losses(&run, batches);
     BatchLoss sum = {0};
     for (int i = 0; i < batches; i++) batch_loss_add(&sum, run.loss[i]);
     for (int i = 0; i < threads; i++) tape_free(run.tape[i]);
     mem_free(run.tape);
+    mem_free(run.batches);
     mem_free(run.loss);
+    mem_free(run.first);
     return sum;
 }
 
@@ -54,51 +104,119 @@ static void show_share(void *context, double share) {
         log_info("validating %3.0f%%", 100 * share);
 }
 
-static void translate(const Seq2Seq *model, const Corpus *corpus, const Config *config, Workers *workers,
-                      ValidationScore *score) {
-    size_t n = (size_t)score->count;
-    Tokens *sources = mem_alloc(n, sizeof *sources);
-    HypothesisList *found = mem_alloc(n, sizeof *found);
-    CalibrationWords words = {0};
-    for (int i = 0; i < score->count; i++) sources[i] = corpus_source(corpus, i);
+/* A translation as bytes for the first rank, and back: its tokens and their scores. */
+static void pack(const HypothesisList *found, StrBuf *out) {
+    const Hypothesis none = {0}, *h = found->count ? &found->items[0] : &none; /* none: left out */
+    strbuf_add(out, (StrView){(const char *)&h->length, sizeof h->length});
+    strbuf_add(out, (StrView){(const char *)&h->steps, sizeof h->steps});
+    strbuf_add(out, (StrView){(const char *)h->ids, (size_t)h->length * sizeof *h->ids});
+    strbuf_add(out, (StrView){(const char *)h->token_scores, (size_t)h->steps * sizeof *h->token_scores});
+}
+
+static void take(const char **bytes, void *value, size_t size) {
+    memcpy(value, *bytes, size);
+    *bytes += size;
+}
+
+static void unpack(const char **bytes, HypothesisList *found) {
+    Hypothesis *h = mem_alloc(1, sizeof *h);
+    take(bytes, &h->length, sizeof h->length);
+    take(bytes, &h->steps, sizeof h->steps);
+    h->ids = mem_alloc((size_t)h->length + 1, sizeof *h->ids);
+    h->token_scores = mem_alloc((size_t)h->steps + 1, sizeof *h->token_scores);
+    take(bytes, h->ids, (size_t)h->length * sizeof *h->ids);
+    take(bytes, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+    *found = (HypothesisList){.items = h, .count = 1};
+}
+
+/* Rank r has found every comm_size()-th one from the r-th on. Afterwards rank 0 has all [count]. */
+static void collect(HypothesisList *found, int count) {
+    int size = comm_size(), me = comm_rank();
+    if (size == 1) return;
+    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
+    long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
+    StrBuf own = {0};
+    for (int i = me; i < count && me > 0; i += size) pack(&found[i], &own);
+    for (int r = 0; r <= size; r++) first[r] = (size_t)r * sizeof *lengths;
+    lengths[me] = (long long)own.length;
+    comm_gather(lengths, first);
+    first[0] = 0;
+    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)lengths[r];
+    char *all = mem_alloc(first[size] + 1, 1);
+    if (own.length) memcpy(all + first[me], own.data, own.length);
+    comm_gather_root(all, first);
+    for (int r = 1; r < size && me == 0; r++) {
+        const char *bytes = all + first[r];
+        for (int i = r; i < count; i += size) unpack(&bytes, &found[i]);
+    }
+    strbuf_free(&own);
+    mem_free(all);
+    mem_free(lengths);
+    mem_free(first);
+}
+
+/* The first hypothesis of each sentence, on rank 0. */
+static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
+                                 Workers *workers, int count) {
+    int size = comm_size(), own = 0;
+    Tokens *sources = mem_alloc((size_t)count, sizeof *sources);
+    HypothesisList *mine = mem_alloc((size_t)count, sizeof *mine);
+    HypothesisList *found = mem_alloc((size_t)count, sizeof *found);
+    int *ids = mem_alloc(corpus_tokens(corpus, &corpus->source) + 1, sizeof *ids);
+    for (int i = comm_rank(); i < count; i += size)
+        sources[own++] = corpus_source(corpus, i, ids + corpus->source.start[i]);
     double last_shown = clock_seconds();
-    translator_greedy(model, sources, score->count, &config->decode, workers, show_share, &last_shown, found);
+    translator_greedy(model, sources, own, &config->decode, workers, show_share, &last_shown, mine);
+    for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
+    collect(found, count);
+    mem_free(ids);
+    mem_free(sources);
+    mem_free(mine);
+    return found;
+}
+
+static void judge(const Seq2Seq *model, const Corpus *corpus, const HypothesisList *found,
+                  const Config *config, ValidationScore *score) {
+    CalibrationWords words = {0};
+    StrView *hypotheses = mem_alloc((size_t)score->count, sizeof *hypotheses);
+    StrView *references = mem_alloc((size_t)score->count, sizeof *references);
+    score->hypotheses = mem_alloc((size_t)score->count, sizeof *score->hypotheses);
     for (int i = 0; i < score->count; i++) {
         const Hypothesis none = {0}, *best = found[i].count ? &found[i].items[0] : &none; /* none: left out */
         StrBuf line = {0};
         segmenter_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));
         strbuf_free(&line);
-        calibration_add(&words, seq2seq_target(model), best, corpus_target(corpus, i));
-        hypotheses_free(&found[i]);
+        int *reference = mem_alloc((size_t)corpus_target_length(corpus, i), sizeof *reference);
+        calibration_add(&words, seq2seq_target(model), best, corpus_target(corpus, i, reference));
+        mem_free(reference);
+        hypotheses[i] = sv(score->hypotheses[i]);
+        references[i] = sv(corpus->target_text.items[i]);
     }
     score->calibration = calibration_fit(&words);
-    mem_free(sources);
-    mem_free(found);
+    score->bleu = bleu_corpus_simple(hypotheses, references, (size_t)score->count,
+                                     config->train.bleu_tokenizer, config->text.lowercase);
+    if (config->train.stop_on == STOP_ON_CHRF)
+        score->chrf =
+            chrf_corpus_simple(hypotheses, references, (size_t)score->count, config->text.lowercase);
+    mem_free(hypotheses);
+    mem_free(references);
 }
 
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers) {
     BatchLoss loss = validate_loss(model, corpus, 0, workers);
-    ValidationScore score = {.loss = loss.likelihood / (double)loss.tokens};
-    int limit = config->train.valid_limit;
-    score.count = limit && limit < corpus->count ? limit : corpus->count;
-    score.hypotheses = mem_alloc((size_t)score.count, sizeof *score.hypotheses);
-    translate(model, corpus, config, workers, &score);
-
-    StrView *hypotheses = mem_alloc((size_t)score.count, sizeof *hypotheses);
-    StrView *references = mem_alloc((size_t)score.count, sizeof *references);
-    for (int i = 0; i < score.count; i++) {
-        hypotheses[i] = sv(score.hypotheses[i]);
-        references[i] = sv(corpus->target_text.items[i]);
+    ValidationScore score = {.loss = loss.likelihood / (double)loss.tokens, .chrf = NAN};
+    int limit = config->train.valid_limit, count = limit && limit < corpus->count ? limit : corpus->count;
+    HypothesisList *found = translate(model, corpus, config, workers, count);
+    if (comm_is_root()) {
+        score.count = count;
+        judge(model, corpus, found, config, &score);
     }
-    score.bleu = bleu_corpus_simple(hypotheses, references, (size_t)score.count, config->train.bleu_tokenizer,
-                                    config->text.lowercase);
-    score.chrf = NAN;
-    if (config->train.stop_on == STOP_ON_CHRF)
-        score.chrf = chrf_corpus_simple(hypotheses, references, (size_t)score.count, config->text.lowercase);
-    mem_free(hypotheses);
-    mem_free(references);
+    for (int i = 0; i < count; i++) hypotheses_free(&found[i]);
+    mem_free(found);
+    comm_broadcast(&score.bleu, sizeof score.bleu);
+    comm_broadcast(&score.chrf, sizeof score.chrf);
     return score;
 }
 

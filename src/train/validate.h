@@ -1,7 +1,7 @@
 /* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU and chrF of
  * greedy translations.
  *
- * The numbers do not depend on the number of threads.
+ * The numbers do not depend on the number of threads, nor on that of ranks (comm.h), which share the work.
  */
 #ifndef TRAIN_VALIDATE_H
 #define TRAIN_VALIDATE_H
@@ -17,7 +17,7 @@ typedef struct {
     double chrf;             /* 0..100; NAN unless train.stop_on asks for it */
     Calibration calibration; /* of the words of the translations */
     char **hypotheses;       /* [count] */
-    int count;
+    int count;               /* 0 on other ranks than the first, which have no calibration either */
 } ValidationScore;
 
 /* `corpus` was read with its text. Translates the first `config.train.valid_limit` pairs (0 = all). Release

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/deflate.h"
 #include "base/sha256.h"
 #include "viz/label.h"
 #include "viz/svg.h"
@@ -36,7 +37,8 @@ static int shade_at(const Heatmap *map, int r, int c) {
     return shade_of(map->weights[(size_t)r * (size_t)map->columns + (size_t)c]);
 }
 
-/* One path of lines as wide as a cell for all cells of a shade, in units of cells. */
+/* One path of lines as wide as a cell for all cells of a shade, in units of cells. Those of the lightest are
+ * what lies behind all others. */
 static void write_shade(const Heatmap *map, int shade, StrBuf *out) {
     StrBuf path = {0};
     for (int r = 0; r < map->rows; r++)
@@ -62,25 +64,36 @@ void explorer_page_picture(const Heatmap *map, StrBuf *out) {
     strbuf_format(out, "</g><g transform=\"translate(%g %g)\" text-anchor=\"end\">", left - 6, top);
     write_labels(map->row_labels, map->rows, out);
     strbuf_format(out, "</g><g transform=\"translate(%g %g)scale(%d)\">", left, top + CELL / 2.0, CELL);
-    for (int shade = 0; shade <= SHADES; shade++) write_shade(map, shade, out);
+    strbuf_format(out, "<rect class=\"s0\" stroke-width=\"0\" y=\"-.5\" width=\"%d\" height=\"%d\"/>",
+                  map->columns, map->rows);
+    for (int shade = 1; shade <= SHADES; shade++) write_shade(map, shade, out);
     strbuf_add(out, SV("</g></svg></figure>\n"));
+}
+
+/* ---- bytes as text ---- */
+
+/* RFC 4648, section 4. */
+static void write_base64(const unsigned char *bytes, size_t count, StrBuf *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned group = (unsigned)bytes[i] << 16;
+        if (i + 1 < count) group |= (unsigned)bytes[i + 1] << 8;
+        if (i + 2 < count) group |= bytes[i + 2];
+        for (unsigned d = 0; d < 4; d++)
+            strbuf_add_char(out, i + d <= count ? digits[group >> (18 - 6 * d) & 63] : '=');
+    }
+}
+
+static void write_compressed(StrView text, StrBuf *out) {
+    StrBuf packed = {0};
+    deflate_add(text, &packed);
+    write_base64((const unsigned char *)packed.data, packed.length, out);
+    strbuf_free(&packed);
 }
 
 /* ---- the policy ---- */
 
 static int hex_value(char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; }
-
-/* RFC 4648, section 4. */
-static void write_base64(const unsigned char *bytes, int count, StrBuf *out) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (int i = 0; i < count; i += 3) {
-        unsigned group = (unsigned)bytes[i] << 16;
-        if (i + 1 < count) group |= (unsigned)bytes[i + 1] << 8;
-        if (i + 2 < count) group |= bytes[i + 2];
-        for (int d = 0; d < 4; d++)
-            strbuf_add_char(out, i + d <= count ? digits[group >> (18 - 6 * d) & 63] : '=');
-    }
-}
 
 void explorer_page_hash(const char *const *lines, StrBuf *out) {
     enum { BYTES = 32 };
@@ -144,8 +157,8 @@ void explorer_page_write(const char *title, StrView data, StrView pictures, StrB
     strbuf_add(out, sv(BODY));
     strbuf_add(out, SV("<div id=\"still\" class=\"still\">\n"));
     strbuf_add(out, pictures);
-    strbuf_add(out, SV("</div>\n</div>\n<script type=\"application/json\" id=\"data\">"));
-    strbuf_add(out, data);
+    strbuf_add(out, SV("</div>\n</div>\n<script type=\"text/plain\" id=\"data\">"));
+    write_compressed(data, out);
     strbuf_add(out, SV("</script>\n<script>"));
     write_lines(EXPLORER_SCRIPT, out);
     strbuf_add(out, SV("</script>\n</body>\n</html>\n"));

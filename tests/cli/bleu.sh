@@ -111,9 +111,16 @@ expect 3 '' "attn-mt: 'nothing.txt' has no line to score" nothing.txt -i nothing
 expect 3 '' "attn-mt: 'ref.txt', line 1: 1 tab-separated references, expected 2" \
     ref.txt --num-refs 2 -i sys_a.txt
 expect 1 '' "attn-mt: cannot open 'missing.txt': No such file or directory" missing.txt -i sys_a.txt
+expect 1 '' "attn-mt: cannot open 'missing.txt': No such file or directory" missing.txt -nr 2 -i sys_a.txt
 printf 'a\tb\nc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
 [ $? -eq 3 ] && grep -q "standard input, line 2: 1 tab-separated fields, expected 2" "$own/err" ||
     complain "a missing field of standard input: $(cat "$own/err")"
+printf 'a\nb\tc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
+[ $? -eq 3 ] && grep -q "standard input, line 2: 2 tab-separated fields, expected 1" "$own/err" ||
+    complain "one field too many of standard input: $(cat "$own/err")"
+"$ATTN_MT" bleu blank.txt <"$own" >"$own/out" 2>"$own/err"
+[ $? -eq 1 ] && grep -q "cannot read 'standard input': Is a directory" "$own/err" ||
+    complain "a folder as standard input: $(cat "$own/err")"
 SACREBLEU_SEED=x "$ATTN_MT" bleu ref.txt -i sys_a.txt -ci >"$own/out" 2>"$own/err"
 [ $? -eq 2 ] && grep -q "SACREBLEU_SEED: 'x' is not a whole number" "$own/err" ||
     complain "a bad seed: $(cat "$own/err")"

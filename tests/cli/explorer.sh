@@ -17,9 +17,8 @@ check_page() {
     grep -q "default-src 'none'; style-src $hash; script-src $hash;" "$1" || fail "no policy: $1"
     [ "$(grep -o '<script' "$1" | wc -l)" -eq 2 ] || fail "scripts: $1"
     ! sed '/<script>/,$d' "$1" | grep -Eiq '<[^>]* on[a-z]+ *=' || fail "an event handler: $1"
-    sed -n '/id="data">/,/<\/script>/p' "$1" |
-        sed 's/.*id="data">//; s/<\/script>$//; /^<script>/,$d' >"$TMP/data"
-    ! grep -q '[<>&]' "$TMP/data" || fail "the data is not escaped: $1"
+    grep -q '<script type="text/plain" id="data">[A-Za-z0-9+/]*=*</script>$' "$1" ||
+        fail "the data is not base64: $1"
 }
 
 expect 0 heatmap -m "$model" -o "$TMP/one" <"$TMP/four"
@@ -29,6 +28,16 @@ check_page "$TMP/one.html"
 cat "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" >"$TMP/twenty"
 expect 0 heatmap -m "$model" <"$TMP/twenty"
 [ "$(wc -c <"$TMP/out")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
+# Many heads and longer sentences: weights are as fine as fits.
+tiny_model many --set train.epochs=4 --set model.tie=none --set model.encoder.style=self_attention \
+    --set model.attention=scaled_dot --set model.decoder.style=transformer --set model.heads=4 \
+    --set model.decoder.layers=4 --set model.encoder.layers=4
+for line in "i'm home ." "he's calm ." 'go .' 'i lost .'; do
+    echo "$line i'm home . he's calm . go . i lost . $line"
+done >"$TMP/longer"
+cat "$TMP/longer" "$TMP/longer" "$TMP/longer" "$TMP/longer" "$TMP/longer" >"$TMP/twenty"
+expect 0 heatmap -m "$TMP/many/best.safetensors" -o "$TMP/many" <"$TMP/twenty"
+[ "$(wc -c <"$TMP/many.html")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/many.html") bytes"
 printf '\n' | expect 0 heatmap -m "$model"
 check_page "$TMP/out"
 expect 0 "$attn" heatmap -m "$model" -f html,csv -o "$TMP/both" "go ."
@@ -69,7 +78,7 @@ sed 's|<body>|<body><p id="evil"></p><script>hit=1</script><img src="x" onerror=
     >"$TMP/tampered.html"
 # So few components that the page has all of them.
 small="--set train.epochs=4 --set model.hidden=4 --set model.tie=none"
-for score in additive dot scaled_dot general cosine distance location concat; do
+for score in additive dot scaled_dot general cosine bare_cosine distance location concat sum; do
     # shellcheck disable=SC2086 # words
     tiny_model "$score" $small --set model.attention=$score
     expect 0 heatmap -m "$TMP/$score/best.safetensors" -o "$TMP/$score" "i'm home ."

@@ -10,7 +10,7 @@ model=$TMP/one/best.safetensors
 expect 0 "$attn" inspect "$model"
 for text in 'hidden  *24$' 'tokenizer  *bpe$' 'joint  *[0-9,]* tokens' \
     'encoder.*input.weight  *[0-9]* x [0-9]*  *[0-9,]*$' \
-    'valid_bleu' 'all  *[0-9,]*  ([0-9.]* [kM]B)$'; do
+    'valid_bleu' 'all  *[0-9,]*  (float32, [0-9.]* [kM]B)$'; do
     grep -q "$text" "$TMP/out" || fail "no '$text' in $(cat "$TMP/out")"
 done
 # The rows of the table add up to its last line.

@@ -13,7 +13,7 @@ expect 2 "$attn" --beam-size 5 translate
 says "stands before the command"
 
 expect 0 "$attn" --help
-for command in train translate score bleu heatmap inspect average demo completion; do
+for command in train translate score bleu heatmap inspect average convert demo completion; do
     grep -q "^  $command  *[a-z]" "$TMP/out" || fail "--help does not list $command"
     expect 0 "$attn" "$command" --help
     grep -q "^Usage: attn-mt $command" "$TMP/out" || fail "$command --help has no usage line"

@@ -181,6 +181,29 @@ least=$(sed 's/.*"valid_loss": \([^,]*\),.*/\1/' "$TMP/short/train.jsonl" | sort
 grep -qF "\"valid_loss\": $least," "$TMP/best" || fail "best is not the lowest loss: $(cat "$TMP/best")"
 ! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed although nobody wants it"
 
+# ---- long targets ------------------------------------------------------------------------------------------
+
+# A digit becomes 24 letters: twice the source and ten more would be half of them.
+awk 'BEGIN {
+    for (d = 0; d < 10; d++) print d "\t" substr("ABCDEFGHIJ", d + 1, 1) "bcdefghijklmnopqrstuvwx"
+}' >"$TMP/long.tsv"
+long="--set data.valid=$TMP/long.tsv --set text.bpe_merges=0 --set text.min_count=1"
+long="$long --set train.valid_every=50"
+# shellcheck disable=SC2086  # words
+{
+    train 0 long "$TMP/long.tsv" $long $rate --after-epochs 50
+    says 'lengths  100 % of the targets have more than 2 tokens a source token and 10: '
+    says 'decode.max_length_factor='
+    train 0 long "$TMP/long.tsv" $long $rate --resume --after-epochs 100
+    silent_on 'lengths '
+    train 0 stays "$TMP/long.tsv" $long $rate --set decode.max_length_factor=2.5 --after-epochs 1
+    silent_on 'lengths '
+}
+cut -f 1 "$TMP/long.tsv" >"$TMP/digits"
+expect 0 "$attn" translate --model "$TMP/long/last.safetensors" "$TMP/digits"
+whole=$(grep -c '^.bcdefghijklmnopqrstuvwx$' "$TMP/out") || true
+[ "$whole" -eq 10 ] || fail "long targets are cut: $(cat "$TMP/out")"
+
 # ---- words to the log --------------------------------------------------------------------------------------
 
 train 0 lines "$TMP/plain.tsv" --after-epochs 2 --disp-freq 3 --set train.batch_size=16

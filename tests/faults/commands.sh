@@ -20,8 +20,9 @@ mkdir "$TMP/work"
 cp tests/golden/models/0.1.0-recurrent.safetensors "$TMP/work/model.safetensors"
 cp tests/golden/models/source.txt "$TMP/work"
 { head -n 24 data/chapter.tsv && head -n 24 data/handwritten.tsv; } >"$TMP/work/pairs.tsv"
+for side in 1:en 2:fr; do cut -f ${side%:*} "$TMP/work/pairs.tsv" >"$TMP/work/valid.${side#*:}"; done
 cat >"$TMP/work/config.json" <<'END'
-{"data": {"train": ["pairs.tsv"], "valid": ["pairs.tsv"]},
+{"data": {"train": ["pairs.tsv"], "valid": ["valid.{}"]},
  "text": {"bpe_merges": 20, "min_count": 1}, "model": {"embedding": 8, "hidden": 8},
  "train": {"max_updates": 4, "epochs": 0, "batch_size": 8, "valid_every": 2, "samples": 0, "warmup": 0}}
 END

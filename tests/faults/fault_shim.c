@@ -2,11 +2,11 @@
  *
  *     FAULT=CALL:K:HOW [FAULT_MARK=FILE] LD_PRELOAD=./fault_shim.so program...
  *
- * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, mmap, thread
+ * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, access, mmap, thread
  *       (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc, but for those of BLAS)
  * K     the K-th call of that kind; "K+": that one and all that follow
  * HOW   the name of an error (ENOSPC, EIO, ...): nothing is done and the call fails with it
- *       "short": read and write transfer only half
+ *       "short": read and write transfer only half; "zero": they transfer nothing
  *       "kill", "killafter": the program is killed before or after the call
  *
  * FILE is created when a fault was injected, so that a sweep over K knows when to end.
@@ -29,7 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef enum { GO_ON, FAIL, SHORT, KILL_AFTER } Verdict;
+typedef enum { GO_ON, FAIL, SHORT, ZERO, KILL_AFTER } Verdict;
 
 static char fault_call[16];
 static long fault_first, fault_last;
@@ -45,7 +45,7 @@ static int error_number(const char *name) {
     } ERRORS[] = {{"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EIO", EIO},       {"EINTR", EINTR},
                   {"EACCES", EACCES}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM}, {"ENOLCK", ENOLCK},
                   {"EAGAIN", EAGAIN}, {"EPERM", EPERM},   {"EROFS", EROFS},   {"EFBIG", EFBIG},
-                  {"EINVAL", EINVAL}};
+                  {"EINVAL", EINVAL}, {"EEXIST", EEXIST}, {"ENOSYS", ENOSYS}, {"ENOTSUP", ENOTSUP}};
     for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
         if (strcmp(name, ERRORS[i].name) == 0) return ERRORS[i].number;
     return 0;
@@ -83,8 +83,18 @@ static Verdict judge(const char *call) {
     if (strcmp(fault_how, "kill") == 0) die();
     if (strcmp(fault_how, "killafter") == 0) return KILL_AFTER;
     if (strcmp(fault_how, "short") == 0) return SHORT;
+    if (strcmp(fault_how, "zero") == 0) return ZERO;
     errno = fault_error ? fault_error : EIO;
     return FAIL;
+}
+
+/* What gcov does at the end of a program whose branches it counts is none of the program's doing. */
+char *getenv(const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(name, "GCOV_", 5) == 0) ready = false;
+    for (char **entry = environ; entry && *entry; entry++)
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+    return NULL;
 }
 
 /* The C library's own function. */
@@ -120,6 +130,7 @@ WRAP("unlink", int, unlink, (const char *path), (path))
 WRAP("ftruncate", int, ftruncate, (int fd, off_t size), (fd, size))
 WRAP("flock", int, flock, (int fd, int operation), (fd, operation))
 WRAP("fchmod", int, fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP("access", int, access, (const char *path, int mode), (path, mode))
 
 /* A failing close closes, as Linux does. */
 int close(int fd) {
@@ -137,7 +148,7 @@ ssize_t read(int fd, void *data, size_t bytes) {
     typedef ssize_t (*Function)(int, void *, size_t);
     NEXT(Function, read)
     Verdict verdict = judge("read");
-    if (verdict == FAIL) return -1;
+    if (verdict == FAIL || verdict == ZERO) return verdict == FAIL ? -1 : 0;
     ssize_t result = real_read(fd, data, verdict == SHORT && bytes > 1 ? bytes / 2 : bytes);
     if (verdict == KILL_AFTER) die();
     return result;
@@ -156,6 +167,7 @@ ssize_t write(int fd, const void *data, size_t bytes) {
     NEXT(Function, write)
     Verdict verdict = judge("write");
     if (verdict == FAIL) return -1;
+    if (verdict == ZERO) return 0;
     bool half = (verdict == SHORT || verdict == KILL_AFTER) && bytes > 1;
     ssize_t result = real_write(fd, data, half ? bytes / 2 : bytes);
     if (verdict == KILL_AFTER) die();

@@ -23,6 +23,7 @@ static const char *replace(Arena *arena, const char *text, const char *old, cons
 }
 
 static void change(Arena *arena, SafeTensor *tensor, char **argv) {
+    if (strcmp(tensor->dtype, "F32") != 0) return;
     float *numbers = arena_alloc(arena, tensor->bytes + sizeof *numbers);
     memcpy(numbers, tensor->data, tensor->bytes);
     if (strcmp(argv[3], "scale") == 0)

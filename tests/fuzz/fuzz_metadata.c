@@ -52,7 +52,7 @@ static void save_and_load(const Seq2Seq *model) {
     StrBuf provenance = {0};
     ScratchPath path = scratch_path("copy");
     require(modelfile_save(model, seq2seq_params(model)->data, "{}", path.text) == STATUS_OK);
-    require(modelfile_load(&copy, path.text, FORMAT_FLOAT32, &provenance) == STATUS_OK);
+    require(modelfile_load_floats(&copy, path.text, &provenance) == STATUS_OK);
     const ParamSet *a = seq2seq_params(model), *b = seq2seq_params(copy);
     require(a->size == b->size && memcmp(a->data, b->data, a->size * sizeof *a->data) == 0);
     strbuf_free(&provenance);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (write_file(path.text, parts)) {
         Seq2Seq *model;
         StrBuf provenance = {0};
-        Status status = modelfile_load(&model, path.text, FORMAT_FLOAT32, &provenance);
+        Status status = modelfile_load_floats(&model, path.text, &provenance);
         require(status == STATUS_OK || (status == STATUS_DATA && strstr(status_message(), path.text)));
         if (status == STATUS_OK) {
             save_and_load(model);

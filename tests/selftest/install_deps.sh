@@ -42,6 +42,10 @@ cmocka-dev$" \
     rm "$bin/$manager"
 done
 
+fake apt-get "$note"
+expect "MPI where it is asked for" 0 "libcmocka-dev libopenmpi-dev openmpi-bin$" --mpi --print
+rm "$bin/apt-get"
+
 fake id 'echo 1000'
 fake dnf "$note"
 expect "no root and no sudo" 1 "^hint: run 'sudo dnf install"
@@ -63,5 +67,6 @@ grep -q "cannot reach the mirror" "$TMP/out" || { echo "the manager's words are 
 }
 expect "unknown option" 2 "^usage:" --bogus
 
-# Here everything is there: silence.
-if [ -n "$(scripts/install-deps 2>&1)" ]; then echo "not silent"; exit 1; fi
+# Where everything is there: silence. What only serving needs may be missing.
+if ! pkg-config --exists libmicrohttpd; then exit 0; fi
+if [ -n "$(scripts/install-deps --print 2>&1)" ]; then echo "not silent"; exit 1; fi

@@ -109,6 +109,7 @@ static void refuses_bad_strings_and_structure(void **state) {
     REFUSE("\"\\u12", "four hexadecimal");
     REFUSE("\"\\u12G4\"", "four hexadecimal");
     REFUSE("\"\\x41\"", "unknown escape");
+    REFUSE("\"\\\0\"", "NUL");
     REFUSE("\"\\ud800\"", "half a surrogate");
     REFUSE("\"\\udc00\"", "half a surrogate");
     REFUSE("\"\\ud800\\u0041\"", "half a surrogate");
@@ -180,7 +181,7 @@ static void header_numbers_are_plain_integers(void **state) {
 
 static void comments_where_asked_for(void **state) {
     (void)state;
-    Json *root = accept(SV("// start\n{ /* a \"b\" { */ \"a//b\": \"/* no */\", // end \" of line\n"
+    Json *root = accept(SV("// start\n{ /* a \"b\" { / */ \"a//b\": \"/* no */\", // end \" of line\n"
                            "\"c\": /**/ 1 /***/, \"d\": \"\\\"//\" }\n// last line without end"),
                         1);
     assert_string_equal(json_string(json_get(root, "a//b")), "/* no */");

@@ -317,6 +317,8 @@ static void wrong_values_are_named(void **state) {
     refuse("-d 1e999", "option '-d': 1e999 is too large", "");
     refuse("-d 1e-400", "option '-d': 1e-400 is too close to 0", "");
     refuse("-d -0", "option '-d': '-0' is not a number: 0 has no sign", "");
+    refuse("-d=", "option '-d': '' is not a number", "");
+    refuse("--seed -9223372036854775809", "option '--seed': -9223372036854775809 is too large", "");
     refuse("--seed -0", "option '--seed': '-0' is not a whole number", "");
     refuse("--seed +", "option '--seed': '+' is not a whole number", "");
     refuse("--seed -", "option '--seed': '-' is not a whole number", "");
@@ -329,6 +331,9 @@ static void wrong_values_are_named(void **state) {
     refuse("--n-best=0", "option '--n-best': 0 is not in the range 1 to 100", "");
     refuse("--hidden", "option '--hidden' needs a value", "");
     refuse("-b", "option '-b' needs a value", "");
+    refuse("-n --quiet", "option '-n' needs a value", "");
+    refuse("--set", "option '--set' needs a value", "");
+    refuse("--config", "option '--config' needs a value", "");
     refuse("--name --quiet", "option '--name' needs a value", "write --name=--quiet if that is the value");
 }
 
@@ -450,6 +455,16 @@ static void wrong_configurations_are_located(void **state) {
                   " line 1: key 'model.cell': 'gruu' is not gru, lstm or rnn", "did you mean 'gru'?");
     refuse_config("{\"model\": {\"cell\": 1}}",
                   " line 1: key 'model.cell': expected a string, found a number", "");
+    refuse_config("{\"model\": {\"hidden\": -0}}", " line 1: key 'model.hidden': '-0' is not a whole number",
+                  "");
+    refuse_config("{\"model\": {\"hidden\": 1e16}}",
+                  " line 1: key 'model.hidden': 10000000000000000 is not a whole number below 2^53", "");
+    refuse_config("{\"model\": {\"dropout\": -0.0}}",
+                  " line 1: key 'model.dropout': '-0' is not a number: 0 has no sign", "");
+    refuse_config("{\"train\": {\"files\": 1}}",
+                  " line 1: key 'train.files': expected a list of strings, found a number", "");
+    refuse_config("{\"train\": {\"seed\": 1.5}}",
+                  " line 1: key 'train.seed': 1.5 is not a whole number below 2^53", "");
     refuse_config("{\"model\": {\"name\": true}}",
                   " line 1: key 'model.name': expected a string, found true or false", "");
     refuse_config("{\"train\": {\"files\": [1]}}",

@@ -10,16 +10,18 @@
 #include "base/rng.h"
 #include "text/batch.h"
 
+static Workers *workers;
+
 /* A corpus of lengths only. */
 static Corpus make_corpus(int count, int shortest, int longest, uint64_t seed) {
     Corpus corpus = {.count = count};
-    corpus.source_start = mem_alloc((size_t)count + 1, sizeof *corpus.source_start);
-    corpus.target_start = mem_alloc((size_t)count + 1, sizeof *corpus.target_start);
+    corpus.source.start = mem_alloc((size_t)count + 1, sizeof *corpus.source.start);
+    corpus.target.start = mem_alloc((size_t)count + 1, sizeof *corpus.target.start);
     Rng rng = rng_new(rng_key(seed, 0, 0, 0));
     uint32_t range = (uint32_t)(longest - shortest + 1);
     for (int i = 0; i < count; i++) {
-        corpus.source_start[i + 1] = corpus.source_start[i] + (size_t)shortest + rng_below(&rng, range);
-        corpus.target_start[i + 1] = corpus.target_start[i] + (size_t)shortest + rng_below(&rng, range);
+        corpus.source.start[i + 1] = corpus.source.start[i] + (size_t)shortest + rng_below(&rng, range);
+        corpus.target.start[i + 1] = corpus.target.start[i] + (size_t)shortest + rng_below(&rng, range);
     }
     return corpus;
 }
@@ -40,7 +42,7 @@ static void check_each_once(const BatchPlan *plan, int count) {
 static int batch_tokens(const BatchPlan *plan, const Corpus *corpus, int batch) {
     int tokens = 0;
     for (int i = plan->start[batch]; i < plan->start[batch + 1]; i++)
-        tokens += corpus_target(corpus, plan->pairs[i]).length + 1;
+        tokens += corpus_target_length(corpus, plan->pairs[i]) + 1;
     return tokens;
 }
 
@@ -49,7 +51,7 @@ static void test_sentences(void **state) {
     static const int counts[] = {1, 2, 63, 64, 65, 1000};
     for (int c = 0; c < 6; c++) {
         Corpus corpus = make_corpus(counts[c], 1, 40, 1);
-        BatchPlan *plan = batch_plan_new(&corpus, BATCH_SENTENCES, 64, 10, 5, 1);
+        BatchPlan *plan = batch_plan_new(&corpus, BATCH_SENTENCES, 64, 10, 5, 1, workers);
         check_each_once(plan, counts[c]);
         assert_int_equal(plan->count, (counts[c] + 63) / 64);
         int small = 0;
@@ -68,7 +70,7 @@ static void test_tokens(void **state) {
     (void)state;
     for (int window = 1; window <= 100; window *= 10) {
         Corpus corpus = make_corpus(3000, 1, 60, 2);
-        BatchPlan *plan = batch_plan_new(&corpus, BATCH_TOKENS, 500, window, 5, 1);
+        BatchPlan *plan = batch_plan_new(&corpus, BATCH_TOKENS, 500, window, 5, 1, workers);
         check_each_once(plan, 3000);
         int under = 0;
         for (int b = 0; b < plan->count; b++) {
@@ -86,11 +88,11 @@ static void test_tokens(void **state) {
 static void test_oversized(void **state) {
     (void)state;
     Corpus corpus = make_corpus(50, 30, 60, 3);
-    BatchPlan *plan = batch_plan_new(&corpus, BATCH_TOKENS, 10, 5, 5, 1);
+    BatchPlan *plan = batch_plan_new(&corpus, BATCH_TOKENS, 10, 5, 5, 1, workers);
     check_each_once(plan, 50);
     assert_int_equal(plan->count, 50);
     batch_plan_free(plan);
-    plan = batch_plan_new(&corpus, BATCH_SENTENCES, 1, 0, 5, 1);
+    plan = batch_plan_new(&corpus, BATCH_SENTENCES, 1, 0, 5, 1, workers);
     check_each_once(plan, 50);
     assert_int_equal(plan->count, 50);
     batch_plan_free(plan);
@@ -101,7 +103,7 @@ static void test_empty(void **state) {
     (void)state;
     Corpus corpus = make_corpus(0, 1, 1, 1);
     for (int unit = BATCH_SENTENCES; unit <= BATCH_TOKENS; unit++) {
-        BatchPlan *plan = batch_plan_new(&corpus, (BatchUnit)unit, 64, 10, 5, 1);
+        BatchPlan *plan = batch_plan_new(&corpus, (BatchUnit)unit, 64, 10, 5, 1, workers);
         assert_int_equal(plan->count, 0);
         assert_int_equal(plan->start[0], 0);
         batch_plan_free(plan);
@@ -120,11 +122,16 @@ static void test_order_is_decided(void **state) {
     (void)state;
     Corpus corpus = make_corpus(777, 1, 3, 4); /* many ties */
     for (int unit = BATCH_SENTENCES; unit <= BATCH_TOKENS; unit++) {
-        BatchPlan *plan = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 1);
-        BatchPlan *again = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 1);
-        BatchPlan *epoch = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 2);
-        BatchPlan *seed = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 6, 1);
+        BatchPlan *plan = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 1, workers);
+        BatchPlan *again = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 1, workers);
+        BatchPlan *epoch = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 2, workers);
+        BatchPlan *seed = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 6, 1, workers);
         assert_true(same_plan(plan, again, 777));
+        Workers *many = workers_new(5);
+        BatchPlan *shared = batch_plan_new(&corpus, (BatchUnit)unit, 50, 4, 5, 1, many);
+        assert_true(same_plan(plan, shared, 777));
+        batch_plan_free(shared);
+        workers_free(many);
         assert_false(same_plan(plan, epoch, 777));
         assert_false(same_plan(plan, seed, 777));
         batch_plan_free(plan);
@@ -137,12 +144,12 @@ static void test_order_is_decided(void **state) {
 
 /* Target positions computed, padding included, per token. */
 static double padding(const Corpus *corpus, int window) {
-    BatchPlan *plan = batch_plan_new(corpus, BATCH_TOKENS, 1000, window, 5, 1);
+    BatchPlan *plan = batch_plan_new(corpus, BATCH_TOKENS, 1000, window, 5, 1, workers);
     double padded = 0, tokens = 0;
     for (int b = 0; b < plan->count; b++) {
         int longest = 0;
         for (int i = plan->start[b]; i < plan->start[b + 1]; i++) {
-            int length = corpus_target(corpus, plan->pairs[i]).length + 1;
+            int length = corpus_target_length(corpus, plan->pairs[i]) + 1;
             longest = length > longest ? length : longest;
         }
         padded += (double)longest * (plan->start[b + 1] - plan->start[b]);
@@ -173,8 +180,8 @@ static int batch_of(const BatchPlan *plan, int pair) {
 static void test_company_changes(void **state) {
     (void)state;
     Corpus corpus = make_corpus(1000, 7, 7, 1);
-    BatchPlan *first = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 4, 5, 1);
-    BatchPlan *second = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 4, 5, 2);
+    BatchPlan *first = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 4, 5, 1, workers);
+    BatchPlan *second = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 4, 5, 2, workers);
     int home = batch_of(first, 0), together = 0;
     for (int i = first->start[home]; i < first->start[home + 1]; i++)
         together += batch_of(second, first->pairs[i]) == batch_of(second, 0);
@@ -188,11 +195,12 @@ static void test_company_changes(void **state) {
 static void test_order_is_random(void **state) {
     (void)state;
     Corpus corpus = make_corpus(20000, 1, 60, 7);
-    BatchPlan *plan = batch_plan_new(&corpus, BATCH_SENTENCES, 50, 400, 5, 1); /* one window: fully sorted */
+    BatchPlan *plan =
+        batch_plan_new(&corpus, BATCH_SENTENCES, 50, 400, 5, 1, workers); /* one window: fully sorted */
     int rises = 0, near = 0;
     for (int b = 0; b + 1 < plan->count; b++)
-        rises += corpus_target(&corpus, plan->pairs[plan->start[b]]).length <
-                 corpus_target(&corpus, plan->pairs[plan->start[b + 1]]).length;
+        rises += corpus_target_length(&corpus, plan->pairs[plan->start[b]]) <
+                 corpus_target_length(&corpus, plan->pairs[plan->start[b + 1]]);
     for (int i = 0; i + 1 < corpus.count; i++) {
         int step = plan->pairs[i] - plan->pairs[i + 1];
         near += step >= -10 && step <= 10;
@@ -210,5 +218,8 @@ int main(void) {
         cmocka_unit_test(test_order_is_decided), cmocka_unit_test(test_lengths_are_alike),
         cmocka_unit_test(test_order_is_random),  cmocka_unit_test(test_company_changes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    workers = workers_new(2);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    workers_free(workers);
+    return failed;
 }

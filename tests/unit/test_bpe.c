@@ -77,7 +77,7 @@ static void test_counts_beyond_32_bits(void **state) {
         hashmap_set(words, SV("ab"), MANY[i] + 1); /* of equal ones "cd" would win */
         hashmap_set(words, SV("cd"), MANY[i]);
         hashmap_set(words, SV("ef"), 2);
-        Bpe *bpe = bpe_learn(words, BPE_PREFIX, 3, 2);
+        Bpe *bpe = bpe_learn(words, BPE_PREFIX, 3, 2, NULL);
         assert_int_equal(bpe_count(bpe), 3);
         bpe_merge(bpe, 0, &left, &right);
         assert_true(sv_equal(left, SV("a")) && sv_equal(right, SV("b")));
@@ -94,12 +94,13 @@ static void test_learns_like_subword_nmt(void **state) {
     read_golden("text.txt", &text);
     read_golden("codes.txt", &expected);
     HashMap *words = count_words(strbuf_view(&text));
-    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 150, 2); /* stops before 150: no pair is left that occurs twice */
+    Bpe *bpe =
+        bpe_learn(words, BPE_SUFFIX, 150, 2, NULL); /* stops before 150: no pair is left that occurs twice */
     bpe_write(bpe, &got);
     assert_string_equal(strbuf_text(&got), strbuf_text(&expected));
     bpe_free(bpe);
 
-    bpe = bpe_learn(words, BPE_SUFFIX, 20, 2);
+    bpe = bpe_learn(words, BPE_SUFFIX, 20, 2, NULL);
     assert_int_equal(bpe_count(bpe), 20);
     strbuf_clear(&got);
     bpe_write(bpe, &got);
@@ -240,7 +241,7 @@ static void test_random_texts(void **state) {
             slow[w] = slow_split(marker, hashmap_key(words, w));
             weights[w] = (int)hashmap_value(words, w);
         }
-        Bpe *bpe = bpe_learn(words, marker, 40, 2);
+        Bpe *bpe = bpe_learn(words, marker, 40, 2, NULL);
         for (size_t rank = 0; rank <= bpe_count(bpe); rank++) {
             SlowPair best = slow_best(slow, weights, count);
             if (rank == bpe_count(bpe)) {
@@ -348,7 +349,7 @@ static void test_dropout_extremes(void **state) {
     HashMap *words = hashmap_new();
     hashmap_set(words, SV("banana</w>"), 5);
     hashmap_set(words, SV("bandana</w>"), 4);
-    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 6, 2);
+    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 6, 2, NULL);
     StrBuf whole = {0}, out = {0};
     bpe_apply(bpe, SV("bananananbandana</w>"), add_text, &whole);
     dropout_joined(bpe, "bananananbandana</w>", 0, 1, &out);
@@ -380,17 +381,17 @@ static void test_no_merges(void **state) {
     apply_joined(bpe, "", "");
     bpe_free(bpe);
     HashMap *words = hashmap_new();
-    bpe = bpe_learn(words, BPE_PREFIX, 100, 2);
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 2, NULL);
     assert_int_equal(bpe_count(bpe), 0);
     bpe_free(bpe);
     hashmap_set(words, SV("abab"), 5);
-    bpe = bpe_learn(words, BPE_PREFIX, 0, 2);
+    bpe = bpe_learn(words, BPE_PREFIX, 0, 2, NULL);
     assert_int_equal(bpe_count(bpe), 0);
     bpe_free(bpe);
-    bpe = bpe_learn(words, BPE_PREFIX, 100, 11); /* "a b" occurs ten times */
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 11, NULL); /* "a b" occurs ten times */
     assert_int_equal(bpe_count(bpe), 0);
     bpe_free(bpe);
-    bpe = bpe_learn(words, BPE_PREFIX, 100, 10);
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 10, NULL);
     assert_int_equal(bpe_count(bpe), 1);
     bpe_free(bpe);
     hashmap_free(words);
@@ -428,7 +429,7 @@ static void test_spelled_marker(void **state) {
     bpe_free(bpe);
     HashMap *words = hashmap_new();
     hashmap_set(words, SV("a</w>b</w>"), 100);
-    bpe = bpe_learn(words, BPE_SUFFIX, 100, 2);
+    bpe = bpe_learn(words, BPE_SUFFIX, 100, 2, NULL);
     Shower shower = {.bpe = bpe};
     bpe_apply(bpe, SV("a</w>b</w>"), show_piece, &shower);
     assert_string_equal(strbuf_text(&shower.out), "a</w>b");
@@ -474,7 +475,7 @@ static void test_endless_word(void **state) {
     HashMap *words = hashmap_new();
     hashmap_set(words, (StrView){word, length}, 3); /* too long to learn from */
     hashmap_set(words, SV("aaaaaaaaaaaaaaaa"), 3);
-    Bpe *bpe = bpe_learn(words, BPE_PREFIX, 100, 2);
+    Bpe *bpe = bpe_learn(words, BPE_PREFIX, 100, 2, NULL);
     assert_int_equal(bpe_count(bpe), 4);
     for (size_t n = 16; n <= 1024; n *= 2) /* the last one would make a symbol of 2048 bytes */
         bpe_add(bpe, (StrView){word, n}, (StrView){word, n});
@@ -565,7 +566,7 @@ static void test_multi30k(void **state) {
     digest(strbuf_view(&text), hex);
     assert_string_equal(hex, "13a27fc71411665a96364d7ba83753eb67fd70b8d1598c8fa9f48459580f27e5");
     HashMap *words = count_words(strbuf_view(&text));
-    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 8000, 2);
+    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 8000, 2, NULL);
     bpe_write(bpe, &codes);
     digest(strbuf_view(&codes), hex);
     assert_string_equal(hex, "485905d72624e628c1f6a9c78ea9a635f7d56e80d1fd24b4e127f8a41f5ca4c1");

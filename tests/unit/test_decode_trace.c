@@ -130,6 +130,37 @@ static void test_states(void **state) {
     seq2seq_free(model);
 }
 
+/* The score of the hypothesis that ends at a node, and how many tokens it has. */
+static double path_score(const Backpointers *tree, int node, int *steps) {
+    double score = 0;
+    for (*steps = 0; node >= 0; node = tree->nodes[node].parent, ++*steps)
+        score += (double)tree->nodes[node].score;
+    return score;
+}
+
+/* At each step the candidates that the beam had no room for are few, lead nowhere, and are no better than the
+ * worst that it kept. */
+static void check_dropped(const Backpointers *tree, int beam) {
+    enum { STEPS = 64 };
+    double worst[STEPS];
+    int dropped[STEPS] = {0}, all = 0, steps;
+    for (int t = 0; t < STEPS; t++) worst[t] = INFINITY;
+    for (int i = 0; i < tree->count; i++) {
+        double score = path_score(tree, i, &steps);
+        assert_true(steps < STEPS);
+        if (tree->nodes[i].parent >= 0) assert_false(tree->nodes[tree->nodes[i].parent].dropped);
+        if (!tree->nodes[i].dropped) worst[steps] = fmin(worst[steps], score);
+    }
+    for (int i = 0; i < tree->count; i++) {
+        if (!tree->nodes[i].dropped) continue;
+        assert_true(path_score(tree, i, &steps) <= worst[steps] + 1e-5);
+        assert_true(++dropped[steps] <= SEARCH_DROPPED);
+        all++;
+    }
+    assert_int_equal(dropped[1], beam > 1 ? SEARCH_DROPPED : 0);
+    assert_true(beam == 1 || all > SEARCH_DROPPED);
+}
+
 /* What the beam kept: the scores of the best path through the tree are those of the best hypothesis. */
 static void test_tree(void **state) {
     (void)state;
@@ -143,19 +174,27 @@ static void test_tree(void **state) {
                                  .n_best = 1,
                                  .tree = &tree};
         Scorer *scorer = scorer_new(&one, 1);
-        HypothesisList found = {0};
-        beam_search(scorer, &source, 1, &options, &found);
+        HypothesisList found = {0}, alone = {0};
+        if (beam > 1)
+            beam_search(scorer, &source, 1, &options, &found);
+        else
+            greedy_search(scorer, &source, 1, &options, &found);
         const Hypothesis *best = &found.items[0];
+        check_dropped(&tree, beam);
         double nearest = INFINITY;
         for (int i = 0; i < tree.count; i++) {
-            double score = 0;
-            int steps = 0;
-            for (int at = i; at >= 0; at = tree.nodes[at].parent, steps++)
-                score += (double)tree.nodes[at].score;
+            int steps;
+            double score = path_score(&tree, i, &steps);
             if (steps == best->steps) nearest = fmin(nearest, fabs(score - best->score));
         }
         assert_near(nearest, 0, 1e-4);
-        assert_true(tree.count >= best->steps && tree.count <= beam * best->steps * 3);
+        assert_true(tree.count >= best->steps && tree.count <= (beam + SEARCH_DROPPED) * best->steps * 3);
+        options.tree = NULL; /* to be looked at changes nothing */
+        beam_search(scorer, &source, 1, &options, &alone);
+        assert_int_equal(alone.items[0].length, best->length);
+        assert_memory_equal(alone.items[0].ids, best->ids, (size_t)best->length * sizeof(int));
+        assert_true(alone.items[0].score == best->score);
+        hypotheses_free(&alone);
         backpointers_free(&tree);
         hypotheses_free(&found);
         scorer_free(scorer);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
+#include "num/compact.h"
 #include "num/kern.h"
 #include "text_fixture.h"
 #include "unit/variant_cover.h"
@@ -83,7 +84,7 @@ static void test_round_trip(void **state) {
         assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, two), STATUS_OK);
         assert_same_files(one, two);
         StrBuf provenance = {0};
-        if (modelfile_load(&loaded, one, FORMAT_FLOAT32, &provenance) != STATUS_OK)
+        if (modelfile_load_floats(&loaded, one, &provenance) != STATUS_OK)
             fail_msg("%s: %s", v->name, status_message());
         assert_string_equal(strbuf_text(&provenance), PROVENANCE);
         assert_same_params(seq2seq_params(model), seq2seq_params(loaded));
@@ -92,12 +93,105 @@ static void test_round_trip(void **state) {
         assert_int_equal(modelfile_save(loaded, seq2seq_params(loaded)->data, PROVENANCE, two), STATUS_OK);
         assert_same_files(one, two);
 
-        params_pack_all(seq2seq_params(model)); /* as the loaded one is */
+        seq2seq_free(loaded);
+        params_pack_all(seq2seq_params(model)); /* as one for translation is */
+        assert_int_equal(modelfile_load(&loaded, one, FORMAT_FLOAT32, NULL), STATUS_OK);
+        assert_string_equal(modelfile_precision(loaded), "float32");
         assert_same_results(model, loaded);
         strbuf_free(&provenance);
         seq2seq_free(model);
         seq2seq_free(loaded);
     }
+}
+
+/* ---- rounded weights ---- */
+
+static const WeightFormat ROUNDED[] = {FORMAT_BF16, FORMAT_INT8};
+
+/* No number is further from the original than half a unit: in 8 bits of the greatest in its row or column, in
+ * 16 of its own last bit. */
+static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightFormat precision) {
+    for (int i = 0; i < exact->count; i++) {
+        const Param *p = exact->items[i], *q = params_find(rounded, p->name);
+        const real *x = param_data(exact, p), *y = param_data(rounded, q);
+        const char *end = p->name + strlen(p->name) - (strlen(p->name) > 7 ? 7 : 0);
+        bool table = strcmp(p->name, "embedding") == 0 || strcmp(p->name, "source.embedding") == 0 ||
+                     strcmp(p->name, "target.embedding") == 0;
+        table = table || strcmp(end, ".weight") == 0 || strstr(p->name, ".relative") != NULL;
+        if (compact_has(p) != table) /* docs/model-format.md */
+            fail_msg("%s is %srounded", p->name, compact_has(p) ? "" : "not ");
+        if (!compact_has(p)) assert_memory_equal(x, y, param_size(p) * sizeof *x);
+        bool by_row = p->packing != PACK_AFFINE;
+        for (int a = 0; a < (by_row ? p->rows : p->columns) && compact_has(p); a++) {
+            double most = 0, worst = 0;
+            for (int b = 0; b < (by_row ? p->columns : p->rows); b++) {
+                size_t at = by_row ? (size_t)(a * p->columns + b) : (size_t)(b * p->columns + a);
+                double size = fabs((double)x[at]), off = fabs((double)x[at] - (double)y[at]);
+                if (precision == FORMAT_BF16) off = size > 0 ? off / size : off;
+                if (size > most) most = size;
+                if (off > worst) worst = off;
+            }
+            double unit = precision == FORMAT_BF16 ? 1.0 / 128 : most / 127;
+            if (!(worst <= unit / 2 * 1.0001)) fail_msg("%s: %g instead of %g", p->name, worst, unit / 2);
+        }
+    }
+}
+
+/* A file of rounded weights is the model that the original is when it is rounded to be translated with. */
+static void test_rounded(void **state) {
+    (void)state;
+    for (const ModelVariant *v = cover_variants(); v->name; v++)
+        for (size_t i = 0; i < sizeof ROUNDED / sizeof *ROUNDED; i++) {
+            Seq2Seq *model = variant_new(v, NULL, 6), *original, *small;
+            const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");
+            StrBuf provenance = {0};
+            assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
+            assert_int_equal(modelfile_save_compact(model, ROUNDED[i], PROVENANCE, two), STATUS_OK);
+            assert_int_equal(modelfile_load(&original, one, ROUNDED[i], NULL), STATUS_OK);
+            if (modelfile_load(&small, two, FORMAT_FLOAT32, &provenance) != STATUS_OK)
+                fail_msg("%s: %s", v->name, status_message());
+            assert_string_equal(strbuf_text(&provenance), PROVENANCE);
+            assert_string_equal(modelfile_precision(small), ROUNDED[i] == FORMAT_INT8 ? "int8" : "bf16");
+            assert_same_results(original, small);
+            seq2seq_free(small);
+            assert_int_equal(modelfile_load_floats(&small, two, NULL), STATUS_OK);
+            assert_close(seq2seq_params(model), seq2seq_params(small), ROUNDED[i]);
+            seq2seq_free(small);
+            assert_int_equal(modelfile_load_exact(&small, two, NULL), STATUS_DATA);
+            assert_non_null(strstr(status_message(), "were rounded to"));
+            assert_null(small);
+            strbuf_free(&provenance);
+            seq2seq_free(original);
+            seq2seq_free(model);
+        }
+}
+
+/* Zeros, numbers so small that their scale has no inverse, and numbers so great that 16 bits would round them
+ * to infinity. */
+static void test_extreme_numbers(void **state) {
+    (void)state;
+    static const real EXTREMES[] = {0, (real)1e-44, (real)3e-38, (real)3.4e38};
+    for (size_t i = 0; i < sizeof EXTREMES / sizeof *EXTREMES; i++)
+        for (size_t f = 0; f < sizeof ROUNDED / sizeof *ROUNDED; f++) {
+            Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 6), *small;
+            ParamSet *params = seq2seq_params(model);
+            const char *path = fixture_path("extreme.safetensors");
+            for (int p = 0; p < params->count; p++)
+                for (size_t j = 0; j < param_size(params->items[p]); j++)
+                    param_data(params, params->items[p])[j] = j % 3 ? EXTREMES[i] : -EXTREMES[i];
+            assert_int_equal(modelfile_save_compact(model, ROUNDED[f], PROVENANCE, path), STATUS_OK);
+            if (modelfile_load_floats(&small, path, NULL) != STATUS_OK) fail_msg("%s", status_message());
+            for (int p = 0; p < params->count; p++)
+                for (size_t j = 0; j < param_size(params->items[p]); j++) {
+                    double x = (double)param_data(seq2seq_params(small), seq2seq_params(small)->items[p])[j];
+                    double size = (double)EXTREMES[i];
+                    assert_true(fabs(fabs(x) - size) <= 0.01 * size || size < 1e-37);
+                }
+            seq2seq_free(small);
+            assert_int_equal(modelfile_load(&small, path, FORMAT_FLOAT32, NULL), STATUS_OK);
+            seq2seq_free(small);
+            seq2seq_free(model);
+        }
 }
 
 /* The block that is given is saved: the average of weights, for instance. */
@@ -109,15 +203,14 @@ static void test_other_weights(void **state) {
     for (size_t i = 0; i < params->size; i++) weights[i] = (real)i;
     const char *path = fixture_path("average.safetensors");
     assert_int_equal(modelfile_save(model, weights, PROVENANCE, path), STATUS_OK);
-    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load_floats(&loaded, path, NULL), STATUS_OK);
     const Param *last = params->items[params->count - 1],
                 *own = params_find(seq2seq_params(loaded), last->name);
     assert_true(param_data(seq2seq_params(loaded), own)[0] == (real)last->offset);
     mem_free(weights);
     seq2seq_free(model);
     seq2seq_free(loaded);
-    assert_int_equal(modelfile_load(&loaded, fixture_path("no-such-file"), FORMAT_FLOAT32, NULL),
-                     STATUS_RUNTIME);
+    assert_int_equal(modelfile_load_floats(&loaded, fixture_path("no-such-file"), NULL), STATUS_RUNTIME);
     assert_null(loaded);
 }
 
@@ -176,7 +269,7 @@ static void replace(Draft *draft, const char *key, const char *part, const char 
 /* The first tensor, with its own numbers. */
 static SafeTensor *own_numbers(Draft *draft) {
     SafeTensor *tensor = &draft->tensors[0];
-    draft->numbers = mem_alloc(tensor->bytes / sizeof(real), sizeof(real));
+    draft->numbers = mem_alloc(tensor->bytes, 1);
     memcpy(draft->numbers, tensor->data, tensor->bytes);
     tensor->data = draft->numbers;
     return tensor;
@@ -185,7 +278,7 @@ static SafeTensor *own_numbers(Draft *draft) {
 static void no_format(Draft *d) { drop_metadata(d, "format"); }
 static void other_format(Draft *d) { *metadata_of(d, "format") = "pt"; }
 static void no_version(Draft *d) { drop_metadata(d, "format_version"); }
-static void new_version(Draft *d) { *metadata_of(d, "format_version") = "3"; }
+static void new_version(Draft *d) { *metadata_of(d, "format_version") = "4"; }
 static void no_config(Draft *d) { drop_metadata(d, "config"); }
 static void no_source(Draft *d) { drop_metadata(d, "source"); }
 static void broken_config(Draft *d) { *metadata_of(d, "config") = "{\"model\": {"; }
@@ -244,15 +337,69 @@ static void integers(Draft *d) {
 static void not_a_number(Draft *d) { ((real *)(uintptr_t)own_numbers(d)->data)[3] = (real)NAN; }
 static void infinite(Draft *d) { ((real *)(uintptr_t)own_numbers(d)->data)[0] = -(real)INFINITY; }
 
-static const struct {
+/* The first tensor of rounded numbers, or of their scales; with its own numbers. */
+static SafeTensor *own_rounded(Draft *d, bool scales) {
+    for (size_t i = 0; i < d->tensor_count; i++) {
+        const char *name = d->tensors[i].name;
+        bool is_scales = strlen(name) > 6 && strcmp(name + strlen(name) - 6, ".scale") == 0;
+        if (scales ? !is_scales : strcmp(d->tensors[i].dtype, "I8") != 0) continue;
+        SafeTensor first = d->tensors[i];
+        d->tensors[i] = d->tensors[0];
+        d->tensors[0] = first;
+        return own_numbers(d);
+    }
+    fail_msg("no rounded numbers");
+    return NULL;
+}
+static void no_precision(Draft *d) { drop_metadata(d, "precision"); }
+static void other_precision(Draft *d) { *metadata_of(d, "precision") = "int4"; }
+static void float_precision(Draft *d) { *metadata_of(d, "precision") = "float32"; }
+static void half_precision(Draft *d) { *metadata_of(d, "precision") = "bf16"; }
+static void old_version(Draft *d) { *metadata_of(d, "format_version") = "2"; }
+static void beyond_127(Draft *d) { ((int8_t *)(uintptr_t)own_rounded(d, false)->data)[1] = -128; }
+static void wide_numbers(Draft *d) {
+    SafeTensor *t = own_rounded(d, false);
+    t->dtype = "U8";
+}
+static void scale_is_no_number(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = (real)NAN; }
+static void negative_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = -1; }
+static void huge_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = (real)3e38; }
+static void no_scales(Draft *d) { own_rounded(d, true)->name = "zzz"; }
+static void turned_scales(Draft *d) {
+    SafeTensor *t = own_rounded(d, true);
+    long long rows = t->shape[0];
+    t->shape[0] = t->shape[1];
+    t->shape[1] = rows;
+}
+
+typedef struct {
     const char *name;
     void (*change)(Draft *draft);
     const char *message; /* part of it */
-} HOSTILE[] = {
+} Hostile;
+
+static const Hostile HOSTILE_INT8[] = {
+    {"no precision", no_precision, "'precision'"},
+    {"unknown precision", other_precision, "precision is 'int4'"},
+    {"no rounded precision", float_precision, "precision is 'float32'"},
+    {"another precision", half_precision, "tensors"},
+    {"rounded weights as floats", old_version, "tensors"},
+    {"a number beyond 127", beyond_127, "it has a -128"},
+    {"numbers without sign", wide_numbers, "is U8 ["},
+    {"a scale that is no number", scale_is_no_number, "not finite"},
+    {"a negative scale", negative_scale, "is no scale"},
+    {"a scale too great", huge_scale, "is no scale"},
+    {"scales missing", no_scales, ".scale' is missing"},
+    {"scales turned", turned_scales, ".scale' is F32 ["},
+    {"hidden of another size", other_hidden, "parameters"},
+    {NULL, NULL, NULL},
+};
+
+static const Hostile HOSTILE[] = {
     {"no format", no_format, "not a model of attn-mt"},
     {"another format", other_format, "not a model of attn-mt"},
     {"no format version", no_version, "'format_version'"},
-    {"a newer format version", new_version, "version is 3"},
+    {"a newer format version", new_version, "version is 4"},
     {"no configuration", no_config, "'config'"},
     {"no vocabulary", no_source, "'source'"},
     {"configuration cut short", broken_config, "configuration"},
@@ -283,6 +430,7 @@ static const struct {
     {"tensor of bytes", integers, "U8 [8, 16] instead of"},
     {"NaN", not_a_number, "not finite"},
     {"infinity", infinite, "not finite"},
+    {NULL, NULL, NULL},
 };
 
 static Status put_together(const Draft *draft, const char *path) {
@@ -312,74 +460,111 @@ static void limit_memory(void) {
 #endif
 }
 
-static void test_hostile(void **state) {
-    (void)state;
-    Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 6), *loaded;
-    const char *good = fixture_path("good.safetensors");
-    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, good), STATUS_OK);
+enum { WAYS = 2 }; /* to load a model */
+static Status load_somehow(int way, Seq2Seq **model, const char *path, StrBuf *provenance) {
+    return way == 0 ? modelfile_load_floats(model, path, provenance)
+                    : modelfile_load(model, path, FORMAT_INT8, provenance);
+}
+
+/* `precision` FORMAT_FLOAT32: a file as training writes it. */
+static void save_good(WeightFormat precision, const char *path) {
+    Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 6);
+    if (precision == FORMAT_FLOAT32)
+        assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
+    else
+        assert_int_equal(modelfile_save_compact(model, precision, PROVENANCE, path), STATUS_OK);
     seq2seq_free(model);
+}
+
+static void refuse(const Hostile *hostile, const char *path, int way) {
+    StrBuf provenance = {0};
+    Seq2Seq *loaded = (Seq2Seq *)&provenance;
+    Status status = load_somehow(way, &loaded, path, &provenance);
+    if (status != STATUS_DATA) fail_msg("%s: status %d %s", hostile->name, (int)status, status_message());
+    assert_null(loaded);
+    if (!strstr(status_message(), hostile->message) || !strstr(status_message(), path))
+        fail_msg("%s: the message is '%s'", hostile->name, status_message());
+    strbuf_free(&provenance);
+}
+
+static void check_hostile(WeightFormat precision, const Hostile *cases) {
     SafeFile *file;
     Draft draft;
+    Seq2Seq *loaded;
+    const char *good = fixture_path("good.safetensors"), *path = fixture_path("hostile.safetensors");
+    save_good(precision, good);
     assert_int_equal(safetensors_open(&file, good), STATUS_OK);
-    const char *path = fixture_path("hostile.safetensors");
     long before = peak_kilobytes();
-    for (size_t i = 0; i < sizeof HOSTILE / sizeof *HOSTILE; i++) {
+    for (const Hostile *h = cases; h->name; h++) {
         take_apart(&draft, file);
-        HOSTILE[i].change(&draft);
-        if (put_together(&draft, path) != STATUS_OK) fail_msg("%s: %s", HOSTILE[i].name, status_message());
+        h->change(&draft);
+        if (put_together(&draft, path) != STATUS_OK) fail_msg("%s: %s", h->name, status_message());
         strbuf_free(&draft.text);
         mem_free(draft.numbers);
-        StrBuf provenance = {0};
-        loaded = (Seq2Seq *)&draft;
-        Status status = modelfile_load(&loaded, path, FORMAT_FLOAT32, &provenance);
-        if (status != STATUS_DATA)
-            fail_msg("%s: status %d %s", HOSTILE[i].name, (int)status, status_message());
-        assert_null(loaded);
-        if (!strstr(status_message(), HOSTILE[i].message) || !strstr(status_message(), path))
-            fail_msg("%s: the message is '%s'", HOSTILE[i].name, status_message());
-        strbuf_free(&provenance);
+        for (int way = 0; way < WAYS; way++) refuse(h, path, way);
     }
     assert_true(peak_kilobytes() - before < 64 * 1024);
     take_apart(&draft, file); /* unchanged it is fine */
     assert_int_equal(put_together(&draft, path), STATUS_OK);
-    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
-    seq2seq_free(loaded);
+    for (int way = 0; way < WAYS; way++) {
+        assert_int_equal(load_somehow(way, &loaded, path, NULL), STATUS_OK);
+        seq2seq_free(loaded);
+    }
     safetensors_close(file);
 }
 
-/* Cut short anywhere, or with a byte changed, it is refused. */
-static void test_damaged(void **state) {
+static void test_hostile(void **state) {
     (void)state;
-    Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 6), *loaded;
+    check_hostile(FORMAT_FLOAT32, HOSTILE);
+    check_hostile(FORMAT_INT8, HOSTILE_INT8);
+}
+
+/* Cut short anywhere, or with a byte changed, it is refused. */
+static void check_damaged(WeightFormat precision) {
+    Seq2Seq *loaded;
     const char *good = fixture_path("good.safetensors"), *path = fixture_path("damaged.safetensors");
-    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, good), STATUS_OK);
-    seq2seq_free(model);
     StrBuf content = {0};
+    save_good(precision, good);
     read_all(good, &content);
-    for (size_t length = 0; length < content.length; length += 1 + content.length / 97) {
-        fixture_write("damaged.safetensors", content.data, length);
-        assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_DATA);
-        assert_null(loaded);
-    }
+    for (size_t length = 0; length < content.length; length += 1 + content.length / 97)
+        for (int way = 0; way < WAYS; way++) {
+            fixture_write("damaged.safetensors", content.data, length);
+            assert_int_equal(load_somehow(way, &loaded, path, NULL), STATUS_DATA);
+            assert_null(loaded);
+        }
     for (size_t at = 0; at < content.length; at += 1 + content.length / 211) {
         content.data[at] ^= 4;
         fixture_write("damaged.safetensors", content.data, content.length);
-        Status status = modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL);
-        if (status != STATUS_DATA) fail_msg("byte %zu changed: status %d", at, (int)status);
+        for (int way = 0; way < WAYS; way++) {
+            Status status = load_somehow(way, &loaded, path, NULL);
+            if (status != STATUS_DATA) fail_msg("byte %zu changed: status %d", at, (int)status);
+        }
         content.data[at] ^= 4;
     }
     fixture_write("damaged.safetensors", content.data, content.length);
-    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_OK);
+    assert_int_equal(load_somehow(1, &loaded, path, NULL), STATUS_OK);
     seq2seq_free(loaded);
+    /* A weight that is no number besides: told as damage, which it is. */
+    memcpy(content.data + content.length - 4, "\0\0\x80\x7f", 4);
+    fixture_write("damaged.safetensors", content.data, content.length);
+    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_DATA);
+    assert_null(loaded);
+    assert_non_null(strstr(status_message(), "checksum"));
     strbuf_free(&content);
+}
+
+static void test_damaged(void **state) {
+    (void)state;
+    check_damaged(FORMAT_FLOAT32);
+    check_damaged(FORMAT_BF16);
+    check_damaged(FORMAT_INT8);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_other_weights),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_other_weights),
+        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_damaged),
     };
     limit_memory();
     kern_select();

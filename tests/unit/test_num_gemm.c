@@ -104,7 +104,9 @@ static void check_rows(WeightFormat format) {
             for (int first = 0; first + M <= ROWS; first += M < 7 ? 1 : 5) {
                 memcpy(part.at, start.at + first * N, (size_t)M * row_bytes);
                 kern->weights[format].multiply(M, N, K, A.at + first * K, K, P, part.at, N, accumulate, work);
-                assert_memory_equal(part.at, all.at + first * N, (size_t)M * row_bytes);
+                if (memcmp(part.at, all.at + first * N, (size_t)M * row_bytes))
+                    fail_msg("%s %s: rows %d to %d, %s", kern->name, FORMAT_NAME[format], first, first + M,
+                             accumulate ? "added" : "set");
             }
     }
     mem_free(P);
@@ -117,6 +119,42 @@ static void test_rows_are_independent(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) check_rows(f);
+    }
+    kern_select();
+}
+
+/* Integers up to 127 are kept as they are by 8 bits, and so are the sums of their products: every instruction
+ * set gives them exactly, also where 16 bits would not hold the sum of two. */
+static void check_int8_sums(int M, int N, int K, int kind) {
+    Line A = line_new((size_t)M * (size_t)K, 1, 127), B = line_new((size_t)K * (size_t)N, 2, 127);
+    Line C = line_new((size_t)M * (size_t)N, 3, 1);
+    double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want);
+    real sign = kind == 2 ? -127 : 127;
+    for (size_t i = 0; i < A.n; i++)
+        A.at[i] = kind || i % (size_t)K == 0 ? sign : (real)rint((double)A.at[i]);
+    for (size_t i = 0; i < B.n; i++) B.at[i] = kind || i < (size_t)N ? 127 : (real)rint((double)B.at[i]);
+    void *P = packed(FORMAT_INT8, K, N, &B, false), *work = scratch();
+    multiply(M, N, K, A.at, K, B.at, false, want);
+    kern->weights[FORMAT_INT8].multiply(M, N, K, A.at, K, P, C.at, N, false, work);
+    for (size_t i = 0; i < C.n; i++)
+        if (C.at[i] != (real)want[i])
+            fail_msg("%s: %d x %d x %d, kind %d: [%zu] is %.9g, expected %.9g", kern->name, M, N, K, kind, i,
+                     (double)C.at[i], want[i]);
+    mem_free(P), mem_free(work), mem_free(want);
+    line_free(&A), line_free(&B), line_free(&C);
+}
+
+static void test_int8_sums_are_exact(void **state) {
+    (void)state;
+    for (const Kernels *const *k = kern_tables(); *k; k++) {
+        kern = *k;
+        for (int kind = 0; kind < 3; kind++) {
+            for (int K = 1; K < 200; K += 1 + K / 5)
+                for (int M = 1; M < 30; M += 1 + M / 8) check_int8_sums(M, 70, K, kind);
+            check_int8_sums(13, 33, 1000, kind);
+        }
+        check_int8_sums(7, 3, DEEPEST_INT8, 1);
+        check_int8_sums(7, 3, DEEPEST_INT8, 2);
     }
     kern_select();
 }
@@ -211,9 +249,13 @@ static void test_self_test(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packed_shapes),   cmocka_unit_test(test_rows_are_independent),
-        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_outer),
-        cmocka_unit_test(test_library),         cmocka_unit_test(test_self_test),
+        cmocka_unit_test(test_packed_shapes),
+        cmocka_unit_test(test_rows_are_independent),
+        cmocka_unit_test(test_int8_sums_are_exact),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_outer),
+        cmocka_unit_test(test_library),
+        cmocka_unit_test(test_self_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,11 @@ static void test_two_files(void **state) {
         "dropped 1 pair with an empty side (t.{}: line 2)\nremoved the carriage return from 1 line (t.{})\n");
     pair_reader_close(reader);
     options.source = "fr", options.target = "en";
+    /* Both files have something to tell, which is told once. */
+    write_two("one\r\n", "un\r\n");
+    reader = open_pairs(&options, fixture_path("t.{}"), NULL);
+    check_reader(reader, "un=one;", "removed the carriage return from 2 lines (t.{})\n");
+    pair_reader_close(reader);
     write_two("one\tmore\n", "un\n"); /* a TAB is just white space here */
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "un=one\tmore;", "");
@@ -344,6 +349,17 @@ static void test_line_counts_differ(void **state) {
     assert_non_null(strstr(status_message(), "t.fr' has 1"));
     write_two("1\n\n", "1\n"); /* a blank line counts */
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 2 lines but '", hint);
+    /* The longer one cannot be read to its end. */
+    static char much[1 << 20], packed[1 << 16];
+    for (size_t i = 0; i < sizeof much; i++) much[i] = (char)(i % 8 == 7 ? '\n' : 'a' + i * i % 23 * i % 26);
+    gzFile file = gzopen(fixture_path("t.en"), "wb");
+    assert_int_equal(gzwrite(file, much, sizeof much), sizeof much);
+    assert_int_equal(gzclose(file), Z_OK);
+    FILE *whole = fopen(fixture_path("t.en"), "rb");
+    size_t bytes = fread(packed, 1, sizeof packed, whole);
+    fclose(whole);
+    fixture_write("t.en", packed, bytes - 20);
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en': the gzip data is cut off", "");
 }
 
 static void test_nothing_usable(void **state) {
@@ -356,6 +372,14 @@ static void test_nothing_usable(void **state) {
                         "dropped 2 lines without a TAB");
     write_two("", "");
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "no usable", "found 1 empty file");
+    check_fails_reading(WRITE("e.tsv", "en\tfr\n"), STATUS_DATA, "no usable", "left out 1 header line (");
+    DataOptions options = english_french();
+    StrBuf out = {0};
+    PairReader *reader = open_pairs(&options, fixture_path("e.tsv"), fixture_path("e.tsv"));
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "e.tsv' and the other files"));
+    pair_reader_close(reader);
+    strbuf_free(&out);
 }
 
 static void check_fails_opening(const DataOptions *options, const char *entry, Status expected,
@@ -386,8 +410,13 @@ static void test_cannot_open(void **state) {
     options.target = "de";
     check_fails_opening(&options, WRITE("a.tsv", "a\tb\n"), STATUS_USAGE,
                         "language 'de' is not one of the columns 'en,fr'", "data.columns");
-    options.target = NULL;
-    check_fails_opening(&options, fixture_path("a.tsv"), STATUS_USAGE, "must name the languages", "");
+    options = (DataOptions){.source = "de", .target = "fr", .columns = "en,fr"};
+    check_fails_opening(&options, fixture_path("a.tsv"), STATUS_USAGE, "language 'de' is not one of", "");
+    static char *const names[][2] = {{NULL, "fr"}, {"", "fr"}, {"en", NULL}, {"en", ""}};
+    for (int i = 0; i < 4; i++) {
+        options = (DataOptions){.source = names[i][0], .target = names[i][1]};
+        check_fails_opening(&options, fixture_path("a.tsv"), STATUS_USAGE, "must name the languages", "");
+    }
     /* A folder: found, but it cannot be read. */
     options = english_french();
     assert_int_equal(file_make_dirs(fixture_path("folder")), STATUS_OK);

@@ -244,11 +244,12 @@ static void test_optimizer(void **state) {
     params_initialize(params, 1);
     Optimizer *optimizer = optimizer_new(params, workers, false);
     real *grads[1] = {params_block(params)};
-    const TrainOptions options = {.shards = 1, .epsilon = 1e-8};
+    const SumRest sum_of_one = {1, 1, &(SumNode){0, 0}, grads};
+    const TrainOptions options = {.epsilon = 1e-8};
     Profiler *profiler = optimizer->profiler = profiler_new(workers);
     profiler_phase(profiler, PHASE_DATA);
     double norm;
-    assert_int_equal(optimizer_update(optimizer, grads, &options, 0, 0, &norm), STATUS_OK);
+    assert_int_equal(optimizer_update(optimizer, &sum_of_one, &options, 0, 0, &norm), STATUS_OK);
     assert_int_equal(profiler_phase(profiler, PHASE_SAVING), PHASE_DATA);
     ProfilerSum sum = profiler_sum(profiler);
     assert_true(sum.seconds[PHASE_REDUCE] > 0 && sum.seconds[PHASE_UPDATE] > 0 &&

@@ -48,6 +48,8 @@ static const uint64_t COUNTERS[3] = {0, UINT64_MAX, UINT64_C(0x0123456789ABCDEF)
 static const int64_t SIGNED[2] = {INT64_MIN, -1};
 static const double DOUBLES[1] = {0.1};
 static const unsigned char BYTES[5] = {0, 1, 127, 128, 255};
+static const signed char SMALL[3] = {-128, 0, 127};
+static const uint16_t HALVES[2] = {0x3f80, 0xff7f};
 
 static const SafeTensor TENSORS[] = {
     {.name = "decoder.w", .dtype = "F32", .rank = 2, .shape = {2, 3}, .data = MATRIX, .bytes = sizeof MATRIX},
@@ -61,6 +63,8 @@ static const SafeTensor TENSORS[] = {
      .bytes = sizeof COUNTERS},
     {.name = "empty", .dtype = "F32", .rank = 2, .shape = {0, 7}, .data = MATRIX, .bytes = 0},
     {.name = "signed", .dtype = "I64", .rank = 1, .shape = {2}, .data = SIGNED, .bytes = sizeof SIGNED},
+    {.name = "small", .dtype = "I8", .rank = 2, .shape = {3, 1}, .data = SMALL, .bytes = sizeof SMALL},
+    {.name = "z", .dtype = "BF16", .rank = 1, .shape = {2}, .data = HALVES, .bytes = sizeof HALVES},
     {.name = "loss", .dtype = "F64", .rank = 1, .shape = {1}, .data = DOUBLES, .bytes = sizeof DOUBLES},
 };
 enum { TENSOR_COUNT = sizeof TENSORS / sizeof *TENSORS };
@@ -117,10 +121,10 @@ static void tensors_survive_a_file(void **state) {
     assert_string_equal(key, "format");
     assert_string_equal(value, "1");
     /* Widest first, then by name. */
-    static const char *const ORDER[] = {"steps", "signed", "loss", "a", "decoder.w", "empty", "bytes"};
+    static const char *const ORDER[] = {"steps", "signed", "loss",  "a",    "decoder.w",
+                                        "empty", "z",      "small", "bytes"};
     for (size_t i = 0; i < TENSOR_COUNT; i++) {
-        bool zero =
-            strcmp(ORDER[i], "empty") == 0 || strcmp(ORDER[i], "bytes") == 0; /* they begin together */
+        bool zero = strcmp(ORDER[i], "empty") == 0 || strcmp(ORDER[i], "z") == 0; /* they begin together */
         if (!zero) assert_string_equal(safetensors_at(file, i)->name, ORDER[i]);
     }
     assert_int_equal(safetensors_check_finite(file), STATUS_OK);
@@ -256,6 +260,12 @@ static void numbers_must_be_finite(void **state) {
         SafeFile *file = open_good();
         assert_failed(safetensors_check_finite(file), STATUS_DATA, "tensor 'enc.w': number 2 is not finite");
         safetensors_close(file);
+        uint16_t halves[2] = {0x3f80, (uint16_t)(i ? 0xff80 : 0x7fc1)};
+        SafeTensor half = {.name = "h", .dtype = "BF16", .rank = 1, .shape = {2}, .data = halves, .bytes = 4};
+        assert_int_equal(safetensors_write(path, &half, 1, NULL, 0), STATUS_OK);
+        file = open_good();
+        assert_failed(safetensors_check_finite(file), STATUS_DATA, "tensor 'h': number 1 is not finite");
+        safetensors_close(file);
         wide[0] = (double)WRONG[i];
         assert_int_equal(safetensors_write(path, tensors, 1, NULL, 0), STATUS_OK);
         file = open_good();
@@ -298,6 +308,7 @@ static void accept_header(const char *header, size_t payload, size_t count) {
     SafeFile *file = open_good();
     assert_int_equal(safetensors_count(file), count);
     assert_null(safetensors_metadata(file, "payload_sha256")); /* nothing to check it with */
+    assert_true(safetensors_metadata_count(file) == (strstr(header, "\"pt\"") ? 1 : 0));
     for (size_t i = 0; i < count; i++) assert_int_equal((uintptr_t)safetensors_at(file, i)->data % 64, 0);
     safetensors_close(file);
 }
@@ -396,7 +407,8 @@ static void wrong_tensors_are_refused(void **state) {
         {"{\"a\":{}}", 0, "not an object of dtype"},
         {"{\"\":" T("U8", "1", 0, 1) "}", 1, "without a name"},
         /* dtypes */
-        {"{\"a\":" T("BF16", "2", 0, 4) "}", 4, "dtype 'BF16' is not supported"},
+        {"{\"a\":" T("F16", "2", 0, 4) "}", 4, "dtype 'F16' is not supported"},
+        {"{\"a\":" T("BF16", "1", 0, 4) "}", 4, "its shape does not fit its 4 bytes"},
         {"{\"a\":" T("f32", "1", 0, 4) "}", 4, "dtype 'f32' is not supported"},
         {"{\"a\":" T("", "1", 0, 4) "}", 4, "dtype '' is not supported"},
         {"{\"a\":" T("F32 ", "1", 0, 4) "}", 4, "dtype 'F32 ' is not supported"},
@@ -472,6 +484,9 @@ static void other_things_are_refused(void **state) {
     assert_failed(safetensors_open(&file, "/nowhere/x"), STATUS_RUNTIME,
                   "cannot open '/nowhere/x': No such file");
     assert_failed(safetensors_open(&file, folder), STATUS_DATA, "it is a folder");
+    char slash[sizeof folder + 1];
+    snprintf(slash, sizeof slash, "%s/", folder);
+    assert_failed(safetensors_open(&file, slash), STATUS_DATA, "it is a folder");
     assert_failed(safetensors_open(&file, "/dev/null"), STATUS_DATA, "not a regular file");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);

@@ -24,6 +24,7 @@ static const char LINES[] = "a b\tu v w\n"
 
 static char path[256];
 static char *items[1] = {path};
+static Workers *workers;
 static const StrList ENTRIES = {items, 1};
 
 static void write_lines(const char *text) { strcpy(path, fixture_write("corpus.tsv", text, strlen(text))); }
@@ -33,7 +34,7 @@ static DataOptions english_french(void) {
 }
 
 static void learn(const TextOptions *text, const DataOptions *data, Segmenter **source, Segmenter **target) {
-    if (corpus_learn_segmenters(&ENTRIES, data, text, source, target) != STATUS_OK)
+    if (corpus_learn_segmenters(&ENTRIES, data, text, workers, source, target) != STATUS_OK)
         fail_msg("%s", status_message());
 }
 
@@ -42,16 +43,14 @@ static void check_corpus(const Corpus *corpus, const Segmenter *source, const Se
                          const char *expected) {
     StrBuf out = {0};
     for (int pair = 0; pair < corpus->count; pair++) {
-        Tokens from = corpus_source(corpus, pair), to = corpus_target(corpus, pair);
+        int ids[2][20];
+        Tokens from = corpus_source(corpus, pair, ids[0]), to = corpus_target(corpus, pair, ids[1]);
         segmenter_decode(source, from.ids, (size_t)from.length, &out);
         strbuf_add_char(&out, '=');
         segmenter_decode(target, to.ids, (size_t)to.length, &out);
         strbuf_add_char(&out, ';');
     }
     assert_string_equal(strbuf_text(&out), expected);
-    assert_int_equal(corpus->source_start[0], 0);
-    assert_int_equal(corpus->source_start[corpus->count], corpus->source.count);
-    assert_int_equal(corpus->target_start[corpus->count], corpus->target.count);
     strbuf_free(&out);
 }
 
@@ -60,7 +59,8 @@ static void check_read(const DataOptions *options, bool filter, const char *expe
     DataOptions everything = english_french();
     learn(&WORD, &everything, &source, &target);
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false), STATUS_OK);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false, workers),
+                     STATUS_OK);
     check_corpus(&corpus, source, target, expected);
     assert_int_equal(corpus.too_long, too_long);
     assert_int_equal(corpus.source_text.count + corpus.target_text.count, 0);
@@ -102,7 +102,8 @@ static void test_nothing_left(void **state) {
     learn(&WORD, &options, &source, &target);
     options.max_length = 2;
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, false), STATUS_DATA);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, false, workers),
+                     STATUS_DATA);
     assert_string_equal(status_message(), "none of 1 sentence pairs is left after filtering");
     assert_int_equal(corpus.count, 0);
     corpus_free(&corpus); /* allowed after failure */
@@ -118,7 +119,8 @@ static void test_kept_text(void **state) {
     Segmenter *source, *target;
     learn(&WORD, &options, &source, &target);
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true), STATUS_OK);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true, workers),
+                     STATUS_OK);
     assert_int_equal(corpus.count, 2);
     assert_int_equal(corpus.source_text.count, 2);
     assert_int_equal(corpus.target_text.count, 2);
@@ -135,7 +137,8 @@ static void read_hash(const DataOptions *options, bool filter, char hex[65]) {
     Segmenter *source, *target;
     learn(&WORD, options, &source, &target);
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false), STATUS_OK);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, options, source, target, filter, false, workers),
+                     STATUS_OK);
     strcpy(hex, corpus.sha256);
     corpus_free(&corpus);
     segmenter_free(source);
@@ -255,7 +258,8 @@ static void test_joint_merges(void **state) {
 /* Which pieces a pair has, as a text. */
 static void show_pair(const Corpus *corpus, int pair, const Segmenter *source, const Segmenter *target,
                       StrBuf *out) {
-    Tokens sides[] = {corpus_source(corpus, pair), corpus_target(corpus, pair)};
+    int ids[2][100];
+    Tokens sides[] = {corpus_source(corpus, pair, ids[0]), corpus_target(corpus, pair, ids[1])};
     const Segmenter *segmenters[] = {source, target};
     strbuf_clear(out);
     for (int side = 0; side < 2; side++) {
@@ -279,24 +283,27 @@ static void test_resegment(void **state) {
     Segmenter *source, *target;
     learn(&text, &options, &source, &target);
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true), STATUS_OK);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true, workers),
+                     STATUS_OK);
     StrBuf now = {0}, again = {0}, line = {0};
     int other_epochs = 0, other_pairs = 0;
     for (int epoch = 0; epoch < 20; epoch++) {
-        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch);
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
         for (int i = 0; i < 3; i++) { /* the text stays */
-            Tokens tokens = corpus_target(&corpus, i);
+            int ids[100];
+            Tokens tokens = corpus_target(&corpus, i, ids);
             strbuf_clear(&line);
             segmenter_decode(target, tokens.ids, (size_t)tokens.length, &line);
             assert_string_equal(strbuf_text(&line), corpus.target_text.items[i]);
         }
-        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch + 1);
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch + 1, workers);
         show_pair(&corpus, 2, source, target, &now);
         other_epochs += strcmp(strbuf_text(&now), strbuf_text(&again)) != 0;
-        Tokens a = corpus_source(&corpus, 1), b = corpus_source(&corpus, 2);
+        int ids[2][100];
+        Tokens a = corpus_source(&corpus, 1, ids[0]), b = corpus_source(&corpus, 2, ids[1]);
         other_pairs += a.length != b.length || memcmp(a.ids, b.ids, (size_t)a.length * sizeof *a.ids) != 0;
-        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch); /* from whatever was before */
+        corpus_resegment(&corpus, source, 0.5, target, 0.5, 7, epoch, workers); /* from whatever was before */
         show_pair(&corpus, 2, source, target, &now);
         assert_string_equal(strbuf_text(&now), strbuf_text(&again));
     }
@@ -315,18 +322,21 @@ static void test_learning_fails(void **state) {
     DataOptions options = english_french();
     Segmenter *source = NULL, *target = NULL;
     write_lines("no tab\n");
-    assert_int_equal(corpus_learn_segmenters(&ENTRIES, &options, &WORD, &source, &target), STATUS_DATA);
+    assert_int_equal(corpus_learn_segmenters(&ENTRIES, &options, &WORD, workers, &source, &target),
+                     STATUS_DATA);
     assert_null(source);
     assert_null(target);
     StrList none = {NULL, 0};
-    assert_int_equal(corpus_learn_segmenters(&none, &options, &WORD, &source, &target), STATUS_USAGE);
+    assert_int_equal(corpus_learn_segmenters(&none, &options, &WORD, workers, &source, &target),
+                     STATUS_USAGE);
     Corpus corpus;
-    assert_int_equal(corpus_read(&corpus, &none, &options, NULL, NULL, true, false), STATUS_USAGE);
+    assert_int_equal(corpus_read(&corpus, &none, &options, NULL, NULL, true, false, workers), STATUS_USAGE);
     assert_int_equal(corpus.count, 0);
 }
 
 int main(void) {
     log_set_level(LOG_QUIET);
+    workers = workers_new(2);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filters),      cmocka_unit_test(test_nothing_left),
         cmocka_unit_test(test_kept_text),    cmocka_unit_test(test_checksum),
@@ -334,5 +344,7 @@ int main(void) {
         cmocka_unit_test(test_joint_merges), cmocka_unit_test(test_learning_fails),
         cmocka_unit_test(test_resegment),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    workers_free(workers);
+    return failed;
 }

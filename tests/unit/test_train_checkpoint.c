@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -128,7 +129,7 @@ static void test_round_trip(void **state) {
 /* What becomes of a state file. */
 typedef struct {
     const char *without; /* a tensor, or a key of the metadata */
-    const char *config, *simd;
+    const char *config, *simd, *blas;
     int words;                /* of the counters; 0: all */
     const uint64_t *counters; /* others */
     const float *weights;     /* others */
@@ -165,6 +166,7 @@ static void rewrite(Change change) {
         if (!strcmp(pair[0], without)) continue;
         if (change.config && !strcmp(pair[0], "config")) pair[1] = change.config;
         if (change.simd && !strcmp(pair[0], "simd")) pair[1] = change.simd;
+        if (change.blas && !strcmp(pair[0], "blas_kernel")) pair[1] = change.blas;
         pairs++;
     }
     assert_int_equal(
@@ -223,7 +225,9 @@ static void test_refused(void **state) {
     assert_refused((Change){.config = "{"}, "its configuration");
     assert_refused((Change){.config = "{\"train\": {\"epochs\": -1}}"}, "its configuration");
     assert_refused((Change){.words = 3}, "counters");
-    assert_refused((Change){.simd = "abacus"}, NULL); /* a warning */
+    assert_refused((Change){.words = 19, .counters = (uint64_t[19]){0}}, "counters"); /* of a later version */
+    assert_refused((Change){.simd = "abacus"}, NULL);                                 /* a warning */
+    assert_refused((Change){.blas = "fingers"}, NULL);
     weights[5] = NAN;
     assert_refused((Change){.weights = weights}, "'weights'");
     save("", NULL);
@@ -281,6 +285,34 @@ static void test_lock_of_a_stranger(void **state) {
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_OK);
     unlink(fixture_path("LOCK"));
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
+    fixture_write("LOCK", "1\n", 2); /* somebody else's */
+    assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
+    /* In place of the folder a link to another disk, where there is one. */
+    char other[] = "/dev/shm/attn-mt-test-XXXXXX", lock[64];
+    if (!mkdtemp(other)) return;
+    snprintf(lock, sizeof lock, "%s/LOCK", other);
+    assert_int_equal(close(open(lock, O_WRONLY | O_CREAT, 0600)), 0);
+    assert_int_equal(checkpoint_check_lock(other), STATUS_RUNTIME);
+    unlink(lock);
+    rmdir(other);
+}
+
+/* Nothing has been locked yet: nothing may be written. */
+static void test_no_lock(void **state) {
+    (void)state;
+    assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
+}
+
+static void test_forgets(void **state) {
+    (void)state;
+    save("", NULL);
+    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
+    assert_false(checkpoint_exists(fixture_path(".")));
+    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
+    assert_int_equal(file_make_dirs(fixture_path(STATE)), STATUS_OK); /* a folder cannot be unlinked */
+    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_RUNTIME);
+    assert_non_null(strstr(status_message(), "cannot remove"));
+    assert_int_equal(rmdir(fixture_path(STATE)), 0);
 }
 
 static void test_changes(void **state) {
@@ -321,13 +353,11 @@ static void test_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_earlier_version),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_every_counter_has_a_range),
-        cmocka_unit_test(test_what_is_not_there),
-        cmocka_unit_test(test_lock_of_a_stranger),
+        cmocka_unit_test(test_no_lock),           cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_earlier_version),   cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_refused),           cmocka_unit_test(test_every_counter_has_a_range),
+        cmocka_unit_test(test_what_is_not_there), cmocka_unit_test(test_lock_of_a_stranger),
+        cmocka_unit_test(test_forgets),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

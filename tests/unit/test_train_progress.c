@@ -150,6 +150,8 @@ static void test_damaged(void **state) {
                                         "{\"update\": 1e300, \"epoch\": 1}\n",
                                         "{\"update\": 1, \"epoch\": 1}\n\n",
                                         "x\n",
+                                        "\xFF\xFE{}\n",
+                                        "{\"update\": 1, \"epoch\": -1}\n",
                                         "{\"update\": 1, \"epoch\": 1e30}\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         Progress progress = {0};
@@ -165,6 +167,14 @@ static void test_damaged(void **state) {
     fixture_write("train.jsonl", "", 0);
     assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_OK);
     assert_int_equal(progress.count, 0);
+    static const char NUMBER[] = "{\"update\": 1, \"epoch\": 1, \"best\": 1}\n";
+    fixture_write("train.jsonl", NUMBER, sizeof NUMBER - 1);
+    assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_OK);
+    assert_true(progress.count == 1 && !progress.records[0].best);
+    progress_free(&progress);
+    fixture_write("train.jsonl", "\xFF\xFE{\0}\0", 6); /* an editor saved it as UTF-16 */
+    assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "UTF-16"));
 }
 
 int main(void) {

@@ -20,17 +20,20 @@ enum { PAIRS = 150 }; /* many validation batches of 16, the last one not full */
 /* Random sentences of 1 to 9 tokens. */
 static Corpus make_corpus(void) {
     Corpus corpus = {.count = PAIRS};
-    corpus.source_start = mem_alloc(PAIRS + 1, sizeof *corpus.source_start);
-    corpus.target_start = mem_alloc(PAIRS + 1, sizeof *corpus.target_start);
+    corpus.source.start = mem_alloc(PAIRS + 1, sizeof *corpus.source.start);
+    corpus.target.start = mem_alloc(PAIRS + 1, sizeof *corpus.target.start);
     Rng rng = rng_new(3);
+    IdList source = {0}, target = {0};
     for (int i = 0; i < PAIRS; i++) {
         for (uint32_t n = 1 + rng_below(&rng, 9); n; n--)
-            id_list_add(&corpus.source, (int)(VOCAB_SPECIALS + rng_below(&rng, VARIANT_WORDS)));
+            id_list_add(&source, (int)(VOCAB_SPECIALS + rng_below(&rng, VARIANT_WORDS)));
         for (uint32_t n = 1 + rng_below(&rng, 9); n; n--)
-            id_list_add(&corpus.target, (int)(VOCAB_SPECIALS + rng_below(&rng, VARIANT_WORDS)));
-        corpus.source_start[i + 1] = corpus.source.count;
-        corpus.target_start[i + 1] = corpus.target.count;
+            id_list_add(&target, (int)(VOCAB_SPECIALS + rng_below(&rng, VARIANT_WORDS)));
+        corpus.source.start[i + 1] = source.count;
+        corpus.target.start[i + 1] = target.count;
     }
+    corpus.source.ids = source.ids, corpus.target.ids = target.ids;
+    corpus.source.wide = corpus.target.wide = true;
     return corpus;
 }
 
@@ -46,23 +49,37 @@ enum { BATCH_SIZE = sizeof BATCH / sizeof *BATCH };
 
 typedef struct {
     BatchLoss loss;
-    real *gradient; /* summed over the shards in order */
+    real *gradient; /* summed over the shards */
 } Result;
 
-static Result run(const Seq2Seq *model, const Corpus *corpus, int count, int threads, int batch_size,
-                  uint64_t key) {
+static ShardBatch batch_of(int count, uint64_t key) { return (ShardBatch){BATCH, count, key}; }
+
+/* Of these batches, after another update that must leave nothing behind. */
+static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int count, int threads,
+                          const ShardBatch *batches, int batch_count) {
     Workers *workers = workers_new(threads);
     Shards *shards = shards_new(model, corpus, count, workers);
+    size_t size = seq2seq_params(model)->size;
     Result result = {.gradient = params_block(seq2seq_params(model))};
-    shards_run(shards, BATCH, 4, 77, 0.1, 0.01); /* what was there before does not matter, but is added to */
-    for (int s = 0; s < count; s++)
-        memset(shards_gradients(shards)[s], 0, seq2seq_params(model)->size * sizeof(real));
-    result.loss = shards_run(shards, BATCH, batch_size, key, 0.1, 0.01);
-    for (int s = 0; s < count; s++)
-        kern->add(seq2seq_params(model)->size, shards_gradients(shards)[s], result.gradient);
+    const ShardBatch before = batch_of(4, 77);
+    for (int update = 0; update < 2; update++) {
+        result.loss = update ? shards_run(shards, batches, batch_count, 0.1, 0.01)
+                             : shards_run(shards, &before, 1, 0.1, 1);
+        SumRest rest = shards_gradients(shards);
+        assert_true(rest.count <= 4);
+        sum_rest(&rest, 0, size);
+        memcpy(result.gradient, rest.blocks[0], size * sizeof(real));
+        for (int i = 0; i < rest.count; i++) memset(rest.blocks[i], 0, size * sizeof(real));
+    }
     shards_free(shards);
     workers_free(workers);
     return result;
+}
+
+static Result run(const Seq2Seq *model, const Corpus *corpus, int count, int threads, int batch_size,
+                  uint64_t key) {
+    const ShardBatch batch = batch_of(batch_size, key);
+    return run_batches(model, corpus, count, threads, &batch, 1);
 }
 
 static void test_threads_and_shards(void **state) {
@@ -73,7 +90,7 @@ static void test_threads_and_shards(void **state) {
     for (int key = 0; key < 2; key++) {
         Result whole = run(model, &corpus, 1, 1, BATCH_SIZE, (uint64_t)key);
         long tokens = 0;
-        for (int i = 0; i < BATCH_SIZE; i++) tokens += corpus_target(&corpus, BATCH[i]).length + 1;
+        for (int i = 0; i < BATCH_SIZE; i++) tokens += corpus_target_length(&corpus, BATCH[i]) + 1;
         assert_int_equal(whole.loss.tokens, tokens);
         for (int count = 2; count <= 16; count *= 2) { /* 16: more shards than sentences */
             Result one = run(model, &corpus, count, 1, BATCH_SIZE, (uint64_t)key);
@@ -94,6 +111,74 @@ static void test_threads_and_shards(void **state) {
         mem_free(whole.gradient);
     }
     seq2seq_free(model);
+    corpus_free(&corpus);
+}
+
+/* The gradient of two batches is the sum of theirs, by any number of threads the same. */
+static void test_several_batches(void **state) {
+    (void)state;
+    Corpus corpus = make_corpus();
+    Seq2Seq *model = make_model();
+    size_t size = seq2seq_params(model)->size;
+    const ShardBatch two[2] = {batch_of(BATCH_SIZE, 1), batch_of(5, 2)};
+    Result a = run_batches(model, &corpus, 3, 1, &two[0], 1),
+           b = run_batches(model, &corpus, 3, 1, &two[1], 1);
+    for (int threads = 1; threads <= 4; threads++) {
+        Result both = run_batches(model, &corpus, 3, threads, two, 2),
+               again = run_batches(model, &corpus, 3, 1, two, 2);
+        assert_true(both.loss.loss == a.loss.loss + b.loss.loss);
+        assert_int_equal(both.loss.tokens, a.loss.tokens + b.loss.tokens);
+        for (size_t i = 0; i < size; i++)
+            assert_true(fabs((double)(both.gradient[i] - a.gradient[i] - b.gradient[i])) <= 1e-5);
+        assert_memory_equal(both.gradient, again.gradient, size * sizeof(real));
+        mem_free(both.gradient);
+        mem_free(again.gradient);
+    }
+    mem_free(a.gradient);
+    mem_free(b.gradient);
+    seq2seq_free(model);
+    corpus_free(&corpus);
+}
+
+/* As many parts as the batches want: the gradient is that of one part, and the same bits for any number of
+ * threads; so many that rounds end inside a shard, and more than there are parts. */
+static void test_by_batch(void **state) {
+    (void)state;
+    static int all[PAIRS];
+    for (int i = 0; i < PAIRS; i++) all[i] = PAIRS - 1 - i;
+    static const int THREADS[] = {1, 2, 3, 4, 8, 11, 16};
+    const ShardBatch batches[] = {{all, PAIRS, 1}, {BATCH, 1, 2}, {all, 100, 3}, {BATCH, BATCH_SIZE, 4}};
+    const int count = sizeof batches / sizeof *batches;
+    Corpus corpus = make_corpus();
+    for (int variant = 0; MODEL_VARIANTS[variant].name; variant++) {
+        if (!variant_allowed(&MODEL_VARIANTS[variant], DROPOUTS)) continue;
+        Seq2Seq *model = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8);
+        seq2seq_params(model)->packs_backward = true;
+        params_pack_all(seq2seq_params(model));
+        size_t size = seq2seq_params(model)->size;
+        Result whole = run_batches(model, &corpus, 1, 1, batches, count), first = {0};
+        for (size_t t = 0; t < sizeof THREADS / sizeof *THREADS; t++) {
+            Result r = run_batches(model, &corpus, 0, THREADS[t], batches, count);
+            if (t == 0) {
+                first = r;
+                assert_int_equal(r.loss.tokens, whole.loss.tokens);
+                assert_true(fabs(r.loss.loss - whole.loss.loss) <= 1e-5 * whole.loss.loss);
+                for (size_t i = 0; i < size; i++) {
+                    double one = (double)whole.gradient[i], other = (double)r.gradient[i];
+                    if (!(fabs(one - other) <= 1e-4 * (1 + fabs(one))))
+                        fail_msg("%s: number %zu is %g instead of %g", MODEL_VARIANTS[variant].name, i, other,
+                                 one);
+                }
+                continue;
+            }
+            assert_true(r.loss.loss == first.loss.loss && r.loss.likelihood == first.loss.likelihood);
+            assert_memory_equal(r.gradient, first.gradient, size * sizeof(real));
+            mem_free(r.gradient);
+        }
+        mem_free(first.gradient);
+        mem_free(whole.gradient);
+        seq2seq_free(model);
+    }
     corpus_free(&corpus);
 }
 
@@ -119,7 +204,8 @@ static void test_validation(void **state) {
     double loss = 0, likelihood = 0;
     Tape *tape = tape_new(seq2seq_params(model), false);
     for (int i = 0; i < PAIRS; i++) {
-        Tokens source = corpus_source(&corpus, i), target = corpus_target(&corpus, i);
+        int ids[2][9];
+        Tokens source = corpus_source(&corpus, i, ids[0]), target = corpus_target(&corpus, i, ids[1]);
         uint32_t number = 0;
         TrainingBatch one = {1, &source, &target, &number, 0};
         tape_reset(tape);
@@ -131,7 +217,7 @@ static void test_validation(void **state) {
     for (int threads = 1; threads <= 3; threads++) {
         Workers *workers = workers_new(threads);
         BatchLoss sum = validate_loss(model, &corpus, 0.1, workers);
-        assert_int_equal(sum.tokens, corpus.target.count + PAIRS);
+        assert_int_equal(sum.tokens, corpus_tokens(&corpus, &corpus.target) + PAIRS);
         assert_true(fabs(sum.loss - loss) <= 1e-5 * loss &&
                     fabs(sum.likelihood - likelihood) <= 1e-5 * likelihood);
         if (threads == 1) first = sum;
@@ -144,8 +230,8 @@ static void test_validation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_and_shards),
-        cmocka_unit_test(test_dropout_keys),
+        cmocka_unit_test(test_threads_and_shards), cmocka_unit_test(test_several_batches),
+        cmocka_unit_test(test_by_batch),           cmocka_unit_test(test_dropout_keys),
         cmocka_unit_test(test_validation),
     };
     kern_select();

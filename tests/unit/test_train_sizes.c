@@ -146,16 +146,18 @@ static void test_measure(void **state) {
                                "one\tend\n";
     Config config;
     DataSize size;
+    Workers *workers = workers_new(2);
     config_init(&config);
     strlist_add(&config.data.train, sv(fixture_write("s.tsv", text, sizeof text - 1)));
-    assert_int_equal(sizes_measure(&config, &size), STATUS_OK);
+    assert_int_equal(sizes_measure(&config, workers, &size), STATUS_OK);
     assert_int_equal(size.pairs, 3);
     /* Ten characters without a space are two words. */
     assert_true(fabs(size.words - (2 + fmax(3, 13 / 5.0) + 1 + 2 + 1 + 1) / 2) < 1e-9);
     assert_int_equal(size.repeated, 3); /* one, and two pairs of characters */
     config.data.limit = 1;
-    assert_int_equal(sizes_measure(&config, &size), STATUS_OK);
+    assert_int_equal(sizes_measure(&config, workers, &size), STATUS_OK);
     assert_int_equal(size.pairs, 1);
+    workers_free(workers);
     config_free(&config);
 }
 

@@ -1,4 +1,4 @@
-// explorer.js - the attention explorer: reads the JSON block of its page and draws what the fragment says.
+// explorer.js - the attention explorer: reads the data block of its page and draws what the fragment says.
 //
 // The fragment is the whole state: #s=3&t=5&view=matrix is sentence 3, step 5. All text is data and goes into the page as
 // textContent. decode/explore.h says what is in the JSON.
@@ -46,13 +46,13 @@ const digit = {};
 for (let code = 33, n = 0; code < 127; code++)
   if (!"\"\\<>&".includes(String.fromCharCode(code))) digit[String.fromCharCode(code)] = n++;
 
-// Thousandths, and runs of zeros.
-function weightsOf(text, columns) {
+// Multiples of 1 / parts, and runs of zeros.
+function weightsOf(text, columns, parts) {
   const all = [], rows = [];
   for (let i = 0; i < text.length; i++) {
     const first = digit[text[i]];
-    if (first < 64) all.push(first / 1000);
-    else if (first < 75) all.push((64 + (first - 64) * 89 + digit[text[++i]]) / 1000);
+    if (first < 64) all.push(first / parts);
+    else if (first < 75) all.push((64 + (first - 64) * 89 + digit[text[++i]]) / parts);
     else for (let zeros = first - 73; zeros > 0; zeros--) all.push(0);
   }
   for (let i = 0; i < all.length; i += columns) rows.push(all.slice(i, i + columns));
@@ -89,7 +89,7 @@ const layersOf = (of) => model(of).layers;
 
 // What a run's maps are, unpacked when first asked for.
 function mapsOf(of) {
-  if (!of.maps) of.maps = of.cross.map((packed) => weightsOf(packed, of.source.length));
+  if (!of.maps) of.maps = of.cross.map((packed) => weightsOf(packed, of.source.length, of.parts));
   return of.maps;
 }
 // Layer and head count from 1; 0 is the mean of all.
@@ -325,7 +325,8 @@ function roomOf(id) {
 }
 const says = (level) => (level === "words" ?
   "A word\u2019s weight is the sum over its source tokens and the mean over its target tokens." :
-  "Rows and columns are the tokens that the model reads and writes.");
+  "Rows and columns are the tokens that the model reads and writes.") +
+  (run().parts < 1000 ? ` Weights are rounded to 1/${run().parts}.` : "");
 
 function drawMatrix() {
   const view = viewOf(run(), state.level, state.l, state.h), r = rowNow(view), c = columnNow(view);
@@ -410,7 +411,7 @@ function drawHeads() {
     "Rows are target tokens, columns source tokens; a click shows the map as matrix. Entropy is the mean of its rows."),
   multiples(mapsOf(of), heads, "to the source", true));
   if (!of.self) return parts;
-  if (!of.selfMaps) of.selfMaps = of.self.map((packed) => weightsOf(packed, of.source.length));
+  if (!of.selfMaps) of.selfMaps = of.self.map((packed) => weightsOf(packed, of.source.length, of.parts));
   parts.push(make("h2", {}, "The source looks at itself"), make("p.soft.small", {},
     "Self-attention of the encoder: rows and columns are source tokens."), multiples(of.selfMaps, heads, "in itself", false));
   const chosen = of.selfMaps[state.e - 1];
@@ -423,16 +424,17 @@ function drawHeads() {
 
 // ---- beam ----
 
-// Nodes: step back to the parent, token, log p in hundredths. Fate 0: dropped, 1: kept, 2: ended, 3: the translation.
+// Nodes: step back to the parent, token, log p in hundredths.
+const FATES = ["pruned", "kept", "ended", "ended", "dropped"]; // 3: the translation; 4: never entered the beam
 function treeOf(of) {
   if (of.tree) return of.tree;
   const tree = [], {nodes, chosen} = of.beam;
   for (let at = 0; at < nodes.length; at += 3) {
-    const i = at / 3, parent = i - nodes[at], name = text(nodes[at + 1]);
-    tree.push({i, parent, name, log: nodes[at + 2] / 100, fate: i === chosen ? 3 : name === "</s>" ? 2 : 0});
+    const i = at / 3, parent = i - Math.abs(nodes[at]), name = text(nodes[at + 1]);
+    tree.push({i, parent, name, log: nodes[at + 2] / 100, fate: nodes[at] < 0 ? 4 : i === chosen ? 3 : name === "</s>" ? 2 : 0});
     if (tree[parent]) tree[parent].fate = 1;
   }
-  const expanded = new Map(), rows = weightsOf(of.beam.weights, of.source.length);
+  const expanded = new Map(), rows = weightsOf(of.beamWeights, of.source.length, of.parts);
   for (const node of tree) {
     const before = tree[node.parent];
     node.depth = before ? before.depth + 1 : 0;
@@ -464,7 +466,7 @@ function drawBeam() {
     const before = tree[node.parent];
     if (!before) continue;
     const x1 = x(before) + width - 22, y1 = y(before) + 14, x2 = x(node), y2 = y(node) + 14, half = (x1 + x2) / 2;
-    svg.append(draw("path" + (node.fate ? "" : ".pruned") + (on.has(node.i) ? ".chosen" : ""),
+    svg.append(draw("path." + FATES[node.fate] + (on.has(node.i) ? ".chosen" : ""),
       {d: `M${x1} ${y1}C${half} ${y1} ${half} ${y2} ${x2} ${y2}`}));
   }
   for (const node of tree) svg.append(beamNode(node, on, x(node), y(node), width - 22));
@@ -472,12 +474,12 @@ function drawBeam() {
     weights: chain.map((node) => node.weights), rowWord: words.map((_, i) => i), columnWord: run().source.map((_, i) => i)};
   return [make("div.scroll", {}, svg),
     make("p.small.soft", {}, "Each column is a step, best first, with the score so far (sum of log p). Solid: kept. Dashed: pruned. " +
-      "Thick: ended. The attention below is that of the marked hypothesis."),
+      "Faint: the next best, never in the beam. Thick: ended. The attention below is that of the marked hypothesis."),
     make("p.sofar", {id: "hypothesis"}, bdi(words.join(" "), "b"), "  " + shown(picked.score, 2)),
     make("div.scroll", {}, matrix(shownAs, "Attention of the chosen hypothesis", roomOf("stage"), false)), scale()];
 }
 function beamNode(node, on, x, y, width) {
-  const kind = ["pruned", "kept", "ended", "ended"][node.fate];
+  const kind = FATES[node.fate];
   const pick = () => go({n: node.i}, node.name + ", " + kind + ", score " + shown(node.score, 2));
   const group = draw("g.node." + kind + (on.has(node.i) ? ".chosen" : ""), {tabindex: 0, role: "button", "data-key": "n" + node.i,
     "aria-label": `${node.name}, ${kind}, score ${shown(node.score, 2)}`, click: pick},
@@ -722,11 +724,19 @@ function load(what) {
   show();
 }
 
-load(JSON.parse(find("data").textContent));
-find("still").hidden = true;
-document.addEventListener("keydown", keys);
-window.addEventListener("hashchange", () => { readFragment(); show(); });
-let resized = 0;
-window.addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(show, 150); });
-window.explorer = {load};
+// zlib's format in base64. Browsers that cannot read it (before 2020 or 2023) keep the pictures without script.
+async function unpacked(text) {
+  const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter();
+  writer.write(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
+  writer.close();
+  return new Response(stream.readable).json();
+}
+unpacked(find("data").textContent).then((what) => {
+  find("still").hidden = true;
+  load(what);
+  document.addEventListener("keydown", keys);
+  window.addEventListener("hashchange", () => { readFragment(); show(); });
+  let resized = 0;
+  window.addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(show, 150); });
+});
 })();

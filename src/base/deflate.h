@@ -1,0 +1,13 @@
+/* deflate.h - bytes in fewer bytes: the format zlib of RFC 1950, which browsers call "deflate".
+ *
+ * Fails   never
+ */
+#ifndef BASE_DEFLATE_H
+#define BASE_DEFLATE_H
+
+#include "base/strview.h"
+
+/* Append the compressed form of `bytes` to `out`. */
+void deflate_add(StrView bytes, StrBuf *out);
+
+#endif

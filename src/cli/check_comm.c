@@ -1,0 +1,70 @@
+/* check_comm.c - a table of the ranks, and the time that exchanging and adding gradients takes. */
+#include "cli/check_comm.h"
+
+#include <string.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command_io.h"
+#include "num/kern.h"
+#include "train/comm.h"
+
+enum { NUMBERS = 4 << 20, ROUNDS = 10 }; /* a model of middle size */
+
+/* What an update does with the gradients: each rank gets its slice of everybody's, adds them, and hands the
+ * sum to all. Seconds of the fastest of some rounds. */
+static double time_sum(void) {
+    int size = comm_size(), me = comm_rank();
+    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
+    CommParcel *parcels = mem_alloc((size_t)size, sizeof *parcels);
+    for (int r = 0, start; r < size; r++) {
+        int length = comm_share(NUMBERS, r, &start);
+        first[r] = (size_t)start * sizeof(real);
+        first[r + 1] = first[r] + (size_t)length * sizeof(real);
+    }
+    size_t mine = first[me + 1] - first[me], n = mine / sizeof(real);
+    real *block = mem_aligned(NUMBERS, sizeof *block),
+         *slices = mem_aligned((size_t)size * n, sizeof *slices);
+    real *own = block + first[me] / sizeof(real);
+    for (int r = 0; r < size; r++)
+        parcels[r] = (CommParcel){block + first[r] / sizeof(real), first[r + 1] - first[r],
+                                  slices + (size_t)r * n, mine};
+    double best = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        comm_largest(0);
+        double started = clock_seconds();
+        comm_exchange(parcels);
+        for (int r = 1; r < size; r++) kern->add(n, slices + (size_t)r * n, slices);
+        memcpy(own, slices, mine);
+        comm_gather(block, first);
+        double seconds = clock_seconds() - started;
+        if (seconds < best) best = seconds;
+    }
+    mem_free(slices);
+    mem_free(block);
+    mem_free(parcels);
+    mem_free(first);
+    return best;
+}
+
+static void write_places(const CommPlace *places, StrBuf *out) {
+    strbuf_format(out, "MPI      %s\n\n rank  threads  cores  of  host\n", comm_library());
+    for (int r = 0; r < comm_size(); r++)
+        strbuf_format(out, "%5d  %7d  %5d %3d  %s\n", r, places[r].threads, places[r].cores,
+                      places[r].machine, places[r].host);
+}
+
+Status check_comm(int threads) {
+    CommPlace *places = comm_places(threads);
+    StrBuf out = {0};
+    double seconds = time_sum(), bytes = (double)NUMBERS * sizeof(real);
+    int size = comm_size();
+    write_places(places, &out);
+    mem_free(places);
+    strbuf_format(&out, "\nsum of %d numbers over %d rank%s: %.2f ms", NUMBERS, size, size == 1 ? "" : "s",
+                  1e3 * seconds);
+    if (size > 1) strbuf_format(&out, ", %.2f GB/s sent by each", 2e-9 * bytes * (size - 1) / size / seconds);
+    strbuf_add(&out, SV("\n"));
+    Status status = comm_is_root() ? command_print(strbuf_view(&out)) : STATUS_OK;
+    strbuf_free(&out);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* cmd_convert.c - attn-mt convert: a model whose weights have fewer bits, in a file that is smaller by as
+ * much. */
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/strview.h"
+#include "cli/command_io.h"
+#include "cli/commands.h"
+#include "models/modelfile.h"
+
+typedef struct {
+    char *output;
+    int precision;
+} ConvertOptions;
+
+/* In the order of the choices. */
+static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
+
+#define FIELD(member) OPT_FIELD(ConvertOptions, member)
+
+/* clang-format off */
+static const Option CONVERT_OPTIONS[] = {
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
+     .help = "where the small model goes; the file is replaced only when all is done", .group = "Output"},
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "int8", .choices = "int8|bf16",
+     .arg = "KIND",
+     .help = "numbers that weights and embeddings are rounded to: int8 is a quarter of the size, bf16 half"},
+    {0}};
+/* clang-format on */
+
+static const char USAGE[] =
+    "Usage: attn-mt convert [OPTION...] MODEL -o SMALL\n"
+    "\n"
+    "Rounds the weights of a model for good: SMALL translates as MODEL does with the same --precision, is\n"
+    "smaller and loads faster. It can be used like any model, but not be trained or averaged: keep MODEL.\n";
+
+static const char EXAMPLES[] = "Examples:\n"
+                               "  attn-mt convert best.safetensors -o small.safetensors\n"
+                               "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n";
+
+static Status convert(const char *path, const ConvertOptions *options) {
+    Seq2Seq *model;
+    StrBuf provenance = {0};
+    Status status = modelfile_load_exact(&model, path, &provenance);
+    if (status == STATUS_OK) {
+        status = modelfile_save_compact(model, PRECISIONS[options->precision], strbuf_text(&provenance),
+                                        options->output);
+        seq2seq_free(model);
+    }
+    if (status == STATUS_OK) {
+        char before[32], after[32];
+        log_info("wrote '%s': %s instead of %s", options->output,
+                 str_bytes((double)file_size(options->output), after),
+                 str_bytes((double)file_size(path), before));
+    }
+    strbuf_free(&provenance);
+    return status;
+}
+
+static Status run(const StrList *files, const void *target) {
+    const ConvertOptions *options = target;
+    if (files->count == 1 && options->output && !file_is_same(files->items[0], options->output))
+        return convert(files->items[0], options);
+    if (files->count != 1)
+        status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");
+    else if (!options->output)
+        status_fail(STATUS_USAGE, "no --output for the small model");
+    else
+        status_fail(STATUS_USAGE, "'%s' would take the place of the model that it is made from",
+                    options->output);
+    return status_hint(STATUS_USAGE, "attn-mt convert best.safetensors -o small.safetensors");
+}
+
+Status cmd_convert(int argc, char **argv) {
+    ConvertOptions options;
+    OptionTable tables[] = {{CONVERT_OPTIONS, &options}, {0}};
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+}

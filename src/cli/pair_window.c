@@ -1,0 +1,168 @@
+/* pair_window.c - pairs and candidates, line by line. */
+#include "cli/pair_window.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "text/pairs.h"
+
+static StrView keep_text(Arena *arena, StrView text) {
+    char *copy = arena_alloc(arena, text.length + 1);
+    if (text.length > 0) memcpy(copy, text.data, text.length);
+    return (StrView){copy, text.length};
+}
+
+static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
+    status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
+                what);
+    return hint ? status_hint(STATUS_DATA, "%s", hint) : STATUS_DATA;
+}
+
+/* The next line, kept in `arena`. */
+static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, StrView *line, bool *more) {
+    TRY(line_reader_next(reader, line, more));
+    if (!*more) return STATUS_OK;
+    if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
+        return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
+    *line = keep_text(arena, *line);
+    bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
+    if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
+    return STATUS_OK;
+}
+
+/* SOURCE TAB TARGET; further columns are passed over. */
+static Status cut_columns(const LineReader *reader, Pair *pair) {
+    StrView rest = pair->raw;
+    if (!memchr(rest.data, '\t', rest.length))
+        return fail_line(reader, "no TAB in it",
+                         "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
+    sv_next(&rest, '\t', &pair->source);
+    if (!sv_next(&rest, '\t', &pair->target)) pair->target = (StrView){pair->raw.data + pair->raw.length, 0};
+    return STATUS_OK;
+}
+
+StrView n_best_next_field(StrView *rest) {
+    for (size_t i = 0; i + 3 <= rest->length; i++) {
+        if (memcmp(rest->data + i, "|||", 3) != 0) continue;
+        StrView field = {rest->data, i};
+        *rest = (StrView){rest->data + i + 3, rest->length - i - 3};
+        return field;
+    }
+    StrView field = *rest;
+    *rest = (StrView){rest->data + rest->length, 0};
+    return field;
+}
+
+/* NUMBER ||| TEXT ||| ... */
+static Status cut_fields(const PairWindow *window, Pair *pair) {
+    StrView rest = pair->raw, number = sv_trim(n_best_next_field(&rest));
+    long id = 0;
+    bool sound = number.length > 0 && number.length < 10 && rest.length > 0;
+    for (size_t i = 0; i < number.length && sound; i++) {
+        sound = number.data[i] >= '0' && number.data[i] <= '9';
+        id = id * 10 + (number.data[i] - '0');
+    }
+    if (!sound)
+        return fail_line(window->reader, "not 'NUMBER ||| TEXT ||| ...'",
+                         "n-best lists are in Moses format, as 'attn-mt translate --n-best' prints them");
+    if (id >= window->source_count) {
+        char what[96];
+        snprintf(what, sizeof what, "number %ld, but the source has %ld line%s", id, window->source_count,
+                 window->source_count == 1 ? "" : "s");
+        return fail_line(window->reader, what, "numbers count the lines of the source from 0");
+    }
+    *pair = (Pair){pair->raw, window->sources[id], sv_trim(n_best_next_field(&rest)), id};
+    return STATUS_OK;
+}
+
+/* Count the lines of the file that goes on, so that both numbers can be named. */
+static Status fail_lengths(PairWindow *window, bool more_sources) {
+    LineReader *longer = more_sources ? window->reader : window->targets;
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(longer, &line, &more));
+    long sources = line_reader_number(window->reader), targets = line_reader_number(window->targets);
+    status_fail(STATUS_DATA, "'%s' has %ld lines, '%s' has %ld", line_reader_path(window->reader), sources,
+                line_reader_path(window->targets), targets);
+    return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
+}
+
+static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
+    *pair = (Pair){0};
+    TRY(next_line(window, window->reader, window->arena, &pair->raw, more));
+    if (window->targets) {
+        bool more_targets;
+        StrBuf both = {0};
+        pair->source = pair->raw;
+        TRY(next_line(window, window->targets, window->arena, &pair->target, &more_targets));
+        if (*more != more_targets) return fail_lengths(window, *more);
+        if (!*more || !window->joined) return STATUS_OK;
+        strbuf_add(&both, pair->source);
+        strbuf_add_char(&both, '\t');
+        strbuf_add(&both, pair->target);
+        for (size_t i = 0; i < both.length; i++) /* a TAB inside would begin another column */
+            if (both.data[i] == '\t' && i != pair->source.length) both.data[i] = ' ';
+        pair->raw = keep_text(window->arena, strbuf_view(&both));
+        strbuf_free(&both);
+        return STATUS_OK;
+    }
+    if (!*more) return STATUS_OK;
+    return window->n_best ? cut_fields(window, pair) : cut_columns(window->reader, pair);
+}
+
+Status pair_window_read(PairWindow *window, bool *more) {
+    window->count = 0;
+    arena_reset(window->arena);
+    do {
+        Pair pair;
+        TRY(next_pair(window, &pair, more));
+        if (!*more) break;
+        window->pairs[window->count++] = pair;
+    } while (window->count < window->most && line_reader_ready(window->reader));
+    return STATUS_OK;
+}
+
+static Status read_sources(PairWindow *window, const char *path) {
+    LineReader *reader;
+    TRY(line_reader_open(&reader, path));
+    Status status = STATUS_OK;
+    window->source_arena = arena_new();
+    MEM_GROW(window->sources, window->source_capacity, 1);
+    for (bool more = true; status == STATUS_OK;) {
+        StrView line;
+        status = next_line(window, reader, window->source_arena, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        MEM_GROW(window->sources, window->source_capacity, (size_t)window->source_count + 1);
+        window->sources[window->source_count++] = line;
+    }
+    line_reader_close(reader);
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+Status pair_window_open(PairWindow *window, const char *pairs) {
+    window->arena = arena_new();
+    window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
+    return line_reader_open(&window->reader, pairs);
+}
+
+Status pair_window_open_two(PairWindow *window, const char *source, const char *target) {
+    TRY(pair_window_open(window, source));
+    return line_reader_open(&window->targets, target);
+}
+
+Status pair_window_open_n_best(PairWindow *window, const char *source, const char *list) {
+    window->n_best = true;
+    TRY(read_sources(window, source));
+    return pair_window_open(window, list);
+}
+
+void pair_window_free(PairWindow *window) {
+    if (window->reader) line_reader_close(window->reader);
+    if (window->targets) line_reader_close(window->targets);
+    arena_free(window->arena);
+    arena_free(window->source_arena);
+    mem_free(window->pairs);
+    mem_free(window->sources);
+}

@@ -1,0 +1,50 @@
+/* pair_window.h - given translations that are scored together: as many as are there without waiting, up to a
+ * limit.
+ *
+ * They are pairs of one file with a TAB between source and target, of two files line by line, or candidates
+ * of an n-best list in Moses format, whose numbers count the lines of the source from 0.
+ *
+ * Owner   views are valid until the next pair_window_read; errors are STATUS_DATA with file and line
+ */
+#ifndef CLI_PAIR_WINDOW_H
+#define CLI_PAIR_WINDOW_H
+
+#include "base/arena.h"
+#include "base/fileio.h"
+
+typedef struct {
+    StrView raw; /* the line it came from; of two files SOURCE TAB TARGET, if that was asked for */
+    StrView source, target;
+    long id; /* of an n-best list */
+} Pair;
+
+typedef struct {
+    /* Set by the caller. */
+    int most;
+    bool joined; /* two files: make the line of a file of pairs for `raw` */
+
+    Pair *pairs; /* [count] */
+    int count;
+    bool n_best;
+    long repaired, first_repaired; /* lines that are no text, over all reads */
+
+    LineReader *reader, *targets; /* the rest is for pair_window.c; targets: the second of two files */
+    Arena *arena;                 /* of the pairs' text */
+    Arena *source_arena;          /* of an n-best list: the sentences that it numbers */
+    StrView *sources;
+    long source_count;
+    size_t source_capacity;
+} PairWindow;
+
+/* "-" is standard input. */
+Status pair_window_open(PairWindow *window, const char *pairs);
+Status pair_window_open_two(PairWindow *window, const char *source, const char *target);
+Status pair_window_open_n_best(PairWindow *window, const char *source, const char *list);
+/* Wait for a pair, then take all that can be had; *more is false behind the last. */
+Status pair_window_read(PairWindow *window, bool *more);
+void pair_window_free(PairWindow *window);
+
+/* The text up to the next "|||" of a line of an n-best list, which is cut off. */
+StrView n_best_next_field(StrView *rest);
+
+#endif

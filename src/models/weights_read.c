@@ -1,0 +1,336 @@
+/* weights_read.c - see weights_read.h. */
+#include "models/weights_read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/hashmap.h"
+#include "base/mem.h"
+#include "base/workers.h"
+#include "num/compact.h"
+
+enum {
+    WINDOW = 8 << 20, /* bytes of tensors, or one tensor */
+    MOST_THREADS = 4, /* one reads: more would wait for it */
+    ALIGNMENT = 64
+};
+
+/* A tensor of the file: the numbers of a parameter, or their scales. */
+typedef struct {
+    Param *param;
+    bool is_scales;
+    size_t scales; /* where the parameter's begin among all scales */
+    StatusRecord fault;
+} Item;
+
+typedef struct {
+    size_t first, end; /* items */
+    unsigned char *buffer;
+    StatusRecord fault;
+} Window;
+
+typedef struct {
+    SafeFile *file;
+    ParamSet *params;
+    WeightFormat stored;
+    bool packed;
+    Item *items; /* in the order of the file */
+    size_t count;
+    real *scales;
+    Window now, next;
+    unsigned char *scratch; /* `scratch_size` bytes for each thread */
+    size_t scratch_size;
+} Reading;
+
+static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+/* ---- what the file must have ---- */
+
+const char *weights_dtype(const Param *param, WeightFormat stored) {
+    if (compact_has(param) && stored == FORMAT_INT8) return "I8";
+    if (compact_has(param) && stored == FORMAT_BF16) return "BF16";
+    return sizeof(real) == 4 ? "F32" : "F64";
+}
+
+void weights_scale_shape(const Param *param, long long shape[2]) {
+    shape[0] = compact_by_row(param) ? param->rows : 1;
+    shape[1] = compact_by_row(param) ? 1 : param->columns;
+}
+
+static size_t element_size(const Param *param, WeightFormat stored) {
+    const char *dtype = weights_dtype(param, stored);
+    return dtype[0] == 'I' ? 1 : dtype[0] == 'B' ? 2 : sizeof(real);
+}
+
+static bool has_scales(const Param *p, WeightFormat stored) {
+    return compact_has(p) && stored == FORMAT_INT8;
+}
+
+size_t weights_bytes(const Param *p, WeightFormat stored) {
+    size_t scales = has_scales(p, stored) ? compact_scales(p) : 0;
+    return param_size(p) * element_size(p, stored) + scales * sizeof(real);
+}
+
+/* The sizes come from a file that nobody vouches for: compare them before memory is allocated for them. */
+static Status check_size(const Reading *r) {
+    size_t tensors = 0, bytes = 0, there = 0, wanted = 0;
+    for (int i = 0; i < r->params->count; i++) {
+        const Param *p = r->params->items[i];
+        tensors += has_scales(p, r->stored) ? 2 : 1;
+        wanted += param_size(p);
+        bytes += weights_bytes(p, r->stored);
+    }
+    for (size_t i = 0; i < safetensors_count(r->file); i++) there += safetensors_at(r->file, i)->bytes;
+    if (safetensors_count(r->file) != tensors)
+        return status_fail(STATUS_DATA, "it has %zu tensors, its configuration asks for %zu",
+                           safetensors_count(r->file), tensors);
+    if (bytes == there) return STATUS_OK;
+    return status_fail(STATUS_DATA, "its configuration describes %zu parameters of %zu bytes, it holds %zu",
+                       wanted, bytes, there);
+}
+
+/* The tensors of each parameter, and in `by_name` the number of the parameter, or that and `count` for
+ * scales. */
+static Status require_tensors(const Reading *r, HashMap *by_name) {
+    StrBuf name = {0};
+    Status status = STATUS_OK;
+    for (int i = 0, count = r->params->count; i < count && status == STATUS_OK; i++) {
+        const Param *p = r->params->items[i];
+        const SafeTensor *tensor;
+        long long shape[2] = {p->rows, p->columns};
+        hashmap_set(by_name, sv(p->name), i);
+        status = safetensors_require(r->file, p->name, weights_dtype(p, r->stored), 2, shape, &tensor);
+        if (status != STATUS_OK || !has_scales(p, r->stored)) continue;
+        strbuf_clear(&name);
+        strbuf_format(&name, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
+        weights_scale_shape(p, shape);
+        hashmap_set(by_name, strbuf_view(&name), count + i);
+        status = safetensors_require(r->file, strbuf_text(&name), "F32", 2, shape, &tensor);
+    }
+    strbuf_free(&name);
+    return status;
+}
+
+/* There are as many tensors as are required, so each has its place. Scales come before their numbers: they
+ * are wider. */
+static Status arrange_items(Reading *r, const HashMap *by_name) {
+    int count = r->params->count;
+    size_t next = 1, *scales_of = mem_alloc((size_t)count, sizeof *scales_of); /* 0: not yet */
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < r->count && status == STATUS_OK; i++) {
+        const char *name = safetensors_at(r->file, i)->name;
+        int found = (int)hashmap_get(by_name, sv(name), 0), index = found % count;
+        Param *p = r->params->items[index];
+        if (found >= count) {
+            scales_of[index] = next;
+            next += compact_scales(p);
+        } else if (has_scales(p, r->stored) && scales_of[index] == 0) {
+            status = status_fail(STATUS_DATA, "tensor '%.200s': its scales are not before it", name);
+        }
+        r->items[i] = (Item){.param = p, .is_scales = found >= count, .scales = scales_of[index]};
+    }
+    r->scales = mem_alloc(next, sizeof *r->scales);
+    mem_free(scales_of);
+    return status;
+}
+
+static Status list_items(Reading *r) {
+    HashMap *by_name = hashmap_new();
+    Status status = require_tensors(r, by_name);
+    if (status == STATUS_OK) status = arrange_items(r, by_name);
+    hashmap_free(by_name);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static bool stays(const Reading *r, const Param *p) {
+    return element_size(p, r->stored) == sizeof(real) && p->offset != PARAM_ONLY_PACKED;
+}
+
+/* Where a tensor is read to: the place where it stays, or the next one in the window. */
+static void *place_of(const Reading *r, const Item *item, size_t bytes, unsigned char **next) {
+    if (item->is_scales) return r->scales + item->scales;
+    if (stays(r, item->param)) return param_data(r->params, item->param);
+    void *place = *next;
+    *next += round_up(bytes);
+    return place;
+}
+
+/* The items from `first` on that are a window, and how large its buffer has to be. */
+static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
+    size_t end = first, bytes = 0;
+    *buffer = 0;
+    for (; end < r->count; end++) {
+        size_t size = safetensors_at(r->file, end)->bytes;
+        if (end > first && bytes + size > WINDOW) break;
+        bytes += size;
+        if (!r->items[end].is_scales && !stays(r, r->items[end].param)) *buffer += round_up(size);
+    }
+    return end;
+}
+
+static Status read_window(const Reading *r, const Window *window) {
+    unsigned char *place = window->buffer;
+    for (size_t i = window->first; i < window->end; i++)
+        TRY(safetensors_read_next(r->file,
+                                  place_of(r, &r->items[i], safetensors_at(r->file, i)->bytes, &place)));
+    return STATUS_OK;
+}
+
+/* ---- what becomes of a tensor ---- */
+
+static Status check_scales(const SafeTensor *tensor) {
+    const real *scales = tensor->data;
+    for (size_t i = 0; i < tensor->bytes / sizeof *scales; i++)
+        if (!(scales[i] >= 0 && scales[i] * 127 < (real)INFINITY))
+            return status_fail(STATUS_DATA, "tensor '%.200s': number %zu is no scale", tensor->name, i);
+    return STATUS_OK;
+}
+
+static Status check_bytes(const SafeTensor *tensor) {
+    const int8_t *bytes = tensor->data;
+    if (!memchr(bytes, 0x80, tensor->bytes)) return STATUS_OK;
+    return status_fail(STATUS_DATA, "tensor '%.200s': it has a -128, beyond -127 to 127", tensor->name);
+}
+
+static void take_int8(const Reading *r, Param *p, const int8_t *q, const real *scales) {
+    if (r->packed) params_pack_int8(r->params, p, q, scales);
+    if (p->offset != PARAM_ONLY_PACKED) compact_expand_int8(p, q, scales, param_data(r->params, p));
+}
+
+static void take_floats(const Reading *r, Param *p, real *x, unsigned char *scratch) {
+    if (r->packed && r->params->format == FORMAT_INT8) {
+        real *scales = (real *)(void *)scratch;
+        int8_t *q = (int8_t *)(scales + compact_scales(p));
+        compact_int8(p, x, q, scales);
+        take_int8(r, p, q, scales);
+        return;
+    }
+    if (r->packed && r->params->format == FORMAT_BF16) {
+        compact_bf16(p, x, (uint16_t *)(void *)scratch);
+        compact_expand_bf16(p, (const uint16_t *)(void *)scratch, x);
+    }
+    if (r->packed) params_pack_from(r->params, p, x);
+}
+
+static Status take(const Reading *r, const Item *item, const SafeTensor *tensor, unsigned char *scratch) {
+    Param *p = item->param;
+    TRY(safetensors_check_tensor(r->file, tensor));
+    if (item->is_scales) return check_scales(tensor);
+    if (!compact_has(p)) return STATUS_OK;
+    if (r->stored == FORMAT_INT8) {
+        TRY(check_bytes(tensor));
+        take_int8(r, p, tensor->data, r->scales + item->scales);
+    } else if (r->stored == FORMAT_BF16) {
+        bool kept = p->offset != PARAM_ONLY_PACKED;
+        real *x = kept ? param_data(r->params, p) : (real *)(void *)scratch;
+        compact_expand_bf16(p, tensor->data, x);
+        if (r->packed) params_pack_from(r->params, p, x);
+    } else {
+        take_floats(r, p, (real *)(uintptr_t)tensor->data, scratch);
+    }
+    return STATUS_OK;
+}
+
+/* Task 0 reads the next window, the others take the tensors of this one. */
+static void work(void *context, int task, int thread) {
+    Reading *r = context;
+    if (task == 0) {
+        status_save(&r->next.fault, read_window(r, &r->next));
+        return;
+    }
+    size_t i = r->now.first + (size_t)task - 1;
+    Status status =
+        take(r, &r->items[i], safetensors_at(r->file, i), r->scratch + (size_t)thread * r->scratch_size);
+    if (status != STATUS_OK) status_save(&r->items[i].fault, status);
+}
+
+/* ---- all of it ---- */
+
+/* Working memory of a thread, for the greatest weight. */
+static size_t scratch_size(const Reading *r) {
+    size_t most = 0;
+    WeightFormat format = r->params->format;
+    if (!r->packed || format == FORMAT_FLOAT32 || (format == FORMAT_INT8 && r->stored == FORMAT_INT8))
+        return 0;
+    for (int i = 0; i < r->params->count; i++) {
+        const Param *p = r->params->items[i];
+        size_t bytes = compact_scales(p) * sizeof(real) + param_size(p);
+        if (format == FORMAT_BF16)
+            bytes = param_size(p) * (r->stored == FORMAT_BF16 ? sizeof(real) : sizeof(uint16_t));
+        bool used = compact_has(p) && !(r->stored == FORMAT_BF16 && p->offset != PARAM_ONLY_PACKED);
+        if (used && bytes > most) most = bytes;
+    }
+    return round_up(most);
+}
+
+static Status read_windows(Reading *r, Workers *workers) {
+    size_t largest = 1;
+    for (size_t i = 0, buffer; i < r->count;) {
+        i = window_end(r, i, &buffer);
+        if (buffer > largest) largest = buffer;
+    }
+    unsigned char *buffers[2] = {mem_aligned_unset(largest, 1), mem_aligned_unset(largest, 1)};
+    r->scratch_size = scratch_size(r);
+    r->scratch = mem_aligned_unset((size_t)workers_count(workers) * r->scratch_size + 1, 1);
+    Status status = STATUS_OK;
+    for (int turn = 0; status == STATUS_OK && (r->next.first < r->count || r->now.first < r->now.end);
+         turn++) {
+        size_t unused;
+        r->next.buffer = buffers[turn % 2];
+        r->next.end = window_end(r, r->next.first, &unused);
+        workers_run(workers, 1 + (int)(r->now.end - r->now.first), work, r);
+        status = status_restore(&r->next.fault);
+        r->now = r->next;
+        r->next.first = r->next.end;
+    }
+    mem_free(buffers[0]);
+    mem_free(buffers[1]);
+    mem_free(r->scratch);
+    return status;
+}
+
+/* That the file is damaged is said before what the damage did. */
+static Status read_items(Reading *r) {
+    Workers *workers =
+        workers_new(workers_default_count() < MOST_THREADS ? workers_default_count() : MOST_THREADS);
+    Status status = read_windows(r, workers);
+    workers_free(workers);
+    if (status == STATUS_OK) status = safetensors_check_digest(r->file);
+    for (size_t i = 0; i < r->count && status == STATUS_OK; i++)
+        if (r->items[i].fault.code != STATUS_OK) status = status_restore(&r->items[i].fault);
+    return status;
+}
+
+Status weights_check_depth(const ParamSet *params, WeightFormat format) {
+    for (int i = 0; i < params->count && format == FORMAT_INT8; i++) {
+        const Param *p = params->items[i];
+        int depth = p->packing == PACK_AFFINE ? p->rows : p->packing == PACK_OUTPUT ? p->columns : 0;
+        if (depth <= DEEPEST_INT8) continue;
+        Status s =
+            status_fail(STATUS_DATA, "'%s' sums %d numbers, more than 8-bit arithmetic can", p->name, depth);
+        return status_hint(s, "use --precision bf16");
+    }
+    return STATUS_OK;
+}
+
+Status weights_read(SafeFile *file, WeightFormat stored, ParamSet *params, WeightFormat format, bool packed) {
+    Reading r = {.file = file, .params = params, .stored = stored, .packed = packed};
+    r.count = safetensors_count(file);
+    r.items = mem_alloc(r.count, sizeof *r.items);
+    params->format = stored == FORMAT_FLOAT32 ? format : stored;
+    Status status = check_size(&r);
+    if (status == STATUS_OK) status = weights_check_depth(params, params->format);
+    if (status == STATUS_OK) status = list_items(&r);
+    if (status == STATUS_OK) {
+        if (packed)
+            params_allocate_packed(params, params->format);
+        else
+            params_allocate(params);
+        status = read_items(&r);
+    }
+    mem_free(r.scales);
+    mem_free(r.items);
+    return status;
+}

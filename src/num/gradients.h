@@ -1,0 +1,25 @@
+/* gradients.h - the parameters' gradients of several tapes, added by several threads.
+ *
+ * A tape without a gradient block keeps what each parameter is to get (product.h). Here all of that is taken
+ * apart by slices of the parameters, rows of a weight's storage: a slice is added up from the first tape to
+ * the last, the same way whoever does it, and stays in the cache meanwhile. So many short tapes, which keep
+ * many threads busy, cost no gradient block each.
+ *
+ * Owner   tapes belong to the caller and must not be reset until all slices were added
+ */
+#ifndef NUM_GRADIENTS_H
+#define NUM_GRADIENTS_H
+
+#include "num/tape.h"
+
+typedef struct Gradients Gradients;
+
+Gradients *gradients_new(const ParamSet *params);
+void gradients_free(Gradients *gradients);
+/* From now on slices are of what these tapes have kept, in their order. */
+void gradients_collect(Gradients *gradients, const Tape *tapes, int count);
+int gradients_slices(const Gradients *gradients); /* a number that depends on the parameters alone */
+/* Add a slice to a gradient block. `worker`: whose working memory and profile are used. */
+void gradients_add(const Gradients *gradients, int slice, const Tape *worker, real *grads);
+
+#endif

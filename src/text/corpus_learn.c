@@ -1,0 +1,126 @@
+/* corpus_learn.c - the vocabularies of a corpus.
+ *
+ * Each block of pairs has its words counted by one thread; the counts are added up in the order of the text,
+ * so that the sum has every word where it would be if one thread had read it all.
+ */
+#include "base/mem.h"
+#include "text/corpus.h"
+#include "text/pair_blocks.h"
+
+enum { SOURCE, TARGET, SIDES };
+
+typedef struct {
+    Segmenter **view;                    /* [threads] */
+    HashMap *counted[PAIR_SLOTS][SIDES]; /* words of a block */
+    HashMap *words[SIDES];               /* both sides are the same if they have one vocabulary */
+} Counting;
+
+static void count_block(void *context, const PairBlock *block, int thread) {
+    Counting *counting = context;
+    HashMap **counted = counting->counted[block->slot];
+    bool joint = counting->words[SOURCE] == counting->words[TARGET];
+    counted[SOURCE] = hashmap_new();
+    counted[TARGET] = joint ? NULL : hashmap_new();
+    for (int pair = 0; pair < block->count; pair++) {
+        segmenter_count(counting->view[thread], pair_block_source(block, pair), counted[SOURCE]);
+        segmenter_count(counting->view[thread], pair_block_target(block, pair),
+                        counted[joint ? SOURCE : TARGET]);
+    }
+}
+
+static Status collect_words(void *context, const PairBlock *block) {
+    Counting *counting = context;
+    for (int side = 0; side < SIDES; side++) {
+        HashMap **counted = &counting->counted[block->slot][side];
+        for (size_t i = 0; *counted && i < hashmap_count(*counted); i++)
+            *hashmap_slot(counting->words[side], hashmap_key(*counted, i), 0) += hashmap_value(*counted, i);
+        hashmap_free(*counted);
+        *counted = NULL;
+    }
+    return STATUS_OK;
+}
+
+static Status count_words(Counting *counting, const Segmenter *cutter, PairReader *reader,
+                          const DataOptions *data, Workers *workers) {
+    PairWork work = {.doing = "counting",
+                     .limit = data->limit,
+                     .context = counting,
+                     .work = count_block,
+                     .collect = collect_words};
+    int threads = workers_count(workers);
+    counting->view = mem_alloc((size_t)threads, sizeof *counting->view);
+    for (int i = 0; i < threads; i++) counting->view[i] = segmenter_view(cutter);
+    Status status = pair_blocks_run(reader, workers, &work);
+    for (int i = 0; i < threads; i++) segmenter_free(counting->view[i]);
+    mem_free(counting->view);
+    for (int slot = 0; slot < PAIR_SLOTS; slot++)
+        for (int side = 0; side < SIDES; side++) hashmap_free(counting->counted[slot][side]);
+    return status;
+}
+
+typedef struct {
+    Segmenter *segmenter[SIDES];
+    HashMap *words[SIDES];
+    const TextOptions *text;
+    LogShare progress; /* of the first */
+    StatusRecord result[SIDES];
+} Finishing;
+
+static void finish_side(void *context, int side, int thread) {
+    Finishing *f = context;
+    (void)thread;
+    status_save(&f->result[side], segmenter_finish(f->segmenter[side], f->text, f->words[side],
+                                                   side == SOURCE ? &f->progress : NULL));
+}
+
+/* Both sides at once. */
+static Status finish(Segmenter **segmenters, HashMap **words, const TextOptions *text, Workers *workers) {
+    Finishing finishing = {.segmenter = {segmenters[SOURCE], segmenters[TARGET]},
+                           .words = {words[SOURCE], words[TARGET]},
+                           .text = text,
+                           .progress = log_share_begin("learning")};
+    int count = words[SOURCE] == words[TARGET] ? 1 : SIDES;
+    log_progress("%s", finishing.progress.doing); /* words are laid out before the first merge */
+    workers_run(workers, count, finish_side, &finishing);
+    for (int side = 0; side < count; side++)
+        if (finishing.result[side].code != STATUS_OK) return status_restore(&finishing.result[side]);
+    return STATUS_OK;
+}
+
+static Status learn(PairReader *reader, const DataOptions *data, const TextOptions *text, Workers *workers,
+                    Segmenter **segmenters) {
+    TRY(segmenter_begin(&segmenters[SOURCE], text));
+    if (text->joint)
+        segmenters[TARGET] = segmenter_retain(segmenters[SOURCE]);
+    else
+        TRY(segmenter_begin(&segmenters[TARGET], text));
+    Counting *counting = mem_alloc(1, sizeof *counting);
+    HashMap *words[SIDES] = {hashmap_new(), text->joint ? NULL : hashmap_new()};
+    counting->words[SOURCE] = words[SOURCE];
+    counting->words[TARGET] = text->joint ? words[SOURCE] : words[TARGET];
+    Status status = count_words(counting, segmenters[SOURCE], reader, data, workers);
+    if (status == STATUS_OK) status = finish(segmenters, counting->words, text, workers);
+    hashmap_free(words[SOURCE]);
+    hashmap_free(words[TARGET]);
+    mem_free(counting);
+    return status;
+}
+
+Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, const TextOptions *text,
+                               Workers *workers, Segmenter **source, Segmenter **target) {
+    Segmenter *segmenters[SIDES] = {0};
+    PairReader *reader;
+    *source = *target = NULL;
+    TRY(pair_reader_open(&reader, entries, data));
+    pair_reader_take(reader, corpus_part(data, true));
+    Status status = learn(reader, data, text, workers, segmenters);
+    pair_reader_close(reader);
+    if (status == STATUS_OK) {
+        *source = segmenters[SOURCE];
+        *target = segmenters[TARGET];
+        return STATUS_OK;
+    }
+    segmenter_free(segmenters[SOURCE]);
+    segmenter_free(segmenters[TARGET]);
+    return status;
+}

@@ -1,0 +1,169 @@
+/* comm.c - what ranks do together, made of exchanges; and who was started with us. */
+#include "train/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+#include "base/mem.h"
+#include "base/workers.h"
+#include "train/comm_parts.h"
+
+/* ---- collectives --------------------------------------------------------------------------------------- */
+
+static CommParcel *parcels_new(void) { return mem_alloc((size_t)comm_size(), sizeof(CommParcel)); }
+
+static void gather(void *block, const size_t *first, bool to_all) {
+    CommParcel *parcels = parcels_new();
+    int me = comm_rank();
+    char *bytes = block;
+    for (int r = 0; r < comm_size(); r++) {
+        if (r == me) continue;
+        if (to_all || r == 0)
+            parcels[r].give = bytes + first[me], parcels[r].give_bytes = first[me + 1] - first[me];
+        if (to_all || me == 0)
+            parcels[r].take = bytes + first[r], parcels[r].take_bytes = first[r + 1] - first[r];
+    }
+    comm_exchange(parcels);
+    mem_free(parcels);
+}
+
+void comm_gather(void *block, const size_t *first) { gather(block, first, true); }
+void comm_gather_root(void *block, const size_t *first) { gather(block, first, false); }
+
+/* A slice to each, and then all slices to all: rank 0 sends everything once and not size - 1 times. */
+void comm_broadcast(void *data, size_t bytes) {
+    int size = comm_size();
+    if (size == 1 || bytes == 0) return;
+    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
+    CommParcel *parcels = parcels_new();
+    for (int r = 0; r <= size; r++) first[r] = bytes / (size_t)size * (size_t)r;
+    first[size] = bytes;
+    for (int r = 1; r < size; r++) {
+        size_t length = first[r + 1] - first[r];
+        if (comm_is_root()) parcels[r] = (CommParcel){(char *)data + first[r], length, NULL, 0};
+        if (comm_rank() == r) parcels[0] = (CommParcel){NULL, 0, (char *)data + first[r], length};
+    }
+    comm_exchange(parcels);
+    comm_gather(data, first);
+    mem_free(parcels);
+    mem_free(first);
+}
+
+/* Every rank's `value` of `bytes` bytes, [size]; mem_free it. */
+static void *gather_values(const void *value, size_t bytes) {
+    size_t *first = mem_alloc((size_t)comm_size() + 1, sizeof *first);
+    char *all = mem_alloc((size_t)comm_size(), bytes);
+    for (int r = 0; r <= comm_size(); r++) first[r] = bytes * (size_t)r;
+    memcpy(all + first[comm_rank()], value, bytes);
+    comm_gather(all, first);
+    mem_free(first);
+    return all;
+}
+
+long long comm_largest(long long value) {
+    if (comm_size() == 1) return value;
+    long long *all = gather_values(&value, sizeof value), largest = value;
+    for (int r = 0; r < comm_size(); r++)
+        if (all[r] > largest) largest = all[r];
+    mem_free(all);
+    return largest;
+}
+
+Status comm_settle(Status mine) {
+    if (comm_size() == 1) return mine;
+    int status = (int)mine, first = 0;
+    int *all = gather_values(&status, sizeof status);
+    while (first + 1 < comm_size() && all[first] == STATUS_OK) first++;
+    status = all[first];
+    mem_free(all);
+    return status == STATUS_OK || first == comm_rank() ? (Status)status
+                                                       : status_fail((Status)status, "%s", "");
+}
+
+int comm_share(int count, int rank, int *first) {
+    long long size = comm_size(), n = count;
+    *first = (int)(n * rank / size);
+    return (int)(n * (rank + 1) / size) - *first;
+}
+
+/* ---- places -------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char host[64];
+    char mask[512]; /* of the CPUs that the process may use, in hexadecimal digits */
+    int cores, machine, wanted;
+} Seat;
+
+static Seat own_seat(int wanted) {
+    Seat seat = {.cores = workers_default_count(), .wanted = wanted};
+    seat.machine = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    snprintf(seat.host, sizeof seat.host, "%s", comm_host(comm_rank()));
+#ifdef __linux__
+    cpu_set_t usable;
+    CPU_ZERO(&usable);
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0)
+        for (size_t digit = 0; digit < CPU_SETSIZE / 4; digit++) {
+            int value = 0;
+            for (size_t bit = 0; bit < 4; bit++)
+                value |= (CPU_ISSET(4 * digit + bit, &usable) ? 1 : 0) << bit;
+            seat.mask[digit] = "0123456789abcdef"[value];
+        }
+#endif
+    return seat;
+}
+
+static bool same_cores(const Seat *a, const Seat *b) {
+    return strcmp(a->host, b->host) == 0 && memcmp(a->mask, b->mask, sizeof a->mask) == 0;
+}
+
+CommPlace *comm_places(int wanted) {
+    Seat mine = own_seat(wanted), *seats = gather_values(&mine, sizeof mine);
+    int size = comm_size();
+    CommPlace *places = mem_alloc((size_t)size, sizeof *places);
+    for (int r = 0; r < size; r++) {
+        CommPlace *p = &places[r];
+        *p = (CommPlace){.cores = seats[r].cores, .machine = seats[r].machine};
+        snprintf(p->host, sizeof p->host, "%s", seats[r].host);
+        for (int other = 0; other < size; other++) p->sharing += same_cores(&seats[r], &seats[other]);
+        p->threads = seats[r].wanted ? seats[r].wanted : p->cores / p->sharing;
+        if (p->threads < 1) p->threads = 1;
+    }
+    mem_free(seats);
+    return places;
+}
+
+/* ---- the launcher -------------------------------------------------------------------------------------- */
+
+/* How many processes the launcher says that it started. mpirun inside of a larger allocation of Slurm starts
+ * what it was told, so its own word comes first. */
+static int launched(const char **variable) {
+    static const char *const NAMES[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const char *text = getenv(NAMES[i]);
+        *variable = NAMES[i];
+        if (text && atoi(text) > 0) return atoi(text);
+    }
+    return 1;
+}
+
+Status comm_check_launch(bool has_mpi) {
+    const char *variable;
+    int wanted = launched(&variable);
+    if (wanted <= comm_size()) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "%d processes were started (%s), but %s", wanted, variable,
+                           has_mpi ? "they do not find each other: each would train by itself"
+                                   : "this program is built without MPI: each would train by itself");
+    if (!has_mpi)
+        return status_hint(s,
+                           "build one with 'make MPI=1' and start build-mpi/attn-mt, under Slurm with "
+                           "'srun --mpi=pmix'; or start one process alone (env -u %s)",
+                           variable);
+    return status_hint(s,
+                       "under Slurm: 'srun --mpi=pmix' ('srun --mpi=list' names what there is); else the "
+                       "mpirun of the library that the program was built with, which is %s",
+                       comm_library());
+}

@@ -1,0 +1,14 @@
+/* training_data.h - what a run learns from, and is judged by: read from the files of sentence pairs, or from
+ * the cache that the last start left.
+ */
+#ifndef TRAIN_TRAINING_DATA_H
+#define TRAIN_TRAINING_DATA_H
+
+#include "models/config.h"
+#include "text/corpus_cache.h"
+
+/* Segmenters that are there already stay; others are learned. `dir`: where the cache is by default. Whoever
+ * calls frees all, also after a failure. */
+Status training_data_read(CorpusData *data, const Config *config, const char *dir, Workers *workers);
+
+#endif

@@ -1,0 +1,58 @@
+#!/bin/sh
+# cores.sh - the same bytes with any number of threads, whatever the model, the parts and the interruptions.
+set -eu
+. tests/cli/tiny_model.inc
+head -n 300 data/train.tsv >"$TMP/train.tsv"
+head -n 8 data/valid.tsv >"$TMP/valid.tsv"
+recipe() { # NAME MODEL TRAIN: members of these sections
+    cat >"$TMP/$1.json" <<END
+{
+  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
+  "text": {"bpe_merges": 200, "min_count": 1},
+  "model": {"embedding": 12, "hidden": 12, "dropout_embedding": 0.2, "dropout_encoder": 0.2,
+            "dropout_output": 0.2, $2},
+  "train": {"epochs": 0, "max_updates": 6, "warmup": 2, "valid_every": 9, "samples": 0$3}
+}
+END
+}
+recipe recurrent '"cell": "lstm"' ', "batch_size": 150'
+recipe transformer '"encoder": {"style": "self_attention"}, "decoder": {"style": "transformer"},
+            "attention": "scaled_dot"' ', "batch_size": 150'
+recipe several '"cell": "gru"' ', "accumulate": 3, "batch_size": 40'
+recipe tokens '"cell": "gru"' ', "batch_unit": "tokens", "batch_size": 2000'
+recipe given '"cell": "gru"' ', "shards": 11, "accumulate": 2, "batch_size": 150'
+train() { # RECIPE RUN ARGUMENT...
+    name=$1 run=$2
+    shift 2
+    expect 0 "$attn" train --config "$TMP/$name.json" --run "$TMP/$run" "$@"
+}
+for name in recurrent transformer several tokens given; do
+    train $name $name --threads 1
+    case $name in
+    recurrent) grep -Eq 'a batch is cut into about [0-9]+ parts$' "$TMP/err" ;;
+    given) grep -q 'a batch is cut into 11 parts$' "$TMP/err" ;;
+    esac || fail "$name: parts: $(cat "$TMP/err")"
+    for threads in 2 3 4 8 16; do
+        train $name other --threads $threads --overwrite
+        for file in last best; do
+            same "$name with $threads threads: $file" "$TMP/$name/$file.safetensors" \
+                "$TMP/other/$file.safetensors"
+        done
+    done
+    train $name broken --threads 3 --after-updates 2
+    train $name broken --threads 5 --after-updates 6 --resume
+    same "$name, interrupted" "$TMP/$name/last.safetensors" "$TMP/broken/last.safetensors"
+    rm -r "$TMP/broken"
+done
+! cmp -s "$TMP/recurrent/last.safetensors" "$TMP/given/last.safetensors" || fail "all recipes are one"
+
+# What more threads would bring, and the same model whatever their number.
+bench=${BUILD:-build}/bench
+expect 0 "$bench" scaling --quick --config "$TMP/recurrent.json" --threads "1 2 4" --simulate "1 2 4 8"
+[ "$(grep -E '^ +[124]  .*  [0-9a-f]{16}$' "$TMP/out" | awk '{ print $NF }' | uniq | wc -l)" -eq 1 ] ||
+    fail "hashes: $(cat "$TMP/out")"
+sed -n '/^Simulated/,$p' "$TMP/out" |
+    awk '$1 ~ /^[0-9]+$/ { n++; bad += !($3 > 0) }
+    END { exit !(n == 4 && !bad) }' || fail "simulation: $(cat "$TMP/out")"
+expect 2 "$bench" scaling --simulate none
+says "no numbers of threads"

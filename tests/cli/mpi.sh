@@ -1,0 +1,79 @@
+# mpi.sh - training with several ranks: the same bytes for any number of them and of their threads, also after
+# going on with another number; and what they refuse.
+# not sanitized: the program is linked here
+set -eu
+. tests/cli/mpi.inc
+
+! ldd "$attn" | grep -i mpi || fail "the ordinary program is linked with MPI"
+
+# More processes than found each other: refused before the run directory is there.
+for variable in SLURM_NTASKS PMI_SIZE OMPI_COMM_WORLD_SIZE; do
+    expect 2 env $variable=3 "$attn" train --config "$TMP/rnn.json" --run "$TMP/never"
+    says 'make MPI=1'
+    says 'srun --mpi=pmix'
+done
+for library in $mpis; do
+    expect 2 env SLURM_NTASKS=3 "$TMP/attn-mt-$library" train --config "$TMP/rnn.json" --run "$TMP/never"
+    says 'srun --mpi=pmix'
+done
+[ ! -e "$TMP/never" ] || fail "a refused run leaves a directory"
+expect 0 env SLURM_NTASKS=1 "$attn" train --check-comm
+grep -q '^sum of' "$TMP/out" || fail "--check-comm prints $(cat "$TMP/out")"
+
+transformer="model.embedding=96 model.hidden=96 model.encoder.style=self_attention
+    model.decoder.style=transformer model.attention=scaled_dot"
+short="train.shards=0 train.batch_size=130 train.valid_every=3" # three or four shards of short tapes
+others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.ema_teacher=0.3 train.stop_on=chrf"
+train="train --config $TMP/rnn.json --quiet"
+set_each() { printf -- '--set %s ' "$@"; }
+# shellcheck disable=SC2046,SC2086  # the arguments are words
+{
+    "$attn" $train --run "$TMP/rnn" --threads 1
+    "$attn" $train --run "$TMP/transformer" --threads 2 $(set_each $transformer)
+    "$attn" $train --run "$TMP/others" --threads 2 $(set_each $others)
+    "$attn" $train --run "$TMP/short" --threads 2 $(set_each $short)
+    for library in $mpis; do
+        expect 0 ranks "$library" 3 train --check-comm --threads 2
+        [ "$(grep -c '^ *[0-2]  *2 ' "$TMP/out")" -eq 3 ] || fail "--check-comm: $(cat "$TMP/out")"
+
+        for count in 1 2 3 4; do
+            ranks "$library" $count $train --run "$TMP/$library.$count" --threads 1
+            same_run "$library, $count ranks" rnn "$library.$count"
+        done
+        ranks "$library" 7 $train --run "$TMP/$library.7" --threads 1
+        same_run "$library, more ranks than shards" rnn "$library.7"
+        ranks "$library" 2 $train --run "$TMP/$library.2x2" --threads 2
+        same_run "$library, 2 ranks of 2 threads" rnn "$library.2x2"
+        for count in 2 3; do
+            ranks "$library" $count $train --run "$TMP/$library.s$count" --threads 1 $(set_each $short)
+            same_run "$library, short tapes, $count ranks" short "$library.s$count"
+        done
+        ranks "$library" 2 $train --run "$TMP/$library.t" --threads 1 $(set_each $transformer)
+        same_run "$library, a Transformer" transformer "$library.t"
+        ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \
+            $(set_each $others)
+        same_run "$library, dropout of merges, two directions, teacher, data sent" others "$library.o"
+
+        # Going on with another number of ranks, up and down.
+        go_on=$TMP/$library.r
+        ranks "$library" 2 $train --run "$go_on" --threads 1 --after-updates 7
+        ranks "$library" 3 $train --run "$go_on" --threads 1 --after-updates 14 --resume
+        "$attn" $train --run "$go_on" --threads 2 --after-updates 21 --resume
+        ranks "$library" 4 $train --run "$go_on" --threads 1 --resume --after-updates 0
+        for file in best last; do
+            cmp "$TMP/rnn/$file.safetensors" "$go_on/$file.safetensors" || fail "$library: resumed, $file"
+        done
+    done
+}
+
+# What one rank meets, all report once.
+for library in $mpis; do
+    expect 2 ranks "$library" 2 train --config "$TMP/rnn.json" --run "$TMP/rnn"
+    [ "$(grep -c 'already holds a trained model' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
+    expect 2 ranks "$library" 2 train --config "$TMP/rnn.json" --run "$TMP/new" --set model.heads=5 \
+        --set model.encoder.style=self_attention
+    [ "$(grep -c 'does not divide' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
+    expect 4 ranks "$library" 2 train --config "$TMP/rnn.json" --run "$TMP/diverged" --overwrite \
+        --set train.learning_rate=1e9 --set train.warmup=0 --set train.clip=0
+    [ "$(grep -c 'lower train.learning_rate' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
+done

@@ -1,0 +1,133 @@
+# mpi_faults.sh - a rank that is killed or stopped ends all others in time, which name it; signals to the
+# launcher or to one rank save and stop; what is left goes on, with another number of ranks, to the bytes of a
+# run that nothing happened to; and other weights or data on one rank are noticed.
+# MPI_STOPS and MPI_KILLS: how many of each, with each MPI library.
+# slow
+# not sanitized: the program is linked here
+set -eu
+. tests/cli/mpi.inc
+[ -d /proc/self ] || {
+    echo "skipped: no /proc to find processes in"
+    exit 77
+}
+
+timeout=8
+options="--config $TMP/rnn.json --threads 1 --set train.comm_timeout=$timeout --set train.save_minutes=0.01"
+length="--after-epochs 0 --after-updates"
+
+# start LIBRARY RUN: three ranks in the background, until there is something saved
+start() {
+    # shellcheck disable=SC2086  # the options are words
+    ranks "$1" 3 train --run "$TMP/$2" $options $length 100000 >"$TMP/err" 2>&1 &
+    job=$!
+    for attempt in $(seq 300); do
+        [ ! -e "$TMP/$2/last.state.safetensors" ] || break
+        [ "$attempt" -lt 300 ] || fail "$2 saves nothing: $(cat "$TMP/err")"
+        sleep 0.1
+    done
+    sleep "0.$(($(date +%N | cut -c 1-3 | sed 's/^0*//;s/^$/0/') % 10))"
+}
+
+# ends RUN CODES: within the time set, all of them, with one of these exit codes
+ends() {
+    begin=$(date +%s)
+    status=0
+    wait "$job" || status=$?
+    took=$(($(date +%s) - begin))
+    [ $took -le $((timeout + 4)) ] || fail "$1: ended after $took seconds"
+    case " $2 " in *" $status "*) ;; *) fail "$1: exit code $status: $(cat "$TMP/err")" ;; esac
+    for left in 0 1 2; do
+        [ -z "$(rank_process "$1" $left)" ] || fail "$1: rank $left is still there"
+    done
+}
+
+# goes_on LIBRARY RUN: to the bytes of a run that nothing happened to
+goes_on() {
+    at=$(sed -n 's/.*"update": \([0-9]*\),.*/\1/p' "$TMP/$2/train.jsonl" 2>/dev/null | tail -n 1)
+    whole=$(((${at:-0} / 28 + 2) * 28)) # a multiple of what is between validations
+    # shellcheck disable=SC2086  # the options are words
+    {
+        ranks "$1" 2 train --run "$TMP/$2" $options $length $whole --resume --quiet
+        [ -d "$TMP/whole.$whole" ] ||
+            "$attn" train --run "$TMP/whole.$whole" $options $length $whole --quiet
+    }
+    same_run "$2 goes on" "whole.$whole" "$2"
+}
+
+for library in $mpis; do
+    for fault in $(seq "${MPI_STOPS:-2}"); do
+        run=$library.stopped$fault rank=$((fault % 3))
+        start "$library" "$run"
+        kill -STOP "$(rank_process "$run" $rank)"
+        ends "$run" 6
+        says "rank $rank on $(hostname) for"
+        goes_on "$library" "$run"
+        echo "$library: rank $rank stopped, all ended after $took seconds, went on from update ${at:-0}"
+    done
+    for fault in $(seq "${MPI_KILLS:-2}"); do
+        run=$library.killed$fault rank=$(((fault + 1) % 3))
+        start "$library" "$run"
+        kill -KILL "$(rank_process "$run" $rank)"
+        ends "$run" "6 9 137"
+        goes_on "$library" "$run"
+        echo "$library: rank $rank killed, all ended after $took seconds, went on from update ${at:-0}"
+    done
+
+    # A signal to one rank, and to the launcher. Open MPI's own exit code after SIGTERM is 1.
+    run=$library.one
+    start "$library" "$run"
+    kill -TERM "$(rank_process "$run" 1)"
+    ends "$run" 143
+    says 'everything is saved'
+    goes_on "$library" "$run"
+    run=$library.all
+    start "$library" "$run"
+    kill -TERM "$(launcher_process "$library" "$run")"
+    ends "$run" "143 1"
+    goes_on "$library" "$run"
+    run=$library.user
+    start "$library" "$run"
+    kill -USR1 "$(launcher_process "$library" "$run")"
+    ends "$run" 138
+    says 'everything is saved'
+    goes_on "$library" "$run"
+done
+
+# Weights that differ: the linker puts a hand between the program and its exchanges, which turns a bit of
+# what arrives at rank 1 in each exchange that is large enough to carry weights, from the third on.
+cat >"$TMP/flip.c" <<'END'
+#include "train/comm.h"
+void __real_comm_gather(void *block, const size_t *first);
+void __wrap_comm_gather(void *block, const size_t *first);
+void __wrap_comm_gather(void *block, const size_t *first) {
+    static int calls;
+    __real_comm_gather(block, first);
+    if (first[comm_size()] > 100000 && ++calls >= 3 && comm_rank() == 1) ((char *)block)[4000] ^= 1;
+}
+END
+library=${mpis# }
+library=${library%% *}
+link_with "$library" "$TMP/attn-mt-flip" "$TMP/flip.c" -Wl,--wrap=comm_gather >"$TMP/out" 2>&1 ||
+    fail "flip: $(cat "$TMP/out")"
+eval "run_flip=\$run_$library"
+# shellcheck disable=SC2086  # the options are words
+expect 1 ranks flip 2 train --run "$TMP/flip" $options $length 200
+says "rank 1 on $(hostname) has other weights in '"
+says 'after update 100'
+
+# Data that differ.
+head -n 399 data/train.tsv >"$TMP/other.tsv"
+cat >"$TMP/attn-mt-data" <<END
+#!/bin/sh
+data=$TMP/train.tsv
+[ "\${OMPI_COMM_WORLD_RANK-}\${PMI_RANK-}" = 0 ] || data=$TMP/other.tsv
+exec "$TMP/attn-mt-$library" "\$@" --set data.train="\$data"
+END
+chmod +x "$TMP/attn-mt-data"
+eval "run_data=\$run_$library"
+# shellcheck disable=SC2086  # the options are words
+expect 3 ranks data 2 train --run "$TMP/data" $options $length 20
+says 'rank 1'
+says 'the training data here is not what rank 0'
+# shellcheck disable=SC2086  # the options are words
+expect 0 ranks data 2 train --run "$TMP/data" $options $length 20 --set data.broadcast=true

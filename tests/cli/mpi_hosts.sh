@@ -1,0 +1,84 @@
+# mpi_hosts.sh - two machines, played by network namespaces: when the link between them is cut, the ranks of
+# both end in time and name those of the other; what is left goes on.
+# MPI_CUTS: how often.
+# slow
+# not sanitized: the program is linked here
+set -eu
+. tests/cli/mpi.inc
+a=attn-mt-a b=attn-mt-b timeout=8
+tidy() {
+    for host in $a $b; do ip netns delete $host; done 2>/dev/null || true
+}
+case $mpis in *openmpi*) ;; *) no="Open MPI" ;; esac
+have ip && have unshare || no="ip or unshare"
+tidy
+[ -n "${no-}" ] || ip netns add $a 2>/dev/null || no="permission to make network namespaces"
+[ -z "${no-}" ] || {
+    echo "skipped: no $no"
+    exit 77
+}
+trap tidy EXIT
+ip netns add $b
+ip link add name wire netns $a type veth peer name wire netns $b
+ip -n $a address add 10.199.7.1/24 dev wire
+ip -n $b address add 10.199.7.2/24 dev wire
+for host in $a $b; do
+    ip -n $host link set lo up
+    ip -n $host link set wire up
+done
+
+# on HOST COMMAND...: with that host's name and network
+cat >"$TMP/on" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec ip netns exec "$host" unshare --uts sh -c 'hostname "$0" && exec "$@"' "$host" "$@"
+END
+# What mpirun starts its daemon on the other machine with: agent ADDRESS COMMAND
+cat >"$TMP/agent" <<END
+#!/bin/sh
+shift
+exec "$TMP/on" $b sh -c "\$*"
+END
+chmod +x "$TMP/on" "$TMP/agent"
+
+options="--config $TMP/rnn.json --threads 1 --set train.comm_timeout=$timeout --set train.save_minutes=0.01"
+length="--after-epochs 0 --after-updates"
+for cut in $(seq "${MPI_CUTS:-2}"); do
+    run=cut$cut
+    # shellcheck disable=SC2086,SC2154  # the options are words; $run_openmpi is set there
+    "$TMP/on" $a "$run_openmpi" --mca plm_rsh_agent "$TMP/agent" --mca btl tcp,self \
+        --mca btl_tcp_if_include wire --mca oob_tcp_if_include wire --host 10.199.7.1:2,10.199.7.2:2 -n 4 \
+        "$TMP/attn-mt-openmpi" train --run "$TMP/$run" $options $length 100000 >"$TMP/err" 2>&1 </dev/null &
+    job=$!
+    for attempt in $(seq 300); do
+        [ ! -e "$TMP/$run/last.state.safetensors" ] || break
+        kill -0 $job 2>/dev/null && [ "$attempt" -lt 300 ] || fail "nothing is saved: $(cat "$TMP/err")"
+        sleep 0.1
+    done
+    sleep 0.$cut
+    ip -n $a link set wire down
+    begin=$(date +%s)
+    for rank in 0 1 2 3; do
+        while [ -n "$(rank_process $run $rank)" ]; do
+            [ $(($(date +%s) - begin)) -le $((timeout + 2)) ] || fail "rank $rank is still there"
+            sleep 0.2
+        done
+    done
+    took=$(($(date +%s) - begin))
+    kill $job 2>/dev/null || true # mpirun itself may wait for the other machine for minutes
+    { wait $job || true; } 2>/dev/null
+    echo "cut $cut: all ranks ended within $took seconds"
+    grep -q "rank [01] ($a): nothing was heard from rank 2 on $b .*rank 3 on $b" "$TMP/err" ||
+        fail "$a does not name the ranks of $b: $(cat "$TMP/err")"
+    ip -n $a link set wire up
+    at=$(sed -n 's/.*"update": \([0-9]*\),.*/\1/p' "$TMP/$run/train.jsonl" 2>/dev/null | tail -n 1)
+    whole=$(((${at:-0} / 28 + 2) * 28))
+    # shellcheck disable=SC2086  # the options are words
+    {
+        ranks openmpi 3 train --run "$TMP/$run" $options $length $whole --resume --quiet
+        [ -d "$TMP/whole.$whole" ] ||
+            "$attn" train --run "$TMP/whole.$whole" $options $length $whole --quiet
+    }
+    same_run "cut $cut" whole.$whole $run
+done
