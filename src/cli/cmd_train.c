@@ -1,18 +1,22 @@
 /* cmd_train.c - attn-mt train: from a configuration to a run directory with a model. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/check_comm.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/train_plan.h"
+#include "train/comm.h"
+#include "train/share.h"
 #include "train/trainer.h"
 
 typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
 
 typedef struct {
     char *run, *init, *languages;
-    bool resume, overwrite, profile, quiet;
+    bool resume, overwrite, profile, quiet, check_comm;
     int threads;
     int dump; /* DumpConfig */
 } TrainCommand;
@@ -36,6 +40,8 @@ static const Option COMMAND_OPTIONS[] = {
      .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
     {.flag = "profile", FIELD(BOOL, profile),
      .help = "print at the end where the time went: a table of phases; does not change the result"},
+    {.flag = "check-comm", FIELD(BOOL, check_comm),
+     .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .letter = 'q', FIELD(BOOL, quiet),
      .help = "only warnings and errors"},
     {.flag = "dump-config", FIELD(CHOICE, dump), .fallback = "none", .choices = "none|full|minimal",
@@ -43,15 +49,18 @@ static const Option COMMAND_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal; /* met by this process, or by another rank */
 
-/* The first signal asks to save and stop; a second one ends the program at once. */
+/* The first signal asks to save and stop; a second one ends the program at once. What another rank has met
+ * is not this one's first: a launcher hands its signal to all, and the news may overtake it. */
 static void on_signal(int number) {
-    if (stop_signal) {
+    static volatile sig_atomic_t met;
+    if (met) {
         signal(number, SIG_DFL);
         raise(number);
     }
-    stop_signal = number;
+    met = 1;
+    if (!stop_signal) stop_signal = number;
 }
 
 static void catch_signals(void) {
@@ -83,7 +92,8 @@ static const char USAGE[] =
     "train.de. Without CONFIG sizes follow from the data (model.size=auto), and without data.valid some\n"
     "pairs are held out for validation.\n"
     "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
-    "validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save everything and stop.\n"
+    "validation), curve.svg, and data.cache, the encoded data, where they are many. Ctrl-C, SIGTERM, SIGHUP\n"
+    "and SIGUSR1 save everything and stop.\n"
     "\n"
     "  -c, --config FILE           read a JSON configuration; several may be\n"
     "                              given, later ones win\n"
@@ -96,7 +106,7 @@ static const char EXAMPLES[] =
     "  attn-mt train --config configs/demo.json --run runs/demo\n"
     "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n";
 
-static Status run(const TrainCommand *command, const Config *config, const OptionTable *tables,
+static Status run(const TrainCommand *command, Config *config, const OptionTable *tables,
                   const Seq2Seq *init) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
     signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
@@ -112,23 +122,40 @@ static Status run(const TrainCommand *command, const Config *config, const Optio
     Status status = trainer_run(&options);
     if (status != STATUS_STOPPED) return status;
     log_failure();
+    comm_finish();
     exit(128 + stop_signal);
+}
+
+/* Only rank 0 tells what goes on; of the others one hears where they fail. */
+static void introduce(bool quiet) {
+    char origin[80];
+    if (quiet) log_set_level(LOG_WARN);
+    if (comm_size() == 1) return;
+    snprintf(origin, sizeof origin, "rank %d (%s)", comm_rank(), comm_host(comm_rank()));
+    log_set_origin(origin);
+    if (!comm_is_root()) log_set_level(LOG_QUIET);
 }
 
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
                            const StrList *files, OptionsGiven *given) {
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
-    if (command->quiet) log_set_level(LOG_WARN);
+    if (command->dump == DUMP_NONE) TRY(comm_start(&stop_signal));
+    comm_timeout(config->train.comm_timeout);
+    introduce(command->quiet);
+    if (command->check_comm) return check_comm(command->threads);
     Seq2Seq *init;
     Status status = train_plan(&(TrainPlan){.files = files,
                                             .without_config = files->count > 0 && !given->configs,
                                             .languages = command->languages,
                                             .init = command->init,
                                             .resume = command->resume ? command->run : NULL,
+                                            .threads = command->threads,
                                             .config = config,
                                             .given = given},
                                &init);
+    status = comm_settle(status);
+    if (status == STATUS_OK) share_config(config);
     if (status == STATUS_OK) status = run(command, config, tables, init);
     seq2seq_free(init);
     return status;
@@ -147,6 +174,7 @@ Status cmd_train(int argc, char **argv) {
     if (status == STATUS_OK)
         status = help ? command_print_help(USAGE, tables, EXAMPLES)
                       : plan_and_run(&command, &config, tables, &files, &given);
+    comm_finish();
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -12,9 +12,13 @@
 #include "num/kern.h"
 #include "text/batch.h"
 #include "train/checkpoint.h"
+#include "train/comm.h"
+#include "train/length_limit.h"
 #include "train/schedule.h"
+#include "train/share.h"
 #include "train/shards.h"
 #include "train/teachers.h"
+#include "train/training_data.h"
 #include "train/validate.h"
 
 typedef struct {
@@ -39,13 +43,27 @@ typedef struct {
     double train_seconds;
     double last_shown, last_saved;
     bool warned_zero;  /* that BLEU stays at 0 */
+    bool stop, save;   /* agreed by all ranks: to stop, to save */
     double first_loss; /* 0: none yet */
 } Trainer;
 
 /* ---- where the run stands ------------------------------------------------------------------------------ */
 
+/* Of several ranks the first one has the clock. */
 static void update_clock(Trainer *t) {
-    t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
+    if (comm_is_root()) t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
+}
+
+/* What depends on clocks and signals is decided for all ranks at once: whether to stop or to save, and the
+ * time that was used. */
+static void agree(Trainer *t) {
+    update_clock(t);
+    bool due = clock_seconds() - t->last_saved > 60 * t->config->train.save_minutes;
+    int signal = (int)comm_largest(*t->options->stop);
+    t->stop = signal != 0;
+    if (t->stop) *t->options->stop = signal; /* for the exit code of every rank */
+    t->save = comm_largest(comm_is_root() && due) != 0;
+    comm_broadcast(&t->progress.seconds, sizeof t->progress.seconds);
 }
 
 /* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
@@ -122,11 +140,6 @@ static void show_progress(Trainer *t, double loss) {
 
 /* ---- setting up ---------------------------------------------------------------------------------------- */
 
-static void keep_segmenters(Trainer *t, const Seq2Seq *init) {
-    t->source = segmenter_retain(seq2seq_source(init));
-    t->target = segmenter_retain(seq2seq_target(init));
-}
-
 /* The configurations are the same, and so are the parameters, one by one. */
 static Status copy_weights(ParamSet *to, const ParamSet *from) {
     for (int i = 0; i < to->count; i++) {
@@ -140,34 +153,62 @@ static Status copy_weights(ParamSet *to, const ParamSet *from) {
     return STATUS_OK;
 }
 
-static Status read_data(Trainer *t) {
-    const Config *c = t->config;
-    const StrList *valid = c->data.held_out > 0 && !c->data.valid.count ? &c->data.train : &c->data.valid;
-    if (!c->data.train.count || !valid->count) {
-        Status s = status_fail(STATUS_USAGE, "no %s data is configured",
-                               c->data.train.count ? "validation" : "training");
-        return status_hint(s, c->data.train.count
-                                  ? "name it with --set data.valid=FILE, or hold some of the training pairs "
-                                    "out: --set data.held_out=0.1"
-                                  : "attn-mt train FILE, or data.train in the configuration");
+/* The first rank's segmenters, for all. */
+static Status find_segmenters(const TrainerOptions *o, CorpusData *data) {
+    if (o->resume) return checkpoint_load_segmenters(o->dir, &data->source, &data->target);
+    if (!o->init) return STATUS_OK;
+    data->source = segmenter_retain(seq2seq_source(o->init));
+    data->target = segmenter_retain(seq2seq_target(o->init));
+    return STATUS_OK;
+}
+
+/* The first rank goes ahead: the others get its segmenters, and perhaps find its cache. */
+static Status read_files(const Trainer *t, CorpusData *data) {
+    const TrainerOptions *o = t->options;
+    Status status = comm_is_root() ? find_segmenters(o, data) : STATUS_OK;
+    if (comm_is_root() && status == STATUS_OK)
+        status = training_data_read(data, t->config, o->dir, t->workers);
+    TRY(comm_settle(status));
+    share_segmenters(&data->source, &data->target);
+    if (t->config->data.broadcast) {
+        share_corpus(&data->train);
+        share_corpus(&data->valid);
+        return STATUS_OK;
     }
-    TextOptions text = c->text;
-    text.keep_parts = c->train.bpe_dropout_source > 0 || c->train.bpe_dropout_target > 0;
-    if (t->options->resume)
-        TRY(checkpoint_load_segmenters(t->options->dir, &t->source, &t->target));
-    else if (t->options->init)
-        keep_segmenters(t, t->options->init);
-    else
-        TRY(corpus_learn_segmenters(&c->data.train, &c->data, &text, &t->source, &t->target));
-    TRY(corpus_read(&t->train, &c->data.train, &c->data, t->source, t->target, true, text.keep_parts));
-    return corpus_read(&t->valid, valid, &c->data, t->source, t->target, false, true);
+    return comm_settle(comm_is_root() ? STATUS_OK : training_data_read(data, t->config, o->dir, t->workers));
+}
+
+/* What was read is the trainer's, also where not all could be. */
+static Status read_data(Trainer *t) {
+    CorpusData data = {0};
+    Status status = read_files(t, &data);
+    t->source = data.source;
+    t->target = data.target;
+    t->train = data.train;
+    t->valid = data.valid;
+    TRY(status);
+    TRY(share_compare(t->train.sha256, "training data"));
+    return share_compare(t->valid.sha256, "validation data");
+}
+
+/* As the pairs need it, or as it was. */
+static Status fit_lengths(Trainer *t) {
+    DecodeOptions *decode = &t->options->config->decode;
+    if (!t->options->resume) length_limit_fit(decode, &t->train);
+    if (!t->options->resume || !length_limit_is_open(decode)) return STATUS_OK;
+    Config saved;
+    Status status = checkpoint_load_config(t->options->dir, &saved);
+    if (status == STATUS_OK) decode->max_length_factor = saved.decode.max_length_factor;
+    config_free(&saved);
+    return status;
 }
 
 /* About how many updates the run will make; 0 if it has no such end. */
 static double planned_updates(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
-    double amount =
-        o->batch_unit == BATCH_SENTENCES ? t->train.count : (double)t->train.target.count + t->train.count;
+    double amount = o->batch_unit == BATCH_SENTENCES
+                        ? t->train.count
+                        : (double)corpus_tokens(&t->train, &t->train.target) + t->train.count;
     double updates = o->epochs * ceil(ceil(amount / o->batch_size) / o->accumulate);
     return o->max_updates && (!o->epochs || o->max_updates < updates) ? o->max_updates : updates;
 }
@@ -182,20 +223,40 @@ static void warn_of_warmup(const Trainer *t) {
 }
 
 static void warn_of_rdrop(const Trainer *t) {
-    const ModelOptions *m = &t->config->model;
-    double dropout = m->dropout_embedding + m->dropout_layers + m->dropout_encoder + m->dropout_output +
-                     m->dropout_attention + m->dropout_state + m->word_dropout;
-    if (t->config->train.rdrop <= 0 || dropout > 0) return;
+    if (t->config->train.rdrop <= 0 || config_has_dropout(&t->config->model)) return;
     log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
              "the same",
              t->config->train.rdrop);
+}
+
+/* Of a batch of average sentences. */
+static void announce_parts(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    double pairs = fmax(t->train.count, 1),
+           target = (double)corpus_tokens(&t->train, &t->train.target) / pairs + 1,
+           rows = (double)corpus_tokens(&t->train, &t->train.source) / pairs + 1 + target;
+    double sentences = o->batch_unit == BATCH_SENTENCES ? o->batch_size : o->batch_size / target;
+    sentences = fmin(fmax(sentences, 1), pairs);
+    ShardPlan plan = shards_plan((int)sentences, (long)(sentences * rows));
+    int parts = o->shards ? o->shards : plan.parts,
+        shards = o->shards ? o->shards : plan.shards * o->accumulate;
+    const char *few = workers_count(t->workers) > parts
+                          ? ", so no more threads than that compute most of its gradient"
+                          : "";
+    log_info("         a batch is cut into %s%d part%s%s", o->shards ? "" : "about ", parts,
+             parts == 1 ? "" : "s", few);
+    if (comm_size() > shards)
+        log_warn("there are %d ranks for %s%d shard%s: the others compute no gradients; larger batches or "
+                 "train.shards make more",
+                 comm_size(), o->shards ? "" : "about ", shards, shards == 1 ? "" : "s");
 }
 
 static void announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
     log_info("data     %s training pairs, %s target tokens; %s validation pairs%s",
-             str_count(t->train.count, a), str_count((long long)t->train.target.count, b),
+             str_count(t->train.count, a),
+             str_count((long long)corpus_tokens(&t->train, &t->train.target), b),
              str_count(t->valid.count, c), t->config->data.valid.count ? "" : ", held out of the file");
     if (t->source == t->target)
         log_info("vocab    %s tokens, shared", str_count(source, a));
@@ -203,12 +264,10 @@ static void announce(const Trainer *t) {
         log_info("vocab    %s source tokens, %s target tokens", str_count(source, a), str_count(target, b));
     log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
+    if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
              workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
-    if (workers_count(t->workers) > t->config->train.shards)
-        log_info("         a batch is cut into %d part%s, so no more threads than that compute gradients; "
-                 "train.shards changes it",
-                 t->config->train.shards, t->config->train.shards == 1 ? "" : "s");
+    announce_parts(t);
     warn_of_warmup(t);
     warn_of_rdrop(t);
     if (gemm_better_kernel())
@@ -216,23 +275,49 @@ static void announce(const Trainer *t) {
                  gemm_kernel(), gemm_better_kernel());
 }
 
-static Status set_up(Trainer *t) {
+/* What the first rank does in the run directory before there is a model. */
+static Status take_directory(const Trainer *t) {
     const TrainerOptions *o = t->options;
-    t->workers = workers_new(o->threads ? o->threads : workers_default_count());
-    TRY(gemm_self_test(workers_count(t->workers)));
     TRY(checkpoint_lock(o->dir));
-    if (!o->resume && !o->overwrite && checkpoint_has_model(o->dir)) {
-        Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
-        return status_hint(s,
-                           "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
-    }
-    TRY(read_data(t));
-    if (!o->resume) TRY(checkpoint_forget(o->dir));
+    if (o->resume || o->overwrite || !checkpoint_has_model(o->dir)) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
+    return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
+}
+
+/* Threads of this rank. */
+static Status make_workers(Trainer *t) {
+    CommPlace *places = comm_places(t->options->threads);
+    t->workers = workers_new(places[comm_rank()].threads);
+    mem_free(places);
+    return gemm_self_test(workers_count(t->workers));
+}
+
+static Status make_model(Trainer *t) {
+    const TrainerOptions *o = t->options;
     t->model = seq2seq_new(t->config, t->source, t->target);
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
-    if (o->init && !o->resume) TRY(copy_weights(seq2seq_params(t->model), seq2seq_params(o->init)));
+    if (o->init && !o->resume) return copy_weights(seq2seq_params(t->model), seq2seq_params(o->init));
+    return STATUS_OK;
+}
+
+static Status load_state(Trainer *t) {
+    TRY(checkpoint_load_state(&t->checkpoint));
+    announce_resumption(t);
+    return STATUS_OK;
+}
+
+static Status set_up(Trainer *t) {
+    const TrainerOptions *o = t->options;
+    TRY(comm_settle(make_workers(t)));
+    TRY(comm_settle(comm_is_root() ? take_directory(t) : STATUS_OK));
+    TRY(read_data(t));
+    TRY(comm_settle(comm_is_root() ? fit_lengths(t) : STATUS_OK));
+    comm_broadcast(&o->config->decode.max_length_factor, sizeof o->config->decode.max_length_factor);
+    TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
+    TRY(comm_settle(make_model(t)));
+    share_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
-    TRY(teachers_load(&t->teachers, t->config, t->model));
+    TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model)));
     t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
@@ -243,11 +328,11 @@ static Status set_up(Trainer *t) {
                                  .progress = &t->progress,
                                  .data_sha256 = t->train.sha256,
                                  .valid_sha256 = t->valid.sha256};
-    TRY(checkpoint_check_model(&t->checkpoint));
+    TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
     announce(t);
     if (o->resume) {
-        TRY(checkpoint_load_state(&t->checkpoint));
-        announce_resumption(t);
+        TRY(comm_settle(comm_is_root() ? load_state(t) : STATUS_OK));
+        checkpoint_share_state(&t->checkpoint);
     }
     if (o->profile) t->profiler = profiler_new(t->workers);
     shards_profile(t->shards, t->profiler);
@@ -256,6 +341,7 @@ static Status set_up(Trainer *t) {
     t->seconds_before = t->progress.seconds;
     if (t->options->ready) t->options->ready();
     t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
+    comm_broadcast(&t->validated, sizeof t->validated);
     return STATUS_OK;
 }
 
@@ -381,8 +467,7 @@ static void report(Trainer *t, const ValidationScore *score, bool best) {
 }
 
 /* Weights that are not finite are never saved: what was saved last stays. */
-static Status save(Trainer *t) {
-    Phase before = profiler_phase(t->profiler, PHASE_SAVING);
+static Status write_save(Trainer *t) {
     TRY(checkpoint_check_lock(t->options->dir));
     TRY(optimizer_check(t->optimizer));
     optimizer_swap_average(t->optimizer);
@@ -391,40 +476,56 @@ static Status save(Trainer *t) {
     TRY(status);
     update_clock(t);
     t->last_saved = clock_seconds();
-    TRY(checkpoint_save_state(&t->checkpoint));
+    return checkpoint_save_state(&t->checkpoint);
+}
+
+static Status save(Trainer *t) {
+    Phase before = profiler_phase(t->profiler, PHASE_SAVING);
+    optimizer_collect(t->optimizer);
+    Status status = comm_is_root() ? write_save(t) : STATUS_OK;
     profiler_phase(t->profiler, before);
-    return STATUS_OK;
+    return comm_settle(status);
+}
+
+/* What the first rank does with a validation. Whether the model is the best each knows from the scores. */
+static Status keep_validation(Trainer *t, const ValidationScore *score, bool best) {
+    t->checkpoint.calibration = score->calibration;
+    report(t, score, best);
+    profiler_phase(t->profiler, PHASE_SAVING);
+    TRY(checkpoint_check_lock(t->options->dir));
+    return best ? checkpoint_save_model(&t->checkpoint, "best.safetensors") : STATUS_OK;
+}
+
+/* Judge and keep, unless a signal has asked to stop meanwhile: what was left out then is not to be judged. */
+static Status use_validation(Trainer *t, const ValidationScore *score) {
+    agree(t);
+    if (t->stop) return STATUS_OK;
+    TRY(check_loss(t, "validation loss", score->loss, t->progress.update));
+    bool best = judge(t, score);
+    Status status = comm_is_root() ? keep_validation(t, score, best) : STATUS_OK;
+    return comm_settle(status);
 }
 
 /* Without effect if a signal asks to stop meanwhile. */
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
     Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
+    optimizer_collect(t->optimizer);
     TRY(optimizer_check(t->optimizer));
     log_progress("validating");
     optimizer_swap_average(t->optimizer);
     workers_stop_on(t->workers, t->options->stop); /* it may take minutes, and is repeated when resumed */
     ValidationScore score = validate_model(t->model, &t->valid, t->config, t->workers);
     workers_stop_on(t->workers, NULL);
-    Status status = *t->options->stop ? STATUS_OK : check_loss(t, "validation loss", score.loss, p->update);
-    if (status != STATUS_OK || *t->options->stop) { /* what was left out is not to be judged */
-        optimizer_swap_average(t->optimizer);
-        validate_free(&score);
-        return status;
-    }
-    bool best = judge(t, &score);
-    t->checkpoint.calibration = score.calibration;
-    report(t, &score, best);
+    Status status = use_validation(t, &score);
     validate_free(&score);
-    profiler_phase(t->profiler, PHASE_SAVING);
-    status = checkpoint_check_lock(t->options->dir);
-    if (status == STATUS_OK && best) status = checkpoint_save_model(&t->checkpoint, "best.safetensors");
     optimizer_swap_average(t->optimizer);
-    TRY(status);
+    if (status != STATUS_OK || t->stop) return status;
     p->loss_sum = p->train_seconds = 0;
     p->tokens = 0;
     t->validated = p->update;
-    TRY(progress_save(p, t->config, t->options->dir));
+    if (comm_is_root()) status = progress_save(p, t->config, t->options->dir);
+    TRY(comm_settle(status));
     TRY(save(t));
     profiler_phase(t->profiler, before);
     return STATUS_OK;
@@ -436,9 +537,9 @@ static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
     corpus_resegment(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
-                     (uint64_t)o->seed, (int)t->progress.epoch);
+                     (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
-                             (uint64_t)o->seed, (int)t->progress.epoch);
+                             (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
     profiler_phase(t->profiler, before);
 }
 
@@ -452,7 +553,7 @@ static void end_epoch(Trainer *t) {
 /* With </s>. */
 static long long target_tokens(const Corpus *corpus, const int *pairs, int count) {
     long long tokens = 0;
-    for (int i = 0; i < count; i++) tokens += corpus_target(corpus, pairs[i]).length + 1;
+    for (int i = 0; i < count; i++) tokens += corpus_target_length(corpus, pairs[i]) + 1;
     return tokens;
 }
 
@@ -467,24 +568,25 @@ static bool goes_back(const Trainer *t) {
 static Status update(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
-    double started = clock_seconds(), loss = 0;
+    double started = clock_seconds();
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
     const int *start = t->plan->start + p->batch;
     t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
     long long tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[batches] - start[0]);
     teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
-    for (int i = 0; i < batches; i++) {
-        uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1;
-        loss += shards_run(t->shards, t->plan->pairs + start[i], start[i + 1] - start[i], key,
-                           o->label_smoothing, 1 / (double)tokens)
-                    .loss;
-    }
+    ShardBatch *parts = mem_alloc((size_t)batches, sizeof *parts);
+    for (int i = 0; i < batches; i++)
+        parts[i] = (ShardBatch){t->plan->pairs + start[i], start[i + 1] - start[i],
+                                rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1};
+    double loss = shards_run(t->shards, parts, batches, o->label_smoothing, 1 / (double)tokens).loss;
+    mem_free(parts);
     TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
 
     p->last_rate = schedule_rate(o, p->update + 1, share_done(t), (int)p->cuts);
-    TRY(optimizer_update(t->optimizer, shards_gradients(t->shards), o, p->last_rate,
-                         schedule_average(o, p->update + 1), &p->last_norm));
+    SumRest gradients = shards_gradients(t->shards);
+    TRY(optimizer_update(t->optimizer, &gradients, o, p->last_rate, schedule_average(o, p->update + 1),
+                         &p->last_norm));
     profiler_phase(t->profiler, before);
     double seconds = clock_seconds() - started;
     p->update++;
@@ -503,7 +605,8 @@ static Status stop(Trainer *t) {
     const Progress *p = &t->progress;
     log_progress_end();
     TRY(save(t));
-    TRY(progress_save(p, t->config, t->options->dir));
+    TRY(comm_settle(comm_is_root() ? progress_save(p, t->config, t->options->dir) : STATUS_OK));
+    if (!comm_is_root()) return status_fail(STATUS_STOPPED, "%s", "");
     Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
                            p->update, p->epoch + 1, t->options->dir);
     return status_hint(s, "the same command with --resume goes on from here");
@@ -528,12 +631,19 @@ static bool validation_is_due(const Trainer *t) {
     return p->tokens && (every ? p->update % every == 0 : p->batch == 0);
 }
 
+/* A broken machine is noticed before what it made is saved as the end. */
+enum { CHECK_EVERY = 100 }; /* updates */
+
+static Status check_ranks(const Trainer *t) {
+    return share_check_weights(t->optimizer->params, t->progress.update, t->workers);
+}
+
 /* A run that was stopped behind the last batch of an epoch goes on with the end of that epoch. */
 static Status train(Trainer *t) {
-    const TrainOptions *o = &t->config->train;
     const Progress *p = &t->progress;
+    agree(t);
     while (!is_finished(t) || validation_is_due(t)) {
-        if (*t->options->stop) return stop(t);
+        if (t->stop) return stop(t);
         if (validation_is_due(t)) {
             TRY(validate(t));
             continue;
@@ -541,13 +651,15 @@ static Status train(Trainer *t) {
         if (!t->plan) begin_epoch(t);
         if (p->batch < t->plan->count) {
             TRY(update(t));
-            update_clock(t);
-            if (*t->options->stop) return stop(t);
+            agree(t);
+            if (p->update % CHECK_EVERY == 0) TRY(check_ranks(t));
+            if (t->stop) return stop(t);
             if (validation_is_due(t)) continue;
-            if (clock_seconds() - t->last_saved > 60 * o->save_minutes) TRY(save(t));
+            if (t->save) TRY(save(t));
         }
         if (p->batch >= t->plan->count) end_epoch(t);
     }
+    TRY(check_ranks(t));
     if (t->validated != p->update) TRY(validate(t));
     if (t->validated != p->update) return stop(t);
     report_end(t);
@@ -559,7 +671,7 @@ Status trainer_run(const TrainerOptions *options) {
     Status status = config_check(t.config);
     if (status == STATUS_OK) status = set_up(&t);
     if (status == STATUS_OK) status = train(&t);
-    if (status == STATUS_DIVERGED) hint_cure(&t);
+    if (status == STATUS_DIVERGED) status = comm_settle(hint_cure(&t)); /* it is so on every rank */
     log_progress_end();
     profiler_report(t.profiler);
     tear_down(&t);

@@ -13,14 +13,14 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    const Config *config;
+    Config *config;      /* decode.max_length_factor may be raised: train/length_limit.h */
     const char *dir;     /* run directory */
     const Seq2Seq *init; /* a model of this configuration to start from, or NULL */
     bool resume, overwrite;
     bool profile;        /* log at the end where the time went */
     int threads;         /* 0 = one per core */
     void (*ready)(void); /* called when there is something to save: signals may ask from now on */
-    const volatile sig_atomic_t *stop; /* becomes non-zero when a signal asks to stop */
+    volatile sig_atomic_t *stop; /* the signal that asks to stop, of this process or of another rank; 0: none */
 } TrainerOptions;
 
 Status trainer_run(const TrainerOptions *options);
