@@ -1,4 +1,4 @@
-/* progress.c - train.jsonl and curve.svg. */
+/* progress.c - the way to the end of a run; train.jsonl and curve.svg. */
 #include "train/progress.h"
 
 #include <math.h>
@@ -170,4 +170,27 @@ Status progress_save(const Progress *progress, const Config *config, const char 
     }
     strbuf_free(&text);
     return status;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+
+double progress_share(const Progress *p, const TrainOptions *o, int batches) {
+    double share = 0, epochs = (double)p->epoch;
+    if (batches) epochs += (double)p->batch / batches;
+    if (o->epochs) share = epochs / o->epochs;
+    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
+    return share;
+}
+
+const char *progress_find_end(const Progress *p, const TrainOptions *o, char way[PROGRESS_WAY]) {
+    enum { SIZE = PROGRESS_WAY };
+    if (o->epochs && p->epoch >= o->epochs)
+        return snprintf(way, SIZE, "--after-epochs %lld", 2 * p->epoch), "all epochs are done";
+    if (o->max_updates && p->update >= o->max_updates)
+        return snprintf(way, SIZE, "--after-updates %lld", 2 * p->update), "all updates are done";
+    if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
+        return snprintf(way, SIZE, "--set train.max_minutes=%g", 2 * o->max_minutes), "the time is over";
+    if (o->patience && p->stalled >= o->patience)
+        return snprintf(way, SIZE, "--early-stopping %d", 2 * o->patience), "it no longer improved";
+    return NULL;
 }

@@ -45,4 +45,11 @@ Status progress_read(Progress *progress, const char *path, long long last_update
  * has chrF where it was computed. */
 Status progress_save(const Progress *progress, const Config *config, const char *dir);
 
+/* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
+ * the learning rate follows from the share. `batches`: of this epoch, 0 before it begins. */
+double progress_share(const Progress *progress, const TrainOptions *options, int batches);
+enum { PROGRESS_WAY = 64 };
+/* What ends the run, and the options to go on for twice as long; NULL if nothing does yet. */
+const char *progress_find_end(const Progress *progress, const TrainOptions *options, char way[PROGRESS_WAY]);
+
 #endif

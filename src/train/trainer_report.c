@@ -1,0 +1,181 @@
+/* trainer_report.c - what a run says: what it begins with, how it goes, how it ended. */
+#include <math.h>
+#include <stdio.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "num/gemm.h"
+#include "num/kern.h"
+#include "train/comm.h"
+#include "train/trainer_parts.h"
+
+/* About how many updates the run will make; 0 if it has no such end. */
+static double planned_updates(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    double amount = o->batch_unit == BATCH_SENTENCES
+                        ? t->train.count
+                        : (double)corpus_tokens(&t->train, &t->train.target) + t->train.count;
+    double updates = o->epochs * ceil(ceil(amount / o->batch_size) / o->accumulate);
+    return o->max_updates && (!o->epochs || o->max_updates < updates) ? o->max_updates : updates;
+}
+
+static void warn_of_warmup(const Trainer *t) {
+    double updates = planned_updates(t);
+    int warmup = t->config->train.warmup;
+    if (updates == 0 || warmup < updates || warmup < 10) return;
+    log_warn("the run ends after about %.0f updates, before its warm-up of %d does: it will learn little; "
+             "more epochs, --set train.warmup=%.0f, or --set model.size=auto",
+             updates, warmup, updates / 10);
+}
+
+static void warn_of_rdrop(const Trainer *t) {
+    if (t->config->train.rdrop <= 0 || config_has_dropout(&t->config->model)) return;
+    log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
+             "the same",
+             t->config->train.rdrop);
+}
+
+/* Of a batch of average sentences. */
+static void announce_parts(const Trainer *t) {
+    const TrainOptions *o = &t->config->train;
+    double pairs = fmax(t->train.count, 1),
+           target = (double)corpus_tokens(&t->train, &t->train.target) / pairs + 1,
+           rows = (double)corpus_tokens(&t->train, &t->train.source) / pairs + 1 + target;
+    double sentences = o->batch_unit == BATCH_SENTENCES ? o->batch_size : o->batch_size / target;
+    sentences = fmin(fmax(sentences, 1), pairs);
+    ShardPlan plan = shards_plan((int)sentences, (long)(sentences * rows));
+    int parts = o->shards ? o->shards : plan.parts,
+        shards = o->shards ? o->shards : plan.shards * o->accumulate;
+    const char *few = workers_count(t->workers) > parts
+                          ? ", so no more threads than that compute most of its gradient"
+                          : "";
+    log_info("         a batch is cut into %s%d part%s%s", o->shards ? "" : "about ", parts,
+             parts == 1 ? "" : "s", few);
+    if (comm_size() > shards)
+        log_warn("there are %d ranks for %s%d shard%s: the others compute no gradients; larger batches or "
+                 "train.shards make more",
+                 comm_size(), o->shards ? "" : "about ", shards, shards == 1 ? "" : "s");
+}
+
+void trainer_announce(const Trainer *t) {
+    char a[32], b[32], c[32];
+    int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
+    log_info("data     %s training pairs, %s target tokens; %s validation pairs%s",
+             str_count(t->train.count, a),
+             str_count((long long)corpus_tokens(&t->train, &t->train.target), b),
+             str_count(t->valid.count, c), t->config->data.valid.count ? "" : ", held out of the file");
+    if (t->source == t->target)
+        log_info("vocab    %s tokens, shared", str_count(source, a));
+    else
+        log_info("vocab    %s source tokens, %s target tokens", str_count(source, a), str_count(target, b));
+    log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
+             str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
+    if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
+    log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
+             workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
+    announce_parts(t);
+    warn_of_warmup(t);
+    warn_of_rdrop(t);
+    if (gemm_better_kernel())
+        log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
+                 gemm_kernel(), gemm_better_kernel());
+}
+
+void trainer_announce_resumption(const Trainer *t) {
+    const Progress *p = &t->progress;
+    char way[PROGRESS_WAY];
+    const char *end = progress_find_end(p, &t->config->train, way);
+    if (!end) {
+        log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
+        return;
+    }
+    log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);
+    log_info("         to train longer: --resume %s", way);
+}
+
+/* ---- while it runs ------------------------------------------------------------------------------------- */
+
+/* Is it time for another progress line? On a terminal it is rewritten in place. */
+static bool progress_due(const Trainer *t, double now) {
+    int every = t->config->train.log_every;
+    if (log_is_terminal()) return now - t->last_shown >= 0.25;
+    return every ? t->progress.update % every == 0 : now - t->last_shown >= log_progress_interval();
+}
+
+void trainer_show_progress(Trainer *t, double loss) {
+    double now = clock_seconds();
+    if (!progress_due(t, now)) return;
+    t->last_shown = now;
+    trainer_update_clock(t);
+    const Progress *p = &t->progress;
+    char updates[32], speed[32], eta[32] = "?";
+    double share = trainer_share(t), limit = 60 * t->config->train.max_minutes;
+    if (limit > 0) share = fmax(share, p->seconds / limit);
+    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
+    char line[160];
+    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
+             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
+             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+    if (log_is_terminal())
+        log_progress("%s", line);
+    else
+        log_info("%s", line);
+}
+
+static void show_samples(const Trainer *t, const ValidationScore *score) {
+    for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
+        /* spread over the data, not always the shortest ones at its start */
+        int pair = (int)((2LL * i + 1) * score->count / (2LL * t->config->train.samples));
+        log_info("  source     %s", t->valid.source_text.items[pair]);
+        log_info("  reference  %s", t->valid.target_text.items[pair]);
+        log_info("  model      %s", score->hypotheses[pair]);
+    }
+}
+
+/* Half of what a model that knows nothing has, the logarithm of the vocabulary's size, and still no 4-gram
+ * right: then there are hardly any. */
+static void warn_if_zero(Trainer *t, const ValidationScore *score) {
+    double untrained = log(vocab_size(segmenter_vocab(t->target)));
+    if (t->warned_zero || t->config->train.stop_on != STOP_ON_BLEU || score->bleu > 0 ||
+        score->loss > untrained / 2)
+        return;
+    t->warned_zero = true;
+    log_warn("BLEU is 0 although the loss has halved: it counts groups of four words, which short targets "
+             "lack; --set train.stop_on=chrf judges by characters");
+}
+
+void trainer_report(Trainer *t, const ValidationScore *score, bool best) {
+    Progress *p = &t->progress;
+    trainer_update_clock(t);
+    ProgressRecord record = {
+        .update = p->update,
+        .epoch = (int)p->epoch + (p->batch > 0),
+        .seconds = p->seconds,
+        .tokens_per_second = p->train_seconds > 0 ? (double)p->tokens / p->train_seconds : 0,
+        .train_loss = p->tokens ? p->loss_sum / (double)p->tokens : NAN,
+        .valid_loss = score->loss,
+        .valid_perplexity = exp(score->loss),
+        .valid_bleu = score->bleu,
+        .valid_chrf = score->chrf,
+        .learning_rate = p->last_rate,
+        .gradient_norm = p->last_norm,
+        .best = best,
+    };
+    progress_add(p, &record);
+    StrBuf line = {0};
+    progress_write_line(&record, &line);
+    log_info("%s", strbuf_text(&line));
+    strbuf_free(&line);
+    warn_if_zero(t, score);
+    show_samples(t, score);
+}
+
+void trainer_report_end(Trainer *t) {
+    char time[32], speed[32], chrf[32] = "";
+    trainer_update_clock(t);
+    if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
+    double tokens_per_second = t->train_seconds > 0 ? (double)t->tokens / t->train_seconds : 0;
+    log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %s target tokens/s; model "
+             "'%s/best.safetensors'",
+             str_duration(t->progress.seconds, time), t->progress.best_bleu, chrf, t->progress.best_loss,
+             str_count((long long)tokens_per_second, speed), t->options->dir);
+}

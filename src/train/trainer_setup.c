@@ -1,0 +1,160 @@
+/* trainer_setup.c - a run's parts: data, model, optimizer, and the state of an earlier session. */
+#include <math.h>
+#include <string.h>
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "num/gemm.h"
+#include "train/comm.h"
+#include "train/length_limit.h"
+#include "train/share.h"
+#include "train/trainer_parts.h"
+#include "train/training_data.h"
+
+/* The configurations are the same, and so are the parameters, one by one. */
+static Status copy_weights(ParamSet *to, const ParamSet *from) {
+    for (int i = 0; i < to->count; i++) {
+        const Param *p = to->items[i], *other = params_find(from, p->name);
+        if (!other || other->rows != p->rows || other->columns != p->columns)
+            return status_fail(STATUS_USAGE, "the model to start from has no '%s' of %d by %d", p->name,
+                               p->rows, p->columns);
+        memcpy(param_data(to, p), param_data(from, other),
+               (size_t)p->rows * (size_t)p->columns * sizeof(real));
+    }
+    return STATUS_OK;
+}
+
+/* The first rank's segmenters, for all. */
+static Status find_segmenters(const TrainerOptions *o, CorpusData *data) {
+    if (o->resume) return checkpoint_load_segmenters(o->dir, &data->source, &data->target);
+    if (!o->init) return STATUS_OK;
+    data->source = segmenter_retain(seq2seq_source(o->init));
+    data->target = segmenter_retain(seq2seq_target(o->init));
+    return STATUS_OK;
+}
+
+/* The first rank goes ahead: the others get its segmenters, and perhaps find its cache. */
+static Status read_files(const Trainer *t, CorpusData *data) {
+    const TrainerOptions *o = t->options;
+    Status status = comm_is_root() ? find_segmenters(o, data) : STATUS_OK;
+    if (comm_is_root() && status == STATUS_OK)
+        status = training_data_read(data, t->config, o->dir, t->workers);
+    TRY(comm_settle(status));
+    share_segmenters(&data->source, &data->target);
+    if (t->config->data.broadcast) {
+        share_corpus(&data->train);
+        share_corpus(&data->valid);
+        return STATUS_OK;
+    }
+    return comm_settle(comm_is_root() ? STATUS_OK : training_data_read(data, t->config, o->dir, t->workers));
+}
+
+/* What was read is the trainer's, also where not all could be. */
+static Status read_data(Trainer *t) {
+    CorpusData data = {0};
+    Status status = read_files(t, &data);
+    t->source = data.source;
+    t->target = data.target;
+    t->train = data.train;
+    t->valid = data.valid;
+    TRY(status);
+    TRY(share_compare(t->train.sha256, "training data"));
+    return share_compare(t->valid.sha256, "validation data");
+}
+
+/* As the pairs need it, or as it was. */
+static Status fit_lengths(Trainer *t) {
+    DecodeOptions *decode = &t->options->config->decode;
+    if (!t->options->resume) length_limit_fit(decode, &t->train);
+    if (!t->options->resume || !length_limit_is_open(decode)) return STATUS_OK;
+    Config saved;
+    Status status = checkpoint_load_config(t->options->dir, &saved);
+    if (status == STATUS_OK) decode->max_length_factor = saved.decode.max_length_factor;
+    config_free(&saved);
+    return status;
+}
+
+/* What the first rank does in the run directory before there is a model. */
+static Status take_directory(const Trainer *t) {
+    const TrainerOptions *o = t->options;
+    TRY(checkpoint_lock(o->dir));
+    if (o->resume || o->overwrite || !checkpoint_has_model(o->dir)) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
+    return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
+}
+
+/* Threads of this rank. */
+static Status make_workers(Trainer *t) {
+    CommPlace *places = comm_places(t->options->threads);
+    t->workers = workers_new(places[comm_rank()].threads);
+    mem_free(places);
+    return gemm_self_test(workers_count(t->workers));
+}
+
+static Status make_model(Trainer *t) {
+    const TrainerOptions *o = t->options;
+    t->model = seq2seq_new(t->config, t->source, t->target);
+    params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
+    if (o->init && !o->resume) return copy_weights(seq2seq_params(t->model), seq2seq_params(o->init));
+    return STATUS_OK;
+}
+
+static Status load_state(Trainer *t) {
+    TRY(checkpoint_load_state(&t->checkpoint));
+    trainer_announce_resumption(t);
+    return STATUS_OK;
+}
+
+Status trainer_set_up(Trainer *t) {
+    const TrainerOptions *o = t->options;
+    TRY(comm_settle(make_workers(t)));
+    TRY(comm_settle(comm_is_root() ? take_directory(t) : STATUS_OK));
+    TRY(read_data(t));
+    TRY(comm_settle(comm_is_root() ? fit_lengths(t) : STATUS_OK));
+    comm_broadcast(&o->config->decode.max_length_factor, sizeof o->config->decode.max_length_factor);
+    TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
+    TRY(comm_settle(make_model(t)));
+    share_weights(seq2seq_params(t->model));
+    t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
+    TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model)));
+    t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
+    t->progress =
+        (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
+    t->checkpoint = (Checkpoint){.dir = o->dir,
+                                 .config = t->config,
+                                 .model = t->model,
+                                 .optimizer = t->optimizer,
+                                 .progress = &t->progress,
+                                 .data_sha256 = t->train.sha256,
+                                 .valid_sha256 = t->valid.sha256};
+    TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
+    trainer_announce(t);
+    if (o->resume) {
+        TRY(comm_settle(comm_is_root() ? load_state(t) : STATUS_OK));
+        checkpoint_share_state(&t->checkpoint);
+    }
+    if (o->profile) t->profiler = profiler_new(t->workers);
+    shards_profile(t->shards, t->profiler);
+    t->optimizer->profiler = t->profiler;
+    t->started = t->last_saved = t->last_shown = clock_seconds();
+    t->seconds_before = t->progress.seconds;
+    if (t->options->ready) t->options->ready();
+    t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
+    comm_broadcast(&t->validated, sizeof t->validated);
+    return STATUS_OK;
+}
+
+void trainer_tear_down(Trainer *t) {
+    batch_plan_free(t->plan);
+    shards_free(t->shards);
+    teachers_free(&t->teachers);
+    optimizer_free(t->optimizer);
+    seq2seq_free(t->model);
+    corpus_free(&t->train);
+    corpus_free(&t->valid);
+    segmenter_free(t->source);
+    segmenter_free(t->target);
+    progress_free(&t->progress);
+    profiler_free(t->profiler);
+    workers_free(t->workers);
+}
