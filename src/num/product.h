@@ -37,6 +37,8 @@ struct WeightGradient {
 };
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient);
-void product_flush_gradients(Tape *tape); /* add all products that were put off, and forget them */
+/* Make one product of those of each map. A tape with a gradient block adds them and forgets them, one without
+ * keeps them. */
+void product_end_gradients(Tape *tape);
 
 #endif

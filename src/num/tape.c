@@ -169,6 +169,6 @@ void tape_backward(Tape *tape) {
     }
     tape->last = NULL;
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    if (tape->grads) product_flush_gradients(tape);
+    product_end_gradients(tape);
     tape_phase(tape, before);
 }

@@ -357,7 +357,10 @@ static BatchLoss run_short_tapes(Shards *s) {
         for (s->end_run = s->first_run; s->end_run < end; s->end_run++) {
             rows += s->runs[s->end_run].rows;
             size_t runs = s->end_run - s->first_run;
-            if (rows > ROWS_TOGETHER && runs >= 2 * threads && runs % threads == 0) break;
+            bool new_shard = runs && s->runs[s->end_run].leaf != s->runs[s->end_run - 1].leaf;
+            if (runs >= 2 * threads &&
+                (new_shard ? rows > ROWS_TOGETHER / 2 : rows > ROWS_TOGETHER && runs % threads == 0))
+                break;
         }
         open = run_together(s, open);
     }
