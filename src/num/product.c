@@ -24,6 +24,43 @@ void product_with_weight(const Tape *tape, const Param *weight, bool transposed,
              ldy);
 }
 
+static void copy_lines(int rows, int columns, const real *from, int ldfrom, real *to, int ldto) {
+    for (int r = 0; r < rows; r++)
+        memcpy(to + (size_t)r * (size_t)ldto, from + (size_t)r * (size_t)ldfrom,
+               (size_t)columns * sizeof *to);
+}
+
+/* Room for so many numbers on the tape, the same at each call while it is enough. */
+static real *room_for(Tape *tape, size_t numbers) {
+    if (numbers > tape->room_size) {
+        tape->room_size = 2 * numbers;
+        tape->room = tape_alloc(tape, tape->room_size * sizeof *tape->room);
+    }
+    return tape->room;
+}
+
+void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
+                      bool accumulate) {
+    int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
+    int rows = 0, row = 0;
+    for (int i = 0; i < count; i++) rows += parts[i].rows;
+    if (count == 1) {
+        product_with_weight(tape, weight, transposed, rows, parts->x, parts->ldx, parts->y, parts->ldy,
+                            accumulate);
+        return;
+    }
+    real *x = room_for(tape, (size_t)rows * (size_t)(K + N)), *y = x + (size_t)rows * (size_t)K;
+    for (int i = 0; i < count; row += parts[i++].rows) {
+        const ProductRows *p = &parts[i];
+        copy_lines(p->rows, K, p->x, p->ldx, x + (size_t)row * (size_t)K, K);
+        if (accumulate) copy_lines(p->rows, N, p->y, p->ldy, y + (size_t)row * (size_t)N, N);
+    }
+    product_with_weight(tape, weight, transposed, rows, x, K, y, N, accumulate);
+    row = 0;
+    for (int i = 0; i < count; row += parts[i++].rows)
+        copy_lines(parts[i].rows, N, y + (size_t)row * (size_t)N, N, parts[i].y, parts[i].ldy);
+}
+
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
                           real *dw) {
     count_flops(tape, M, N, rows);
