@@ -272,31 +272,29 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
 }
 
 /* Of a batch that goes through twice, the labels of the first pass are those of both. */
-BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                       double scale) {
-    int passes = seq2seq_passes(m, batch->seed_update);
+long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
+                      double share, double label_smoothing, double scale, CrossEntropy *sums) {
+    int passes = teacher ? 1 : seq2seq_passes(m, batch->seed_update);
     Forced f = run_forced(m, tape, passes == 2 ? batch_twice(tape, batch) : batch);
-    CrossEntropy result;
     Phase before = tape_phase(tape, PHASE_OUTPUT);
-    if (passes == 2)
+    if (teacher)
+        op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
+                                label_smoothing, scale, sums);
+    else if (passes == 2)
         op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
-                              scale, m->config.train.rdrop, &result);
+                              scale, m->config.train.rdrop, sums);
     else
         op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing, scale,
-                         &result);
+                         sums);
     tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, f.readout->rows / passes};
+    return f.readout->rows / passes;
 }
 
-BatchLoss seq2seq_taught_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
-                              double share, double label_smoothing, double scale) {
-    Forced f = run_forced(m, tape, batch);
-    CrossEntropy result;
-    Phase before = tape_phase(tape, PHASE_OUTPUT);
-    op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
-                            label_smoothing, scale, &result);
-    tape_phase(tape, before);
-    return (BatchLoss){result.loss, result.likelihood, f.readout->rows};
+BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                       double scale) {
+    CrossEntropy sums;
+    long tokens = seq2seq_put_loss(m, tape, batch, NULL, 0, label_smoothing, scale, &sums);
+    return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
 
 Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {

@@ -88,8 +88,9 @@ BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *ba
 Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
 /* The distributions of all target tokens [tokens with </s>, V], given those before them; no dropout. */
 Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
-/* seq2seq_loss where such distributions of a teacher have a share of the loss. */
-BatchLoss seq2seq_taught_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch,
-                              const real *teacher, double share, double label_smoothing, double scale);
+/* seq2seq_loss where such distributions of a teacher, if there is one, have a share of the loss. Returns the
+ * target tokens; `sums` is right when the tape's ops have run (Tape.waits). */
+long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, const real *teacher,
+                      double share, double label_smoothing, double scale, CrossEntropy *sums);
 
 #endif

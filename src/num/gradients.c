@@ -63,28 +63,15 @@ int gradients_slices(const Gradients *g) { return (int)g->count; }
 
 /* ---- who gets what ------------------------------------------------------------------------------------- */
 
-/* Does the second product begin in memory where the first one ends? Steps of a sequence do. */
-static bool goes_on(const WeightGradient *a, const WeightGradient *b) {
-    return a->kind == GRADIENT_PRODUCT && b->kind == GRADIENT_PRODUCT && a->weight == b->weight &&
-           a->bias == b->bias && a->transposed == b->transposed && a->stride == b->stride &&
-           b->x == a->x + (size_t)a->rows * (size_t)a->inputs &&
-           b->dy == a->dy + (size_t)a->rows * (size_t)a->stride;
-}
-
 static void share_add(Share *share, const WeightGradient *g) {
-    if (share->count && goes_on(&share->items[share->count - 1], g)) {
-        share->items[share->count - 1].rows += g->rows;
-        return;
-    }
     MEM_GROW(share->items, share->capacity, share->count + 1);
     share->items[share->count++] = *g;
 }
 
-/* Steps were passed in reverse, so each tape's are taken from the last to the first. */
 void gradients_collect(Gradients *g, const Tape *tapes, int count) {
     for (int i = 0; i < g->params->count; i++) g->shares[i].count = 0;
     for (int t = 0; t < count; t++)
-        for (size_t i = tapes[t].pending_count; i-- > 0;) {
+        for (size_t i = 0; i < tapes[t].pending_count; i++) {
             const WeightGradient *kept = &tapes[t].pending[i];
             share_add(&g->shares[kept->weight->index], kept);
             if (kept->bias) share_add(&g->shares[kept->bias->index], kept);

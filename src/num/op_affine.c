@@ -3,28 +3,24 @@
 #include "num/kern.h"
 #include "num/op_table.h"
 #include "num/product.h"
+#include "num/tapes.h"
 
 typedef struct {
     const Param *weight, *bias;
     bool transposed, add; /* add: to what is in y already */
 } Affine;
 
-void op_affine_forward(Tape *tape, const Node *node) {
+static void add_bias(const Tape *tape, const Node *node) {
     const Affine *a = node->data;
-    Tensor *x = node->in[0], *y = node->out;
-    product_with_weight(tape, a->weight, a->transposed, x->rows, x->data, x->columns, y->data, y->columns,
-                        a->add);
+    Tensor *y = node->out;
     if (!a->bias) return;
     const real *bias = param_data(tape->params, a->bias);
     for (int r = 0; r < y->rows; r++) kern->add((size_t)y->columns, bias, tensor_row(y, r));
 }
 
-void op_affine_backward(Tape *tape, const Node *node) {
+static void defer_gradient(Tape *tape, const Node *node) {
     const Affine *a = node->data;
-    Tensor *x = node->in[0], *y = node->out;
-    if (x->grad)
-        product_with_weight(tape, a->weight, !a->transposed, y->rows, y->grad, y->columns, x->grad,
-                            x->columns, true);
+    const Tensor *x = node->in[0], *y = node->out;
     product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
                                                   .weight = a->weight,
                                                   .bias = a->bias,
@@ -36,6 +32,37 @@ void op_affine_backward(Tape *tape, const Node *node) {
                                                   .outputs = y->columns,
                                                   .stride = y->columns});
 }
+
+/* y = x W, or d x += d y W^T. */
+static ProductRows product_of(const Node *node, bool back) {
+    const Tensor *x = node->in[0], *y = node->out;
+    if (back) return (ProductRows){y->rows, y->grad, y->columns, x->grad, x->columns};
+    return (ProductRows){x->rows, x->data, x->columns, y->data, y->columns};
+}
+
+int op_affine_rows(const Node *node) { return node->out->rows; }
+const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }
+
+void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
+    const Affine *first = nodes[0]->data;
+    ProductRows rows[TAPES_TOGETHER] = {{0}};
+    for (int i = 0; i < count; i++) {
+        const Affine *a = nodes[i]->data;
+        assert(a->weight == first->weight && a->transposed == first->transposed && a->add == first->add);
+        (void)a;
+        rows[i] = product_of(nodes[i], back);
+    }
+    if (!back || nodes[0]->in[0]->grad)
+        product_of_tapes(tapes[0], first->weight, first->transposed != back, rows, count, back || first->add);
+    for (int i = 0; i < count; i++)
+        if (back)
+            defer_gradient(tapes[i], nodes[i]);
+        else
+            add_bias(tapes[i], nodes[i]);
+}
+
+void op_affine_forward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, false); }
+void op_affine_backward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, true); }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed) {

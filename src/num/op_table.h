@@ -43,9 +43,9 @@ typedef enum { OP_TABLE(OP_ID) OP_COUNT } OpId;
 
 /* One call of an op. */
 struct Node {
-    Node *previous;
+    Node *previous, *next;
     OpId op;
-    Phase phase; /* in which it ran */
+    Phase phase; /* in which it ran, or shall */
     Tensor *in[NODE_INPUTS], *out;
     const void *data; /* the op's own record, in the arena */
 };
@@ -62,6 +62,11 @@ extern const Op OPS[OP_COUNT];
     void op_##name##_forward(Tape *tape, const Node *node);                                                  \
     void op_##name##_backward(Tape *tape, const Node *node);
 OP_TABLE(OP_FUNCTIONS)
+
+/* Of op_affine, for tapes.h: the same op of several tapes of a thread, forward or backward, as one product. */
+int op_affine_rows(const Node *node);
+const Param *op_affine_weight(const Node *node);
+void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
 
 /* Run `node` and keep a copy of it if the tape records. Only for op functions. */
 Tensor *tape_run(Tape *tape, Node node);

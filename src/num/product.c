@@ -24,6 +24,43 @@ void product_with_weight(const Tape *tape, const Param *weight, bool transposed,
              ldy);
 }
 
+static void copy_lines(int rows, int columns, const real *from, int ldfrom, real *to, int ldto) {
+    for (int r = 0; r < rows; r++)
+        memcpy(to + (size_t)r * (size_t)ldto, from + (size_t)r * (size_t)ldfrom,
+               (size_t)columns * sizeof *to);
+}
+
+/* Room for so many numbers on the tape, the same at each call while it is enough. */
+static real *room_for(Tape *tape, size_t numbers) {
+    if (numbers > tape->room_size) {
+        tape->room_size = 2 * numbers;
+        tape->room = tape_alloc(tape, tape->room_size * sizeof *tape->room);
+    }
+    return tape->room;
+}
+
+void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
+                      bool accumulate) {
+    int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
+    int rows = 0, row = 0;
+    for (int i = 0; i < count; i++) rows += parts[i].rows;
+    if (count == 1) {
+        product_with_weight(tape, weight, transposed, rows, parts->x, parts->ldx, parts->y, parts->ldy,
+                            accumulate);
+        return;
+    }
+    real *x = room_for(tape, (size_t)rows * (size_t)(K + N)), *y = x + (size_t)rows * (size_t)K;
+    for (int i = 0; i < count; row += parts[i++].rows) {
+        const ProductRows *p = &parts[i];
+        copy_lines(p->rows, K, p->x, p->ldx, x + (size_t)row * (size_t)K, K);
+        if (accumulate) copy_lines(p->rows, N, p->y, p->ldy, y + (size_t)row * (size_t)N, N);
+    }
+    product_with_weight(tape, weight, transposed, rows, x, K, y, N, accumulate);
+    row = 0;
+    for (int i = 0; i < count; row += parts[i++].rows)
+        copy_lines(parts[i].rows, N, y + (size_t)row * (size_t)N, N, parts[i].y, parts[i].ldy);
+}
+
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
                           real *dw) {
     count_flops(tape, M, N, rows);
@@ -56,22 +93,30 @@ static const real *join_runs(Tape *tape, const WeightGradient *const *runs, int 
     return joined;
 }
 
-static void add_weight_gradient(Tape *tape, const WeightGradient *const *runs, int count) {
-    const WeightGradient *first = runs[0];
-    int rows = 0, K = first->inputs, N = first->outputs;
-    for (int i = 0; i < count; i++) rows += runs[i]->rows;
-    const real *x = join_runs(tape, runs, count, false, K, rows),
-               *dy = join_runs(tape, runs, count, true, N, rows);
-    real *dw = tape->grads + first->weight->offset;
-    if (first->transposed)
-        product_for_gradient(tape, N, K, rows, dy, N, x, dw);
-    else
-        product_for_gradient(tape, K, N, rows, x, K, dy, dw);
-    if (first->bias) kern->column_sums(rows, N, dy, tape->grads + first->bias->offset);
+/* The runs of one map as a single product. */
+static WeightGradient join(Tape *tape, const WeightGradient *const *runs, int count) {
+    WeightGradient whole = *runs[0];
+    whole.rows = 0;
+    for (int i = 0; i < count; i++) whole.rows += runs[i]->rows;
+    whole.x = join_runs(tape, runs, count, false, whole.inputs, whole.rows);
+    whole.dy = join_runs(tape, runs, count, true, whole.outputs, whole.rows);
+    return whole;
 }
 
+static void add_weight_gradient(Tape *tape, const WeightGradient *g) {
+    real *dw = tape->grads + g->weight->offset;
+    if (g->transposed)
+        product_for_gradient(tape, g->outputs, g->inputs, g->rows, g->dy, g->outputs, g->x, dw);
+    else
+        product_for_gradient(tape, g->inputs, g->outputs, g->rows, g->x, g->inputs, g->dy, dw);
+    if (g->bias) kern->column_sums(g->rows, g->outputs, g->dy, tape->grads + g->bias->offset);
+}
+
+/* Can the first one be a run of steps, and is the second one, too, of the same map? */
 static bool same_map(const WeightGradient *a, const WeightGradient *b) {
-    return a->weight == b->weight && a->bias == b->bias && a->transposed == b->transposed;
+    return a->kind == GRADIENT_PRODUCT && b->kind == GRADIENT_PRODUCT && a->weight == b->weight &&
+           a->bias == b->bias && a->transposed == b->transposed && a->stride == a->outputs &&
+           b->stride == b->outputs;
 }
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient) {
@@ -80,20 +125,22 @@ void product_defer_gradient(Tape *tape, WeightGradient gradient) {
 }
 
 /* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
-void product_flush_gradients(Tape *tape) {
-    size_t count = tape->pending_count;
+void product_end_gradients(Tape *tape) {
+    size_t count = tape->pending_count, kept = count;
     const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
     for (size_t i = count; i-- > 0;) {
-        const WeightGradient head = tape->pending[i];
+        WeightGradient head = tape->pending[i];
         if (!head.weight) continue;
         int found = 0;
-        for (size_t j = i + 1; j-- > 0;) {
-            const WeightGradient *g = &tape->pending[j];
-            if (same_map(g, &head)) runs[found++] = g;
-        }
-        add_weight_gradient(tape, runs, found);
-        for (size_t j = 0; j <= i; j++)
-            if (same_map(&tape->pending[j], &head)) tape->pending[j].weight = NULL;
+        for (size_t j = i + 1; j-- > 0;)
+            if (same_map(&tape->pending[j], &head)) runs[found++] = &tape->pending[j];
+        if (found) head = join(tape, runs, found);
+        for (int j = 0; j < found; j++) tape->pending[runs[j] - tape->pending].weight = NULL;
+        if (tape->grads)
+            add_weight_gradient(tape, &head);
+        else
+            tape->pending[--kept] = head; /* all from here on are done with */
     }
-    tape->pending_count = 0;
+    memmove(tape->pending, tape->pending + kept, (count - kept) * sizeof *tape->pending);
+    tape->pending_count = count - kept;
 }

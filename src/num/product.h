@@ -14,6 +14,16 @@
  * there is one. */
 void product_with_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x,
                          int ldx, real *y, int ldy, bool accumulate);
+/* The same for rows that lie apart from each other, read from the packed copy once. */
+typedef struct {
+    int rows;
+    const real *x; /* [rows, K] */
+    int ldx;
+    real *y; /* [rows, N] */
+    int ldy;
+} ProductRows;
+void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
+                      bool accumulate);
 /* dw [M, N] += a [rows, M]^T b [rows, N] */
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
                           real *dw);
@@ -37,6 +47,8 @@ struct WeightGradient {
 };
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient);
-void product_flush_gradients(Tape *tape); /* add all products that were put off, and forget them */
+/* Make one product of those of each map. A tape with a gradient block adds them and forgets them, one without
+ * keeps them. */
+void product_end_gradients(Tape *tape);
 
 #endif

@@ -38,9 +38,10 @@ void tape_free(Tape *tape) {
 
 void tape_reset(Tape *tape) {
     arena_reset(tape->arena);
-    tape->last = NULL;
+    tape->first = tape->last = NULL;
     tape->pending_count = 0;
     tape->sequence = NULL;
+    tape->room_size = 0;
 }
 
 void tape_branch(Tape *branch, const Tape *from) {
@@ -145,12 +146,16 @@ Tensor *tape_whole(Tape *tape, const Tensor *step) {
 void tape_sequence_end(Tape *tape) { tape->sequence = NULL; }
 
 Tensor *tape_run(Tape *tape, Node node) {
-    OPS[node.op].forward(tape, &node);
+    if (!tape->waits) OPS[node.op].forward(tape, &node);
     if (tape->record) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
         if (tape->profile) kept->phase = tape->profile->open;
         kept->previous = tape->last;
+        if (tape->last)
+            tape->last->next = kept;
+        else
+            tape->first = kept;
         tape->last = kept;
     }
     return node.out;
@@ -161,14 +166,18 @@ Tensor *tape_run_same_shape(Tape *tape, OpId op, Tensor *x, const void *data) {
     return tape_run(tape, (Node){.op = op, .in = {x}, .out = y, .data = data});
 }
 
+void tape_end_backward(Tape *tape) {
+    tape->first = tape->last = NULL;
+    tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
+    product_end_gradients(tape);
+}
+
 void tape_backward(Tape *tape) {
     Phase before = tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
     for (const Node *node = tape->last; node; node = node->previous) {
         tape_phase(tape, profile_backward(node->phase));
         OPS[node->op].backward(tape, node);
     }
-    tape->last = NULL;
-    tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    if (tape->grads) product_flush_gradients(tape);
+    tape_end_backward(tape);
     tape_phase(tape, before);
 }

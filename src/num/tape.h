@@ -34,16 +34,19 @@ typedef struct Tape {
     Arena *arena;
     bool record;             /* keep nodes and give tensors gradients */
     bool training;           /* dropout is active */
+    bool waits;              /* ops are kept and not run, before tapes.h runs them; only where it records */
     const ParamSet *params;  /* where parameters are read */
     real *grads;             /* gradient block of the ParamSet's layout, added to; NULL: kept for later */
     void *scratch;           /* working memory of products */
     uint64_t dropout_key;    /* seed and update, mixed */
-    Node *last;              /* the newest node; each points to the one before it */
+    Node *first, *last;      /* the oldest and the newest node */
     WeightGradient *pending; /* put off to the end of tape_backward, or kept */
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
-    Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
-    Notes *notes;           /* num/notes.h, or NULL */
+    real *room;             /* on the arena, for products of several tapes */
+    size_t room_size;
+    Profile *profile; /* of the thread that uses the tape, or NULL: nobody wants to know */
+    Notes *notes;     /* num/notes.h, or NULL */
 } Tape;
 
 Tape *tape_new(const ParamSet *params, bool record);
@@ -84,5 +87,6 @@ static inline Phase tape_phase(const Tape *tape, Phase phase) {
 
 /* Gradients of everything that was recorded; that of the outputs is in their grad already. */
 void tape_backward(Tape *tape);
+void tape_end_backward(Tape *tape); /* its end, when all nodes were passed: weight gradients */
 
 #endif

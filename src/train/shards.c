@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "num/gradients.h"
 #include "num/kern.h"
+#include "num/tapes.h"
 #include "train/comm.h"
 
 /* Rows are source and target tokens, with both </s>. */
@@ -49,7 +50,8 @@ struct Shards {
     /* with short tapes */
     Run *runs; /* [run_count], shard after shard */
     size_t run_count, run_capacity;
-    size_t first_run, end_run; /* those that are in memory together */
+    size_t first_run, end_run; /* those that are in memory together, */
+    int groups;                /* dealt to so many tasks */
     Tape *run_tape;            /* [tape_count], of those, each on the memory of the thread that runs it */
     size_t tape_count, tape_capacity;
     Gradients **gradients; /* [leaf_count], and the blocks they are added to, of the leaves of those */
@@ -161,16 +163,22 @@ static const real *predict(const Shards *s, const TrainingBatch *batch, int thre
     return mean;
 }
 
-static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
-                           uint64_t seed_update) {
+/* The forward pass, run or put off; returns the target tokens. */
+static long put_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
+                      uint64_t seed_update, CrossEntropy *sums) {
     tape->profile = profiler_thread(s->profiler, thread);
     TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
-    BatchLoss loss = s->teacher_count
-                         ? seq2seq_taught_loss(s->model, tape, &batch, predict(s, &batch, thread),
-                                               s->teacher_share, s->label_smoothing, s->scale)
-                         : seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale);
+    const real *teacher = s->teacher_count ? predict(s, &batch, thread) : NULL;
+    return seq2seq_put_loss(s->model, tape, &batch, teacher, s->teacher_share, s->label_smoothing, s->scale,
+                            sums);
+}
+
+static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
+                           uint64_t seed_update) {
+    CrossEntropy sums;
+    long tokens = put_piece(s, tape, thread, pairs, count, seed_update, &sums);
     tape_backward(tape);
-    return loss;
+    return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
 
 /* Every rank has made what belongs to its shards; all get all of it, and add it up in the same order. `row`
@@ -276,15 +284,40 @@ static int plan_batch(Shards *s, int b, int leaves) {
     return plan.shards;
 }
 
-static void run_short(void *context, int task, int thread) {
-    Shards *s = context;
-    Run *run = &s->runs[s->first_run + (size_t)task];
+/* Put off what a short tape is to do; returns the target tokens. */
+static long put_run(const Shards *s, const Run *run, Tape *tape, int thread, CrossEntropy *sums) {
     const ShardBatch *batch = &s->batches[run->batch];
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
-    tape_branch(&s->run_tape[task], s->tape[thread]);
-    run->loss = run_piece(s, &s->run_tape[task], thread, pairs, count, batch->seed_update);
+    tape_branch(tape, s->tape[thread]);
+    tape->waits = true;
+    long tokens = put_piece(s, tape, thread, pairs, count, batch->seed_update, sums);
     mem_free(pairs);
+    return tokens;
+}
+
+/* The first of those in memory that go together with number `group`, or the end of all. */
+static size_t first_of_group(const Shards *s, int group) {
+    return (s->end_run - s->first_run) * (size_t)group / (size_t)s->groups;
+}
+
+static void run_group(void *context, int task, int thread) {
+    Shards *s = context;
+    size_t first = first_of_group(s, task), count = first_of_group(s, task + 1) - first;
+    Run *runs = s->runs + s->first_run + first;
+    Tape *tapes = s->run_tape + first;
+    CrossEntropy sums[TAPES_TOGETHER];
+    for (size_t i = 0; i < count; i++)
+        runs[i].loss.tokens = put_run(s, &runs[i], &tapes[i], thread, &sums[i]);
+    tapes_run(tapes, (int)count);
+    for (size_t i = 0; i < count; i++)
+        runs[i].loss.loss = sums[i].loss, runs[i].loss.likelihood = sums[i].likelihood;
+}
+
+/* As many for each thread, and as few as can be. A teacher's tape is used again for each short tape. */
+static int plan_groups(const Shards *s) {
+    int runs = (int)(s->end_run - s->first_run), most = s->teacher_count ? 1 : TAPES_TOGETHER;
+    return least(runs, s->threads * quotient_up(runs, s->threads * most));
 }
 
 static void add_slice(void *context, int task, int thread) {
@@ -317,7 +350,8 @@ static bool run_together(Shards *s, bool open) {
     int leaves = s->runs[s->end_run - 1].leaf - s->first_leaf + 1;
     make_room(s, s->end_run - s->first_run, (size_t)leaves);
     for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tape[i]);
-    workers_run(s->workers, (int)(s->end_run - s->first_run), run_short, s);
+    s->groups = plan_groups(s);
+    workers_run(s->workers, s->groups, run_group, s);
     Phase before = profiler_phase(s->profiler, PHASE_WEIGHT_GRADIENTS);
     for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
         for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
@@ -357,7 +391,10 @@ static BatchLoss run_short_tapes(Shards *s) {
         for (s->end_run = s->first_run; s->end_run < end; s->end_run++) {
             rows += s->runs[s->end_run].rows;
             size_t runs = s->end_run - s->first_run;
-            if (rows > ROWS_TOGETHER && runs >= 2 * threads && runs % threads == 0) break;
+            bool new_shard = runs && s->runs[s->end_run].leaf != s->runs[s->end_run - 1].leaf;
+            if (runs >= 2 * threads &&
+                (new_shard ? rows > ROWS_TOGETHER / 2 : rows > ROWS_TOGETHER && runs % threads == 0))
+                break;
         }
         open = run_together(s, open);
     }

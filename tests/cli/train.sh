@@ -382,6 +382,16 @@ wait $trainer 2>/dev/null
 mkfifo "$own/pipe"
 refuse 2 'is not a regular file' new --set data.train="$own/pipe"
 refuse 2 'is not a regular file' new --set data.valid="$own/pipe"
+"$ATTN_MT" train --config "$own/pipe" --run "$own/new" 2>"$own/err" </dev/null & # waits for a writer
+trainer=$!
+sleep 0.5
+kill -s TERM $trainer
+(sleep 30 && kill -s KILL $trainer) 2>/dev/null &
+guard=$!
+wait $trainer 2>/dev/null
+status=$?
+kill $guard 2>/dev/null
+[ $status -eq 143 ] || complain "SIGTERM before training: exit code $status: $(cat "$own/err")"
 
 # SIGHUP and SIGUSR1 save as SIGTERM does.
 for signal in HUP:129 USR1:138; do

@@ -257,6 +257,19 @@ bool subject_untouched(const Subject *subject) {
     return same;
 }
 
+static bool no_lock(const char *name) { return strcmp(name, "LOCK") != 0; }
+static bool as_begun(const char *name) {
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, BEGUN[i]) == 0)
+            return same_files(name_of("begun.%s%s", name, "").text, name_of("dir/%s%s", name, "").text);
+    return false;
+}
+/* Is the folder as subject_reset left it? Then going on is what subject_learn did. */
+static bool nothing_happened(const Subject *subject) {
+    int kept = each_file(as_begun, NULL);
+    return each_file(no_lock, NULL) == kept && kept == (subject->begun ? 4 : 0);
+}
+
 bool subject_models_load(void) {
     for (int i = 0; i < 2; i++) {
         Name path = name_of("dir/%s%s", MODELS[i], "");
@@ -267,6 +280,7 @@ bool subject_models_load(void) {
 }
 
 const char *subject_go_on(const Subject *subject) {
+    if (nothing_happened(subject)) return NULL;
     bool resumes = access("dir/last.state.safetensors", F_OK) == 0;
     Outcome outcome = subject_run(subject, resumes ? "--resume" : NULL, NULL, NULL);
     if (outcome.status != 0) return resumes ? "cannot be resumed" : "cannot be begun anew";

@@ -1,0 +1,80 @@
+/* tapes.c - see tapes.h. */
+#include "num/tapes.h"
+
+#include <assert.h>
+#include "num/op_table.h"
+#include "num/product.h"
+
+enum { FEW_ROWS = 16 }; /* a product of more is fast enough alone */
+
+/* One direction of all tapes. */
+typedef struct {
+    Tape *tapes;
+    int count;
+    bool back;
+    const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
+} Walk;
+
+static void enter_phase(const Walk *w, int tape, const Node *node) {
+    tape_phase(&w->tapes[tape], w->back ? profile_backward(node->phase) : node->phase);
+}
+
+static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
+
+/* As far as a product that might be joined. */
+static void run_alone(Walk *w, int tape) {
+    for (const Node *node; (node = w->at[tape]) != NULL; advance(w, tape)) {
+        if (node->op == OP_AFFINE && op_affine_rows(node) <= FEW_ROWS) return;
+        enter_phase(w, tape, node);
+        if (w->back)
+            OPS[node->op].backward(&w->tapes[tape], node);
+        else
+            OPS[node->op].forward(&w->tapes[tape], node);
+    }
+}
+
+/* The weight of the tape that is furthest behind, as far as the order of parameters is that of the model: so
+ * the tapes with shorter sentences wait for the others where a layer ends. NULL: all are at their ends. */
+static const Param *next_weight(const Walk *w) {
+    const Param *weight = NULL;
+    for (int t = 0; t < w->count; t++) {
+        const Param *other = w->at[t] ? op_affine_weight(w->at[t]) : NULL;
+        if (other && (!weight || (w->back ? other->index > weight->index : other->index < weight->index)))
+            weight = other;
+    }
+    return weight;
+}
+
+static void run_together(Walk *w, const Param *weight) {
+    Tape *tape[TAPES_TOGETHER];
+    const Node *node[TAPES_TOGETHER];
+    int count = 0;
+    for (int t = 0; t < w->count; t++) {
+        if (!w->at[t] || op_affine_weight(w->at[t]) != weight) continue;
+        if (!count) enter_phase(w, t, w->at[t]);
+        tape[count] = &w->tapes[t];
+        node[count++] = w->at[t];
+        advance(w, t);
+    }
+    op_affine_together(tape, node, count, w->back);
+}
+
+static void walk(Tape *tapes, int count, bool back) {
+    Walk w = {.tapes = tapes, .count = count, .back = back};
+    for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t].last : tapes[t].first;
+    for (;;) {
+        for (int t = 0; t < count; t++) run_alone(&w, t);
+        const Param *weight = next_weight(&w);
+        if (!weight) return;
+        run_together(&w, weight);
+    }
+}
+
+void tapes_run(Tape *tapes, int count) {
+    assert(count > 0 && count <= TAPES_TOGETHER);
+    Phase before = tape_phase(tapes, PHASE_WEIGHT_GRADIENTS);
+    walk(tapes, count, false);
+    walk(tapes, count, true);
+    for (int t = 0; t < count; t++) tape_end_backward(&tapes[t]);
+    tape_phase(tapes, before);
+}
