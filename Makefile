@@ -113,7 +113,7 @@ KERN_CFLAGS = $(HOT_CFLAGS) -ffp-contract=fast -DKERN_SUFFIX=$(1) $(KERN_FLAGS_$
 OBJ := $(BUILD)/obj
 KERN := src/num/kern_impl.c
 SRC := $(sort $(shell find src -name '*.c'))
-OTHER_COMM := src/train/comm_$(if $(MPI),self,mpi).c
+OTHER_COMM := src/base/comm_$(if $(MPI),self,mpi).c
 LIB_SRC := $(filter-out src/cli/main.c $(KERN) $(if $(SERVE_LIBS),,src/serve/http.c) $(OTHER_COMM),$(SRC))
 objects = $(patsubst src/%.c,$(1)/%.o,$(2))
 LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/num/kern_impl_%.o))

@@ -2,13 +2,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/check_comm.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/train_plan.h"
-#include "train/comm.h"
 #include "train/share.h"
 #include "train/trainer.h"
 

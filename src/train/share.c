@@ -2,9 +2,9 @@
 #include "train/share.h"
 
 #include <string.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "train/comm.h"
 
 /* Of rank 0 to all others, whose buffers are empty. */
 static void share_text(StrBuf *text) {

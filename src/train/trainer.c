@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -12,11 +13,10 @@
 #include "num/kern.h"
 #include "text/batch.h"
 #include "train/checkpoint.h"
-#include "train/comm.h"
 #include "train/length_limit.h"
 #include "train/schedule.h"
-#include "train/share.h"
 #include "train/shards.h"
+#include "train/share.h"
 #include "train/teachers.h"
 #include "train/training_data.h"
 #include "train/validate.h"

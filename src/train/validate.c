@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
 #include "decode/translator.h"
-#include "train/comm.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */

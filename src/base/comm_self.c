@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "train/comm.h"
-#include "train/comm_parts.h"
+#include "base/comm.h"
+#include "base/comm_parts.h"
 
 static char host[64];
 

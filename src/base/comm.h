@@ -1,4 +1,4 @@
-/* comm.h - what the processes of one training run, its ranks, say to each other.
+/* comm.h - what the processes of one run, its ranks, say to each other.
  *
  * Only comm_mpi.c knows MPI; comm_self.c is the one rank of a program that is built without it. Every rank
  * makes the same calls in the same order. None of them returns an error: a rank that is gone, stopped or out
@@ -8,8 +8,8 @@
  *            own. MPI's own sums depend on the number of ranks
  *   Threads  one at a time, the one that called comm_start
  */
-#ifndef TRAIN_COMM_H
-#define TRAIN_COMM_H
+#ifndef BASE_COMM_H
+#define BASE_COMM_H
 
 #include <signal.h>
 #include <stddef.h>

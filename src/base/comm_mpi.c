@@ -1,6 +1,6 @@
 /* comm_mpi.c - ranks that speak through MPI.
  *
- * Two communicators: one for the exchanges of the training thread, one for the beats of a thread that
+ * Two communicators: one for the exchanges of the main thread, one for the beats of a thread that
  * listens. Every rank tells every other one, each second or more often, that it is there, and which signal it
  * has met. A rank that computes or saves for minutes beats all the same; one that is stopped, killed or cut
  * off does not.
@@ -14,11 +14,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/comm.h"
+#include "base/comm_parts.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "train/comm.h"
-#include "train/comm_parts.h"
 
 static const size_t LARGEST = (size_t)1 << 30; /* bytes of a message: MPI counts them with an int */
 enum { TAG = 1, BYE = -1 };

@@ -1,5 +1,5 @@
 /* comm.c - what ranks do together, made of exchanges; and who was started with us. */
-#include "train/comm.h"
+#include "base/comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include "base/comm_parts.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "train/comm_parts.h"
 
 /* ---- collectives --------------------------------------------------------------------------------------- */
 
