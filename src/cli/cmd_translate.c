@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
 #include "cli/command_io.h"
+#include "cli/command_ranks.h"
 #include "cli/commands.h"
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
@@ -32,6 +34,8 @@ static const char EXAMPLES[] =
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
     "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
     "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
+
+enum { MOST_LINES = 1000000 }; /* in memory at a time */
 
 typedef struct {
     TranslateOptions options;
@@ -220,50 +224,78 @@ static long long total_size(const StrList *inputs) {
     return total;
 }
 
-/* Everything between the command line and the first input line. */
-static Status session_begin(Session *session, const OptionsGiven *given) {
+/* What rank 0 reads from and writes to. */
+static Status session_open(Session *session) {
     TranslateOptions *options = &session->options;
-    DecodeOptions *decode = &session->translating.search.decode;
-    TRY(check_inputs(&options->inputs));
-    TRY(translate_score_open(&session->score, &options->references, options->report));
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
-    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
-    model_set_lay_under(&session->models, given, decode);
-    TRY(translate_options_apply(options, &session->models, &session->style, &session->translating));
-    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
-    if (options->glossary)
-        TRY(glossary_read(&session->glossary, options->glossary,
-                          &seq2seq_config(session->models.items[0])->text));
-    session->translating.glossary = session->glossary;
-    session->translating.progress = show_progress;
-    session->translating.progress_context = session;
     session->total_bytes = total_size(&options->inputs);
-    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
-                       &session->translating, session->workers));
-    session->window.json = options->json_input;
-    session->window.split = options->split;
-    session->window.most_lines =
-        decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
-    if (session->interactive) session->window.most_lines = 1;
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
-    session->started = session->shown = clock_seconds();
     session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
     return STATUS_OK;
 }
 
+/* Everything between the command line and the first input line. */
+static Status session_begin(Session *session, const OptionsGiven *given) {
+    TranslateOptions *options = &session->options;
+    TranslatorOptions *translating = &session->translating;
+    const DecodeOptions *decode = &translating->search.decode;
+    if (comm_is_root()) {
+        TRY(check_inputs(&options->inputs));
+        TRY(translate_score_open(&session->score, &options->references, options->report));
+    }
+    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
+    model_set_lay_under(&session->models, given, &translating->search.decode);
+    TRY(translate_options_apply(options, &session->models, &session->style, translating));
+    if (options->glossary)
+        TRY(glossary_read(&session->glossary, options->glossary,
+                          &seq2seq_config(session->models.items[0])->text));
+    translating->glossary = session->glossary;
+    translating->over_ranks = comm_size() > 1;
+    translating->progress = comm_is_root() ? show_progress : NULL;
+    translating->progress_context = session;
+    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
+    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
+                       translating, session->workers));
+    if (comm_is_root()) TRY(session_open(session));
+    session->window.json = options->json_input;
+    session->window.split = options->split;
+    session->window.most_lines = MOST_LINES / decode->mini_batch / comm_size() > decode->maxi_batch
+                                     ? decode->mini_batch * decode->maxi_batch * comm_size()
+                                     : MOST_LINES;
+    if (session->interactive) session->window.most_lines = 1;
+    session->started = session->shown = clock_seconds();
+    return STATUS_OK;
+}
+
+/* Rank 0 reads and writes, and the others help it. */
+static Status session_run(Session *session) {
+    const StrList *inputs = &session->options.inputs;
+    Status status = STATUS_OK;
+    if (!comm_is_root()) {
+        translator_help(session->translator);
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
+        status = translate_file(session, inputs->items[i]);
+    translator_end_help(session->translator);
+    return status == STATUS_OK ? line_guides_end(session->guides) : status;
+}
+
 /* After the last input line. `status`: how it went. */
 static Status session_end(Session *session, Status status) {
+    if (!session->output) return status; /* it did not come to it, or this is not rank 0 */
     if (session->interactive) fputs("\n", stderr);
     if (status == STATUS_OK) report(session);
     if (status == STATUS_OK)
         status = file_commit(session->output);
     else
         file_discard(session->output);
+    session->output = NULL;
     if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
@@ -271,6 +303,26 @@ static Status session_end(Session *session, Status status) {
             status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
                         bad, bad == 1 ? " is" : "s are");
     return status;
+}
+
+static Status session_through(Session *session, const OptionsGiven *given) {
+    TRY(command_join_ranks(&session->options.threads));
+    TRY(comm_settle(session_begin(session, given)));
+    TRY(command_compare_models(&session->options.models));
+    Status status = command_settle_work(session_run(session));
+    return comm_settle(session_end(session, status));
+}
+
+static void session_free(Session *session) {
+    file_discard(session->output);
+    translator_free(session->translator);
+    workers_free(session->workers);
+    model_set_free(&session->models);
+    line_window_free(&session->window);
+    unseen_text_free(&session->unseen);
+    line_guides_free(session->guides);
+    glossary_free(session->glossary);
+    translate_score_free(session->score);
 }
 
 Status cmd_translate(int argc, char **argv) {
@@ -286,20 +338,10 @@ Status cmd_translate(int argc, char **argv) {
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {
-        status = session_begin(&session, &given);
-        for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
-            status = translate_file(&session, inputs->items[i]);
-        if (status == STATUS_OK) status = line_guides_end(session.guides);
-        if (session.output) status = session_end(&session, status);
+        status = session_through(&session, &given);
     }
-    translator_free(session.translator);
-    workers_free(session.workers);
-    model_set_free(&session.models);
-    line_window_free(&session.window);
-    unseen_text_free(&session.unseen);
-    line_guides_free(session.guides);
-    glossary_free(session.glossary);
-    translate_score_free(session.score);
+    comm_finish();
+    session_free(&session);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

@@ -187,8 +187,10 @@ static Status read_data(Trainer *t) {
     t->train = data.train;
     t->valid = data.valid;
     TRY(status);
-    TRY(share_compare(t->train.sha256, "training data"));
-    return share_compare(t->valid.sha256, "validation data");
+    static const char CURE[] =
+        "give every machine the same files, or let rank 0 send them: --set data.broadcast=true";
+    TRY(share_compare(t->train.sha256, "training data", CURE));
+    return share_compare(t->valid.sha256, "validation data", CURE);
 }
 
 /* As the pairs need it, or as it was. */
