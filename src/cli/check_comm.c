@@ -2,11 +2,11 @@
 #include "cli/check_comm.h"
 
 #include <string.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "num/kern.h"
-#include "train/comm.h"
 
 enum { NUMBERS = 4 << 20, ROUNDS = 10 }; /* a model of middle size */
 

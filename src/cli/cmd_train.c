@@ -2,13 +2,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/check_comm.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/train_plan.h"
-#include "train/comm.h"
 #include "train/share.h"
 #include "train/trainer.h"
 
@@ -126,23 +126,14 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
     exit(128 + stop_signal);
 }
 
-/* Only rank 0 tells what goes on; of the others one hears where they fail. */
-static void introduce(bool quiet) {
-    char origin[80];
-    if (quiet) log_set_level(LOG_WARN);
-    if (comm_size() == 1) return;
-    snprintf(origin, sizeof origin, "rank %d (%s)", comm_rank(), comm_host(comm_rank()));
-    log_set_origin(origin);
-    if (!comm_is_root()) log_set_level(LOG_QUIET);
-}
-
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
                            const StrList *files, OptionsGiven *given) {
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
     if (command->dump == DUMP_NONE) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
-    introduce(command->quiet);
+    if (command->quiet) log_set_level(LOG_WARN);
+    comm_introduce();
     if (command->check_comm) return check_comm(command->threads);
     Seq2Seq *init;
     Status status = train_plan(&(TrainPlan){.files = files,

@@ -4,109 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
 #include "cli/command_io.h"
+#include "cli/command_ranks.h"
 #include "cli/commands.h"
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
-#include "cli/translate_output.h"
+#include "cli/translate_options.h"
 #include "cli/translate_score.h"
 #include "decode/markup_restore.h"
 #include "decode/mbr.h"
 #include "decode/translator.h"
 #include "viz/heatmap.h"
-
-typedef struct {
-    StrList models, inputs, references;
-    char *output, *report;
-    int threads, precision;
-    int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
-    char *alignment;
-    int level;
-    bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
-    char *prefix, *prefix_file, *glossary;
-    int alternatives;
-    int mbr;
-    double mbr_scale;
-} TranslateOptions;
-
-enum { N_BEST_ALL = 1000000 };
-
-#define FIELD(member) OPT_FIELD(TranslateOptions, member)
-
-/* clang-format off */
-static const Option TRANSLATE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote", .group = "Input and output"},
-    {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
-     .help = "text to translate, one sentence a line, .gz too; default: standard input"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
-     .help = "where translations go; a file is replaced only when all is done"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
-     .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
-     .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
-             "word here and there; files of attn-mt convert keep their own"},
-    {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
-     .arg = "FILE",
-     .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
-    {.flag = "report", .type = OPT_STRING, FIELD(report), .arg = "FILE",
-     .help = "write these scores as JSON, in sacreBLEU's form"},
-    {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .fallback = "false", .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
-     .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format; without N as many as the beam is wide",
-     .group = "What is printed"},
-    {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none",
-     .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
-     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
-             "that is a number, or all attention weights (soft, with those of </s>)"},
-    {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
-     .choices = ALIGNMENT_LEVELS, .arg = "LEVEL", .help = "align words, or the subwords the model works on"},
-    {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
-     .help = "add log p of each token and of </s>"},
-    {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
-     .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
-    {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
-             "words that must appear); prints JSON, and passes other fields on"},
-    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
-     .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
-    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
-     .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
-    {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
-     .help = "draw the attention weights of each translation on standard error"},
-    {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
-     .help = "crop lines longer than --max-length instead of translating them in pieces",
-     .group = "Long lines"},
-    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
-     .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
-             "stays"},
-    {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
-     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back where the attention says; markup in prefixes is only taken out"},
-    {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
-     .help = "every translation begins with this, of a paragraph its first sentence; a word at its end may "
-             "be completed unless a space follows",
-     .group = "Guided translation"},
-    {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
-     .help = "the same for each line: one prefix a line"},
-    {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
-             "have TARGET"},
-    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
-     .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
-                             "with all of them by this score; give a beam of 10 or more",
-     .group = "Choice from the beam"},
-    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .arg = "X",
-     .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
-    {0}};
-/* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...] [INPUT...] [> OUTPUT]\n"
@@ -121,6 +34,8 @@ static const char EXAMPLES[] =
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
     "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
     "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
+
+enum { MOST_LINES = 1000000 }; /* in memory at a time */
 
 typedef struct {
     TranslateOptions options;
@@ -290,86 +205,6 @@ static void report(const Session *session) {
              str_count((long long)(count / session->seconds), tokens));
 }
 
-/* "none", "hard", "soft", or the least weight of a pair. */
-static Status read_alignment(const char *text, OutputStyle *style) {
-    char *end;
-    double number = strtod(text, &end);
-    if (strcmp(text, "none") == 0) {
-        style->alignment = ALIGN_NONE;
-    } else if (strcmp(text, "soft") == 0) {
-        style->alignment = ALIGN_SOFT;
-    } else if (strcmp(text, "hard") == 0) {
-        style->alignment = ALIGN_HARD;
-    } else if (end > text && !*end && number > 0 && number <= 1) {
-        style->alignment = ALIGN_HARD;
-        style->threshold = number;
-    } else {
-        status_fail(STATUS_USAGE, "option '--alignment': '%s' is not none, hard, soft or a weight up to 1",
-                    text);
-        return status_hint(STATUS_USAGE,
-                           "options with optional values take them behind '=': --alignment=0.2");
-    }
-    return STATUS_OK;
-}
-
-static Status check_mbr(const TranslateOptions *options, int beam) {
-    if (!options->mbr) return STATUS_OK;
-    if (options->alternatives > 0)
-        return status_fail(STATUS_USAGE,
-                           "--alternatives belong to the most probable translation, and --mbr may "
-                           "choose another");
-    if (beam > 1) return STATUS_OK;
-    status_fail(STATUS_USAGE, "--mbr chooses among the translations of a beam, but --beam-size is 1");
-    return status_hint(STATUS_USAGE, "add --beam-size 12");
-}
-
-/* What is printed, and what must be found for it. */
-static Status choose_output(Session *session) {
-    const TranslateOptions *options = &session->options;
-    OutputStyle *style = &session->style;
-    SearchOptions *search = &session->translating.search;
-    int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
-    if (n_best > beam) {
-        status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best, beam);
-        return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
-    }
-    if (options->alternatives > 0 && !options->json && !options->json_input) {
-        status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
-        return status_hint(STATUS_USAGE, "add --json");
-    }
-    TRY(check_mbr(options, beam));
-    *style = (OutputStyle){.json = options->json || options->json_input,
-                           .word_scores = options->word_scores,
-                           .alternatives = options->alternatives > 0,
-                           .n_best = n_best,
-                           .level = (AlignmentLevel)options->level,
-                           .source = seq2seq_source(session->models.items[0]),
-                           .target = seq2seq_target(session->models.items[0])};
-    TRY(read_alignment(options->alignment, style));
-    search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
-    search->alternatives = options->alternatives;
-    search->tokens_only = !style->json && !style->word_scores && n_best == 0;
-    search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
-    search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
-    return STATUS_OK;
-}
-
-/* Calibrated, if the one model says how. */
-static Status choose_confidence(Session *session) {
-    OutputStyle *style = &session->style;
-    style->confidence = session->options.confidence;
-    if (!style->confidence) return STATUS_OK;
-    if (!style->json)
-        return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
-    if (session->models.count == 1)
-        style->calibration = calibration_read(strbuf_view(&session->models.provenance));
-    if (style->calibration.words == 0 && !session->options.quiet)
-        log_warn("%s: confidence is the geometric mean of token probabilities",
-                 session->models.count > 1 ? "several models have no calibration"
-                                           : "the model has no calibration");
-    return STATUS_OK;
-}
-
 /* Better now than after the files before it. */
 static Status check_inputs(const StrList *inputs) {
     for (size_t i = 0; i < inputs->count; i++)
@@ -389,54 +224,78 @@ static long long total_size(const StrList *inputs) {
     return total;
 }
 
-/* Everything between the command line and the first input line. */
-static Status session_begin(Session *session, const OptionsGiven *given) {
+/* What rank 0 reads from and writes to. */
+static Status session_open(Session *session) {
     TranslateOptions *options = &session->options;
-    DecodeOptions *decode = &session->translating.search.decode;
-    TRY(check_inputs(&options->inputs));
-    TRY(translate_score_open(&session->score, &options->references, options->report));
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
-    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
-    model_set_lay_under(&session->models, given, decode);
-    TRY(choose_output(session));
-    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
-    if (options->glossary)
-        TRY(glossary_read(&session->glossary, options->glossary,
-                          &seq2seq_config(session->models.items[0])->text));
-    session->translating.glossary = session->glossary;
-    TRY(choose_confidence(session));
-    session->translating.crop = options->crop;
-    session->translating.split = options->split;
-    session->translating.quiet = options->quiet;
-    session->translating.progress = show_progress;
-    session->translating.progress_context = session;
     session->total_bytes = total_size(&options->inputs);
-    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
-                       &session->translating, session->workers));
-    session->window.json = options->json_input;
-    session->window.split = options->split;
-    session->window.most_lines =
-        decode->maxi_batch < 1000000 / decode->mini_batch ? decode->mini_batch * decode->maxi_batch : 1000000;
-    if (session->interactive) session->window.most_lines = 1;
+    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
-    session->started = session->shown = clock_seconds();
     session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
     return STATUS_OK;
 }
 
+/* Everything between the command line and the first input line. */
+static Status session_begin(Session *session, const OptionsGiven *given) {
+    TranslateOptions *options = &session->options;
+    TranslatorOptions *translating = &session->translating;
+    const DecodeOptions *decode = &translating->search.decode;
+    if (comm_is_root()) {
+        TRY(check_inputs(&options->inputs));
+        TRY(translate_score_open(&session->score, &options->references, options->report));
+    }
+    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
+    model_set_lay_under(&session->models, given, &translating->search.decode);
+    TRY(translate_options_apply(options, &session->models, &session->style, translating));
+    if (options->glossary)
+        TRY(glossary_read(&session->glossary, options->glossary,
+                          &seq2seq_config(session->models.items[0])->text));
+    translating->glossary = session->glossary;
+    translating->over_ranks = comm_size() > 1;
+    translating->progress = comm_is_root() ? show_progress : NULL;
+    translating->progress_context = session;
+    session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
+    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
+                       translating, session->workers));
+    if (comm_is_root()) TRY(session_open(session));
+    session->window.json = options->json_input;
+    session->window.split = options->split;
+    session->window.most_lines = MOST_LINES / decode->mini_batch / comm_size() > decode->maxi_batch
+                                     ? decode->mini_batch * decode->maxi_batch * comm_size()
+                                     : MOST_LINES;
+    if (session->interactive) session->window.most_lines = 1;
+    session->started = session->shown = clock_seconds();
+    return STATUS_OK;
+}
+
+/* Rank 0 reads and writes, and the others help it. */
+static Status session_run(Session *session) {
+    const StrList *inputs = &session->options.inputs;
+    Status status = STATUS_OK;
+    if (!comm_is_root()) {
+        translator_help(session->translator);
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
+        status = translate_file(session, inputs->items[i]);
+    translator_end_help(session->translator);
+    return status == STATUS_OK ? line_guides_end(session->guides) : status;
+}
+
 /* After the last input line. `status`: how it went. */
 static Status session_end(Session *session, Status status) {
+    if (!session->output) return status; /* it did not come to it, or this is not rank 0 */
     if (session->interactive) fputs("\n", stderr);
     if (status == STATUS_OK) report(session);
     if (status == STATUS_OK)
         status = file_commit(session->output);
     else
         file_discard(session->output);
+    session->output = NULL;
     if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
@@ -444,6 +303,26 @@ static Status session_end(Session *session, Status status) {
             status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
                         bad, bad == 1 ? " is" : "s are");
     return status;
+}
+
+static Status session_through(Session *session, const OptionsGiven *given) {
+    TRY(command_join_ranks(&session->options.threads));
+    TRY(comm_settle(session_begin(session, given)));
+    TRY(command_compare_models(&session->options.models));
+    Status status = command_settle_work(session_run(session));
+    return comm_settle(session_end(session, status));
+}
+
+static void session_free(Session *session) {
+    file_discard(session->output);
+    translator_free(session->translator);
+    workers_free(session->workers);
+    model_set_free(&session->models);
+    line_window_free(&session->window);
+    unseen_text_free(&session->unseen);
+    line_guides_free(session->guides);
+    glossary_free(session->glossary);
+    translate_score_free(session->score);
 }
 
 Status cmd_translate(int argc, char **argv) {
@@ -459,20 +338,10 @@ Status cmd_translate(int argc, char **argv) {
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {
-        status = session_begin(&session, &given);
-        for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
-            status = translate_file(&session, inputs->items[i]);
-        if (status == STATUS_OK) status = line_guides_end(session.guides);
-        if (session.output) status = session_end(&session, status);
+        status = session_through(&session, &given);
     }
-    translator_free(session.translator);
-    workers_free(session.workers);
-    model_set_free(&session.models);
-    line_window_free(&session.window);
-    unseen_text_free(&session.unseen);
-    line_guides_free(session.guides);
-    glossary_free(session.glossary);
-    translate_score_free(session.score);
+    comm_finish();
+    session_free(&session);
     mem_free(files.items);
     mem_free(given.rows);
     options_free(tables);

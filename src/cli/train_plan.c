@@ -2,6 +2,7 @@
 #include "cli/train_plan.h"
 
 #include <string.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,7 +10,6 @@
 #include "models/modelfile.h"
 #include "text/languages.h"
 #include "train/checkpoint.h"
-#include "train/comm.h"
 #include "train/sizes.h"
 
 static void set_string(const TrainPlan *plan, const char *key, StrView value) {

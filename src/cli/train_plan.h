@@ -15,7 +15,7 @@ typedef struct {
     OptionsGiven *given; /* keys that the user set; those of the plan are added */
 } TrainPlan;
 
-/* Fill the configuration; of several ranks (train/comm.h) the first one does, the others take only the files.
+/* Fill the configuration; of several ranks (base/comm.h) the first one does, the others take only the files.
  * *init receives the model, or NULL; release it with seq2seq_free in any case.
  *   files      become data.train
  *   resume     with model.size=auto, what was not given is as it was in the run

@@ -2,6 +2,7 @@
 #include "decode/guide.h"
 
 #include "base/mem.h"
+#include "base/pack.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/bpe.h"
@@ -13,6 +14,45 @@ void guide_free(Guide *guide) {
     mem_free(guide->allowed);
     for (int c = 0; c < guide->constraint_count; c++) id_list_free(&guide->constraints[c]);
     *guide = (Guide){0};
+}
+
+static void pack_ids(const IdList *list, StrBuf *out) {
+    pack(out, &list->count, sizeof list->count);
+    pack(out, list->ids, list->count * sizeof *list->ids);
+}
+
+static void unpack_ids(IdList *list, const char **from) {
+    unpack(from, &list->count, sizeof list->count);
+    if (list->count == 0) return;
+    MEM_GROW(list->ids, list->capacity, list->count);
+    unpack(from, list->ids, list->count * sizeof *list->ids);
+}
+
+void guide_pack(const Guide *guide, StrBuf *out) {
+    bool asks = guide->target != NULL;
+    pack(out, &asks, sizeof asks);
+    if (!asks) return;
+    pack_ids(&guide->prefix, out);
+    pack(out, &guide->fixed, sizeof guide->fixed);
+    pack(out, &guide->open, sizeof guide->open);
+    pack(out, guide->allowed, (size_t)guide->open * (size_t)vocabulary(guide));
+    pack(out, &guide->constraint_count, sizeof guide->constraint_count);
+    for (int c = 0; c < guide->constraint_count; c++) pack_ids(&guide->constraints[c], out);
+}
+
+void guide_unpack(Guide *guide, const Segmenter *target, const char **from) {
+    bool asks;
+    unpack(from, &asks, sizeof asks);
+    if (!asks) return;
+    guide->target = target;
+    unpack_ids(&guide->prefix, from);
+    unpack(from, &guide->fixed, sizeof guide->fixed);
+    unpack(from, &guide->open, sizeof guide->open);
+    size_t allowed = (size_t)guide->open * (size_t)vocabulary(guide);
+    guide->allowed = allowed ? mem_alloc(allowed, sizeof *guide->allowed) : NULL;
+    unpack(from, guide->allowed, allowed);
+    unpack(from, &guide->constraint_count, sizeof guide->constraint_count);
+    for (int c = 0; c < guide->constraint_count; c++) unpack_ids(&guide->constraints[c], from);
 }
 
 static bool has_unknown(const IdList *ids) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "decode/search_ranks.h"
 #include "decode/sentences.h"
 #include "decode/split.h"
 #include "text/whole_words.h"
@@ -19,6 +20,7 @@ struct Translator {
     TranslatorOptions options;
     Workers *workers;
     Scorer **scorers; /* [threads], made when first needed */
+    int broken;       /* on any rank; see translator_broken */
     long tokens;
 };
 
@@ -27,7 +29,7 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
     TRY(scorer_check(models, count));
     if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     Translator *made = mem_alloc(1, sizeof *made);
-    *made = (Translator){.count = count, .options = *options, .workers = workers};
+    *made = (Translator){.count = count, .options = *options, .workers = workers, .broken = -1};
     made->models = mem_alloc((size_t)count, sizeof *made->models);
     memcpy(made->models, models, (size_t)count * sizeof *made->models);
     made->scorers = mem_alloc((size_t)workers_count(workers), sizeof *made->scorers);
@@ -44,7 +46,7 @@ void translator_free(Translator *translator) {
 }
 
 int translator_broken(const Translator *translator) {
-    int broken = -1;
+    int broken = translator->broken;
     for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
         if (translator->scorers[i]) broken = scorer_broken(translator->scorers[i]);
     return broken;
@@ -69,10 +71,8 @@ typedef struct {
 /* What the workers search. */
 typedef struct {
     Translator *translator;
-    const Tokens *sources;   /* [total, models] */
-    const Tokens *targets;   /* [total] given translations, or NULL */
-    const Guide *guides;     /* [total], or NULL */
-    HypothesisList *results; /* [total] */
+    const Sentences *sentences;
+    HypothesisList *results; /* [sentences->total] */
     const Place *order;      /* longest first, so that the last groups to start are the short ones */
     int total, group;
     int beam_size;
@@ -117,6 +117,7 @@ static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, Sea
 /* Search the sentences of one group with this thread's scorer. */
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
+    const Sentences *sentences = job->sentences;
     SearchOptions options = job->translator->options.search;
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
@@ -126,23 +127,25 @@ static void group_search(void *context, int task, int thread) {
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
-    Guide *guides = mem_alloc(job->guides ? (size_t)B : 0, sizeof *guides);
+    Guide *guides = mem_alloc(sentences->guides ? (size_t)B : 0, sizeof *guides);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
     options.decode.beam_size = job->beam_size;
     for (int b = 0; b < B; b++) {
-        if (job->guides) guides[b] = job->guides[order[b].sentence];
-        for (int m = 0; m < models; m++) sources[m * B + b] = job->sources[order[b].sentence * models + m];
-        if (job->targets) targets[b] = job->targets[order[b].sentence];
+        if (sentences->guides) guides[b] = sentences->guides[order[b].sentence];
+        for (int m = 0; m < models; m++)
+            sources[m * B + b] = sentences->sources[order[b].sentence * models + m];
+        if (sentences->targets) targets[b] = sentences->targets[order[b].sentence];
     }
-    if (job->targets)
+    if (sentences->targets)
         forced_search(*scorer, sources, targets, B, &options, results);
-    else if (job->guides)
+    else if (sentences->guides)
         guided_search(*scorer, sources, guides, B, &options, results);
     else if (options.decode.beam_size == 1)
         greedy_search(*scorer, sources, B, &options, results);
     else
         beam_search(*scorer, sources, B, &options, results);
-    if (options.alternatives > 0 && !job->targets) group_alternatives(*scorer, sources, B, options, results);
+    if (options.alternatives > 0 && !sentences->targets)
+        group_alternatives(*scorer, sources, B, options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     group_done(job, sources, B);
     mem_free(results);
@@ -155,10 +158,12 @@ static bool is_constrained(const Guide *guides, int sentence) {
     return guides && guides[sentence].constraint_count > 0;
 }
 
-/* Search `total` sentences, or score their given translations; arguments as in GroupJob. Those with
- * constraints, whose beam may be wider, stay among themselves. */
-static void sentences_search(Translator *translator, const Tokens *sources, const Tokens *targets,
-                             const Guide *guides, int total, HypothesisList *results) {
+/* Search sentences, or score their given translations, on this rank. Those with constraints, whose beam may
+ * be wider, stay among themselves. */
+static int search_here(void *context, const Sentences *sentences, HypothesisList *results) {
+    Translator *translator = context;
+    const Tokens *sources = sentences->sources;
+    int total = sentences->total;
     Workers *workers = translator->workers;
     int beam = translator->options.search.decode.beam_size, threads = workers_count(workers), count = 0;
     Place *order = mem_alloc((size_t)total, sizeof *order);
@@ -168,14 +173,12 @@ static void sentences_search(Translator *translator, const Tokens *sources, cons
     for (int constrained = 0; constrained < 2; constrained++) {
         int first = count;
         for (int i = 0; i < total; i++)
-            if (is_constrained(guides, i) == constrained)
+            if (is_constrained(sentences->guides, i) == constrained)
                 order[count++] = (Place){sources[(size_t)i * (size_t)translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
         if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
-                        .sources = sources,
-                        .targets = targets,
-                        .guides = guides,
+                        .sentences = sentences,
                         .results = results,
                         .order = order + first,
                         .total = count - first,
@@ -189,6 +192,24 @@ static void sentences_search(Translator *translator, const Tokens *sources, cons
         if (job.total > 0) workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
     }
     mem_free(order);
+    return translator_broken(translator);
+}
+
+static void sentences_search(Translator *translator, const Sentences *sentences, HypothesisList *results) {
+    if (translator->options.over_ranks)
+        translator->broken = search_ranks(sentences, translator->options.search.alternatives, search_here,
+                                          translator, results);
+    else
+        search_here(translator, sentences, results);
+}
+
+void translator_help(Translator *translator) {
+    search_ranks_help(translator->count, seq2seq_target(translator->models[0]),
+                      translator->options.search.alternatives, search_here, translator);
+}
+
+void translator_end_help(const Translator *translator) {
+    if (translator->options.over_ranks) search_ranks_end();
 }
 
 /* ---- pieces of lines ---- */
@@ -418,7 +439,8 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
         out[i].pieces = pieces_add_line(&pieces, translator, lines[i], guides ? &guides[i] : NULL,
                                         first_number + i, &pieces.spelled[i].source);
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    sentences_search(translator, pieces.sources, NULL, pieces.guides, pieces.count, results);
+    Sentences sentences = {pieces.sources, NULL, pieces.guides, translator->count, pieces.count};
+    sentences_search(translator, &sentences, results);
     pieces_join(&pieces, results, translator, count, out);
     for (int i = 0, first = 0; pieces.wanted && i < count; first += out[i++].pieces)
         constraints_check(translator, pieces.wanted + first, results + first, first_number + i, &out[i]);
@@ -438,7 +460,8 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
             pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
     }
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    sentences_search(translator, pieces.sources, pieces.targets, NULL, pieces.count, results);
+    Sentences sentences = {pieces.sources, pieces.targets, NULL, translator->count, pieces.count};
+    sentences_search(translator, &sentences, results);
     pieces_join(&pieces, results, translator, count, out);
     pieces_free(&pieces, results);
 }
@@ -453,6 +476,6 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
     assert(status == STATUS_OK); /* one model agrees with itself */
     (void)status;
-    sentences_search(translator, sources, NULL, NULL, count, results);
+    search_here(translator, &(Sentences){.sources = sources, .models = 1, .total = count}, results);
     translator_free(translator);
 }

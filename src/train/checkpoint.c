@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/options_value.h"
@@ -16,7 +17,6 @@
 #include "models/safetensors.h"
 #include "num/gemm.h"
 #include "num/kern.h"
-#include "train/comm.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"

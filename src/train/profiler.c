@@ -1,7 +1,7 @@
 /* profiler.c - a profile for each worker, and their sum as a table. */
 #include "train/profiler.h"
 
-#include "train/comm.h"
+#include "base/comm.h"
 
 #include "base/log.h"
 #include "base/mem.h"

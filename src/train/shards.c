@@ -2,11 +2,11 @@
 #include "train/shards.h"
 
 #include <stdlib.h>
+#include "base/comm.h"
 #include "base/mem.h"
 #include "num/gradients.h"
 #include "num/kern.h"
 #include "num/tapes.h"
-#include "train/comm.h"
 
 /* Rows are source and target tokens, with both </s>. */
 enum {

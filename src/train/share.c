@@ -2,9 +2,9 @@
 #include "train/share.h"
 
 #include <string.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "train/comm.h"
 
 /* Of rank 0 to all others, whose buffers are empty. */
 static void share_text(StrBuf *text) {
@@ -106,7 +106,7 @@ void share_corpus(Corpus *corpus) {
     share_lines(&corpus->target_text);
 }
 
-Status share_compare(const char *digest, const char *what) {
+Status share_compare(const char *digest, const char *what, const char *hint) {
     enum { DIGITS = 64 };
     char theirs[DIGITS];
     memcpy(theirs, digest, DIGITS);
@@ -115,8 +115,7 @@ Status share_compare(const char *digest, const char *what) {
     if (memcmp(theirs, digest, DIGITS) != 0) {
         status =
             status_fail(STATUS_DATA, "the %s here is not what rank 0 on %s has read", what, comm_host(0));
-        status_hint(status, "give every machine the same files, or let rank 0 send them: "
-                            "--set data.broadcast=true");
+        status_hint(status, "%s", hint);
     }
     return comm_settle(status);
 }

@@ -22,6 +22,6 @@ void share_weights(ParamSet *params); /* without packing them */
 /* STATUS_RUNTIME, with the first parameter's name and the ranks, if a rank has other weights than rank 0. */
 Status share_check_weights(const ParamSet *params, long long update, Workers *workers);
 /* STATUS_DATA, naming the rank, where `digest` (of 64 digits) of `what` is not rank 0's. */
-Status share_compare(const char *digest, const char *what);
+Status share_compare(const char *digest, const char *what, const char *hint);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/mem.h"
-#include "train/comm.h"
 
 enum { PART = 1 << 15 }; /* numbers that a thread reduces at once */
 

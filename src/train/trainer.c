@@ -1,10 +1,10 @@
 /* trainer.c - epochs, updates, validations. */
 #include <math.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/comm.h"
 #include "train/schedule.h"
 #include "train/share.h"
 #include "train/trainer_parts.h"

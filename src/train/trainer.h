@@ -20,8 +20,8 @@ typedef struct {
     bool profile;        /* log at the end where the time went */
     int threads;         /* 0 = one per core */
     void (*ready)(void); /* called when there is something to save: signals may ask from now on */
-    volatile sig_atomic_t
-        *stop; /* the signal that asks to stop, of this process or of another rank; 0: none */
+    /* The signal that asks to stop, met by any rank; 0: none. */
+    volatile sig_atomic_t *stop;
 } TrainerOptions;
 
 Status trainer_run(const TrainerOptions *options);

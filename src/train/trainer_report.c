@@ -1,11 +1,11 @@
 /* trainer_report.c - what a run says: what it begins with, how it goes, how it ended. */
 #include <math.h>
 #include <stdio.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "num/gemm.h"
 #include "num/kern.h"
-#include "train/comm.h"
 #include "train/trainer_parts.h"
 
 /* About how many updates the run will make; 0 if it has no such end. */

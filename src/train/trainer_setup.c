@@ -1,11 +1,11 @@
 /* trainer_setup.c - a run's parts: data, model, optimizer, and the state of an earlier session. */
 #include <math.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/gemm.h"
-#include "train/comm.h"
 #include "train/length_limit.h"
 #include "train/share.h"
 #include "train/trainer_parts.h"
@@ -58,8 +58,10 @@ static Status read_data(Trainer *t) {
     t->train = data.train;
     t->valid = data.valid;
     TRY(status);
-    TRY(share_compare(t->train.sha256, "training data"));
-    return share_compare(t->valid.sha256, "validation data");
+    static const char CURE[] =
+        "give every machine the same files, or let rank 0 send them: --set data.broadcast=true";
+    TRY(share_compare(t->train.sha256, "training data", CURE));
+    return share_compare(t->valid.sha256, "validation data", CURE);
 }
 
 /* As the pairs need it, or as it was. */

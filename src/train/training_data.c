@@ -2,9 +2,9 @@
 #include "train/training_data.h"
 
 #include <string.h>
+#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
-#include "train/comm.h"
 
 static const double CACHED_BYTES = 32e6; /* less is read as quickly as a cache */
 

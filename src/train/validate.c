@@ -5,12 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
+#include "decode/search_ranks.h"
 #include "decode/translator.h"
-#include "train/comm.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */
@@ -104,57 +105,6 @@ static void show_share(void *context, double share) {
         log_info("validating %3.0f%%", 100 * share);
 }
 
-/* A translation as bytes for the first rank, and back: its tokens and their scores. */
-static void pack(const HypothesisList *found, StrBuf *out) {
-    const Hypothesis none = {0}, *h = found->count ? &found->items[0] : &none; /* none: left out */
-    strbuf_add(out, (StrView){(const char *)&h->length, sizeof h->length});
-    strbuf_add(out, (StrView){(const char *)&h->steps, sizeof h->steps});
-    strbuf_add(out, (StrView){(const char *)h->ids, (size_t)h->length * sizeof *h->ids});
-    strbuf_add(out, (StrView){(const char *)h->token_scores, (size_t)h->steps * sizeof *h->token_scores});
-}
-
-static void take(const char **bytes, void *value, size_t size) {
-    memcpy(value, *bytes, size);
-    *bytes += size;
-}
-
-static void unpack(const char **bytes, HypothesisList *found) {
-    Hypothesis *h = mem_alloc(1, sizeof *h);
-    take(bytes, &h->length, sizeof h->length);
-    take(bytes, &h->steps, sizeof h->steps);
-    h->ids = mem_alloc((size_t)h->length + 1, sizeof *h->ids);
-    h->token_scores = mem_alloc((size_t)h->steps + 1, sizeof *h->token_scores);
-    take(bytes, h->ids, (size_t)h->length * sizeof *h->ids);
-    take(bytes, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
-    *found = (HypothesisList){.items = h, .count = 1};
-}
-
-/* Rank r has found every comm_size()-th one from the r-th on. Afterwards rank 0 has all [count]. */
-static void collect(HypothesisList *found, int count) {
-    int size = comm_size(), me = comm_rank();
-    if (size == 1) return;
-    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
-    StrBuf own = {0};
-    for (int i = me; i < count && me > 0; i += size) pack(&found[i], &own);
-    for (int r = 0; r <= size; r++) first[r] = (size_t)r * sizeof *lengths;
-    lengths[me] = (long long)own.length;
-    comm_gather(lengths, first);
-    first[0] = 0;
-    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)lengths[r];
-    char *all = mem_alloc(first[size] + 1, 1);
-    if (own.length) memcpy(all + first[me], own.data, own.length);
-    comm_gather_root(all, first);
-    for (int r = 1; r < size && me == 0; r++) {
-        const char *bytes = all + first[r];
-        for (int i = r; i < count; i += size) unpack(&bytes, &found[i]);
-    }
-    strbuf_free(&own);
-    mem_free(all);
-    mem_free(lengths);
-    mem_free(first);
-}
-
 /* The first hypothesis of each sentence, on rank 0. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                  Workers *workers, int count) {
@@ -168,7 +118,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     double last_shown = clock_seconds();
     translator_greedy(model, sources, own, &config->decode, workers, show_share, &last_shown, mine);
     for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
-    collect(found, count);
+    search_ranks_collect(found, count, 0);
     mem_free(ids);
     mem_free(sources);
     mem_free(mine);

@@ -1,4 +1,4 @@
-/* comm.h - what the processes of one training run, its ranks, say to each other.
+/* comm.h - what the processes of one run, its ranks, say to each other.
  *
  * Only comm_mpi.c knows MPI; comm_self.c is the one rank of a program that is built without it. Every rank
  * makes the same calls in the same order. None of them returns an error: a rank that is gone, stopped or out
@@ -8,8 +8,8 @@
  *            own. MPI's own sums depend on the number of ranks
  *   Threads  one at a time, the one that called comm_start
  */
-#ifndef TRAIN_COMM_H
-#define TRAIN_COMM_H
+#ifndef BASE_COMM_H
+#define BASE_COMM_H
 
 #include <signal.h>
 #include <stddef.h>
@@ -20,6 +20,9 @@
 Status comm_start(volatile sig_atomic_t *stop);
 /* Leave it: waits for the others. Without effect if comm_start was not called. */
 void comm_finish(void);
+/* Whoever has nothing to save, and gave comm_start a `stop`: from now on a signal at any rank ends all of
+ * them within a second or two, with exit code 128 + its number. */
+void comm_end_on_stop(void);
 /* End this process within `seconds` when another has not been heard of: silence is noticed after four fifths
  * of them. 60 unless called. */
 void comm_timeout(double seconds);
@@ -30,6 +33,8 @@ int comm_rank(void); /* 0 .. size - 1 */
 int comm_size(void); /* 1 before comm_start */
 static inline int comm_is_root(void) { return comm_rank() == 0; }
 const char *comm_host(int rank);
+/* From now on only rank 0 tells what goes on; of the others one hears where they fail. */
+void comm_introduce(void);
 const char *comm_library(void); /* name and version of what carries the bytes */
 
 /* What goes to one rank, and what comes from it. Both may be 0 bytes long, and the other side knows how many

@@ -1,6 +1,6 @@
 /* comm_parts.h - what the two carriers of comm.h share. */
-#ifndef TRAIN_COMM_PARTS_H
-#define TRAIN_COMM_PARTS_H
+#ifndef BASE_COMM_PARTS_H
+#define BASE_COMM_PARTS_H
 
 #include <stdbool.h>
 #include "base/status.h"

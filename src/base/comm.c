@@ -1,5 +1,5 @@
 /* comm.c - what ranks do together, made of exchanges; and who was started with us. */
-#include "train/comm.h"
+#include "base/comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,18 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include "base/comm_parts.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "train/comm_parts.h"
+
+void comm_introduce(void) {
+    char origin[80];
+    if (comm_size() == 1) return;
+    snprintf(origin, sizeof origin, "rank %d (%s)", comm_rank(), comm_host(comm_rank()));
+    log_set_origin(origin);
+    if (!comm_is_root()) log_set_level(LOG_QUIET);
+}
 
 /* ---- collectives --------------------------------------------------------------------------------------- */
 
@@ -155,8 +164,8 @@ Status comm_check_launch(bool has_mpi) {
     int wanted = launched(&variable);
     if (wanted <= comm_size()) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "%d processes were started (%s), but %s", wanted, variable,
-                           has_mpi ? "they do not find each other: each would train by itself"
-                                   : "this program is built without MPI: each would train by itself");
+                           has_mpi ? "they do not find each other: each would do all by itself"
+                                   : "this program is built without MPI: each would do all by itself");
     if (!has_mpi)
         return status_hint(s,
                            "build one with 'make MPI=1' and start build-mpi/attn-mt, under Slurm with "

@@ -1,4 +1,4 @@
-/* test_train_comm.c - shares of ranks, and one rank alone: what it gives itself arrives, and what it meets
+/* test_base_comm.c - shares of ranks, and one rank alone: what it gives itself arrives, and what it meets
  * stays. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/comm.h"
 #include "base/mem.h"
-#include "train/comm.h"
 
 static void alone(void **state) {
     volatile sig_atomic_t stop = 0;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "train/comm.h"
-#include "train/comm_parts.h"
+#include "base/comm.h"
+#include "base/comm_parts.h"
 
 static char host[64];
 
@@ -13,6 +13,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
 }
 
 void comm_finish(void) {}
+void comm_end_on_stop(void) {}
 void comm_timeout(double seconds) { (void)seconds; }
 _Noreturn void comm_abort(int code) { exit(code); }
 int comm_rank(void) { return 0; }
