@@ -289,7 +289,7 @@ $(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
 .PHONY: deps demo test check tests asan ubsan tsan tsan-programs sanitize coverage bench fuzz fuzz-programs
-.PHONY: faults torture
+.PHONY: faults torture torture-mpi
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -362,6 +362,15 @@ faults: all ## every call and allocation of every command fails once; memory, fi
 TORTURE_MINUTES ?= 0
 torture: all ## kill trainings at random times and go on, start two at once in one folder
 	@FAULTS='kill race' $(FAULTS_RUN) --kills 200 --minutes $(TORTURE_MINUTES) --seed $$(date +%s)
+# Of each with each MPI library that is here; cut links need root and Open MPI.
+MPI_KILLS ?= 20
+MPI_STOPS ?= 10
+MPI_CUTS ?= 5
+MPI_COUNTS = MPI_KILLS=$(MPI_KILLS) MPI_STOPS=$(MPI_STOPS) MPI_CUTS=$(MPI_CUTS)
+torture-mpi: all ## kill, stop and cut off ranks of trainings, and go on: a quarter of an hour
+	@for script in mpi_faults mpi_hosts; do TMP=$$(mktemp -d) || exit 1; $(MPI_COUNTS) \
+	ATTN_MT=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) TMP=$$TMP sh tests/cli/$$script.sh; code=$$?; \
+	rm -rf "$$TMP"; case $$code in 0 | 77) ;; *) exit 1 ;; esac; done
 .SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.

@@ -5,13 +5,12 @@
 # not sanitized: the program is linked here
 set -eu
 . tests/cli/mpi.inc
-a=attn-mt-a b=attn-mt-b timeout=8
+a=attn-mt-a$$ b=attn-mt-b$$ timeout=8 # other runs of this script may be under way
 tidy() {
     for host in $a $b; do ip netns delete $host; done 2>/dev/null || true
 }
 case $mpis in *openmpi*) ;; *) no="Open MPI" ;; esac
 have ip && have unshare || no="ip or unshare"
-tidy
 [ -n "${no-}" ] || ip netns add $a 2>/dev/null || no="permission to make network namespaces"
 [ -z "${no-}" ] || {
     echo "skipped: no $no"
@@ -42,6 +41,9 @@ exec "$TMP/on" $b sh -c "\$*"
 END
 chmod +x "$TMP/on" "$TMP/agent"
 
+# A process that nobody has waited for has no command line any more.
+is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; } 2>/dev/null
+
 options="--config $TMP/rnn.json --threads 1 --set train.comm_timeout=$timeout --set train.save_minutes=0.01"
 length="--after-epochs 0 --after-updates"
 for cut in $(seq "${MPI_CUTS:-2}"); do
@@ -57,11 +59,13 @@ for cut in $(seq "${MPI_CUTS:-2}"); do
         sleep 0.1
     done
     sleep 0.$cut
+    processes=$(for rank in 0 1 2 3; do rank_process $run $rank; done)
+    [ "$(echo "$processes" | wc -l)" -eq 4 ] || fail "there are ranks missing"
     ip -n $a link set wire down
     begin=$(date +%s)
-    for rank in 0 1 2 3; do
-        while [ -n "$(rank_process $run $rank)" ]; do
-            [ $(($(date +%s) - begin)) -le $((timeout + 2)) ] || fail "rank $rank is still there"
+    for process in $processes; do
+        while is_running "$process"; do
+            [ $(($(date +%s) - begin)) -le $((timeout + 2)) ] || fail "process $process is still there"
             sleep 0.2
         done
     done
