@@ -366,10 +366,11 @@ torture: all ## kill trainings at random times and go on, start two at once in o
 MPI_KILLS ?= 20
 MPI_STOPS ?= 10
 MPI_CUTS ?= 5
-torture-mpi: all ## kill, stop and cut off one of several processes, and go on: a quarter of an hour
-	@for script in mpi_faults mpi_hosts; do TMP=$$(mktemp -d) || exit 1; MPI_KILLS=$(MPI_KILLS) \
-	MPI_STOPS=$(MPI_STOPS) MPI_CUTS=$(MPI_CUTS) ATTN_MT=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) TMP=$$TMP \
-	sh tests/cli/$$script.sh; code=$$?; rm -rf "$$TMP"; case $$code in 0 | 77) ;; *) exit 1 ;; esac; done
+MPI_COUNTS = MPI_KILLS=$(MPI_KILLS) MPI_STOPS=$(MPI_STOPS) MPI_CUTS=$(MPI_CUTS)
+torture-mpi: all ## kill, stop and cut off ranks of trainings, and go on: a quarter of an hour
+	@for script in mpi_faults mpi_hosts; do TMP=$$(mktemp -d) || exit 1; $(MPI_COUNTS) \
+	ATTN_MT=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) TMP=$$TMP sh tests/cli/$$script.sh; code=$$?; \
+	rm -rf "$$TMP"; case $$code in 0 | 77) ;; *) exit 1 ;; esac; done
 .SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)
 
 # Options of the benchmark; `$(BUILD)/bench --help` lists them.
