@@ -69,12 +69,16 @@ static void on_alarm(int number) {
     _exit(exit_code);
 }
 
+/* A launcher that sees a process fail ends at once, and what it has not read of the messages is lost. */
+static void let_launcher_read(void) { nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL); }
+
 /* MPI_Abort may itself wait for a machine that does not answer. */
 _Noreturn void comm_abort(int code) {
     file_discard_all();
     exit_code = code;
     signal(SIGALRM, on_alarm);
     alarm(2);
+    let_launcher_read();
     if (comm.started) MPI_Abort(MPI_COMM_WORLD, code);
     _exit(code);
 }
@@ -269,6 +273,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
     MPI_Comm_set_errhandler(comm.beats, MPI_ERRORS_RETURN);
     share_hosts();
     if (comm.size > 1) start_listener();
+    if (comm.size > 1) atexit(let_launcher_read);
     return STATUS_OK;
 }
 
