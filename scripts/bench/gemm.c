@@ -93,8 +93,8 @@ static void multiply(const Job *job, int task) {
     void *scratch = job->scratch + scratch_size() * (size_t)task;
     switch (job->format->how) {
     case LIBRARY:
-        gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, p->transpose_a ? p->M : p->K, job->B, 0, C,
-             p->N);
+        gemm(p->transpose_a, p->transpose_b, p->M, p->N, p->K, A, p->transpose_a ? p->M : p->K, job->B,
+             p->transpose_b ? p->K : p->N, 0, C, p->N);
         break;
     case WEIGHT:
         kern->weights[job->format->format].multiply(p->M, p->N, p->K, A, p->K, job->packed, C, p->N, false,

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, int lda, const real *B,
-          real beta, real *C, int ldc) {
+          int ldb, real beta, real *C, int ldc) {
     if (!M || !N) return;
 #ifdef REAL_DOUBLE
     cblas_dgemm(
@@ -21,7 +21,7 @@ void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A
     cblas_sgemm(
 #endif
         CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, M, N,
-        K, 1, A, lda, B, transpose_b ? K : N, beta, C, ldc);
+        K, 1, A, lda, B, ldb, beta, C, ldc);
 }
 
 #ifdef OPENBLAS_VERSION
@@ -112,7 +112,7 @@ static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
     real *a = mem_alloc(a_size + b_size + c_size, sizeof *a), *b = a + a_size, *c = b + b_size;
     Rng rng = rng_new(7);
     for (size_t i = 0; i < a_size + b_size; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
-    gemm(ta, tb, M, N, K, a, ta ? M : K, b, 0, c, N);
+    gemm(ta, tb, M, N, K, a, ta ? M : K, b, tb ? K : N, 0, c, N);
     bool right = true;
     for (int i = 0; i < M && right; i += 1 + M / 7)
         for (int j = 0; j < N; j += 1 + N / 7) {

@@ -14,10 +14,10 @@
 #include "base/status.h"
 #include "num/tensor.h"
 
-/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]), without
- * gaps. Lines of A and C lie lda and ldc numbers apart. */
+/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]). Lines lie
+ * lda, ldb and ldc numbers apart. */
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, int lda, const real *B,
-          real beta, real *C, int ldc);
+          int ldb, real beta, real *C, int ldc);
 
 void gemm_startup(char **argv); /* call first thing in main; may not return */
 const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */

@@ -6,8 +6,9 @@
 #include "num/kern.h"
 #include "num/product.h"
 
-/* Numbers: they stay in the second-level cache, and are enough for products to be fast. */
-enum { SLICE = 1 << 17 };
+/* A slice of so many numbers stays in the second-level cache, with what is multiplied for it. It is as square
+ * as can be, because then there is least to be read for a product. */
+enum { SIDE = 256, SLICE = SIDE * SIDE };
 
 /* What one parameter gets; where it is the bias of a product, the product is here once more. */
 typedef struct {
@@ -16,7 +17,8 @@ typedef struct {
 } Share;
 
 typedef struct {
-    int param, first, rows, columns;
+    int param;
+    int first, rows, column, columns;
 } Slice;
 
 struct Gradients {
@@ -31,7 +33,17 @@ static int larger_first(const void *a, const void *b) {
     if (x->rows * x->columns != y->rows * y->columns)
         return x->rows * x->columns > y->rows * y->columns ? -1 : 1;
     if (x->param != y->param) return x->param < y->param ? -1 : 1;
-    return x->first < y->first ? -1 : 1;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->column < y->column ? -1 : 1;
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* About SIDE columns, in whole vectors; all of them where rows have to lie together for kern->outer. */
+static int slice_width(const Param *p) {
+    int parts = (p->columns + SIDE - 1) / SIDE;
+    if (p->rows == 1 || kern->outer) return p->columns;
+    return ((p->columns + parts - 1) / parts + 15) / 16 * 16;
 }
 
 Gradients *gradients_new(const ParamSet *params) {
@@ -39,12 +51,13 @@ Gradients *gradients_new(const ParamSet *params) {
     *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
-        int step = SLICE / p->columns > 1 ? SLICE / p->columns : 1;
-        for (int first = 0; first < p->rows; first += step) {
-            MEM_GROW(g->slices, g->capacity, g->count + 1);
-            g->slices[g->count++] =
-                (Slice){i, first, p->rows - first < step ? p->rows - first : step, p->columns};
-        }
+        int width = slice_width(p), height = SLICE / width > 1 ? SLICE / width : 1;
+        for (int first = 0; first < p->rows; first += height)
+            for (int column = 0; column < p->columns; column += width) {
+                MEM_GROW(g->slices, g->capacity, g->count + 1);
+                g->slices[g->count++] = (Slice){i, first, least(p->rows - first, height), column,
+                                                least(p->columns - column, width)};
+            }
     }
     /* Threads take them in this order, and small ones at the end are shared most evenly. */
     if (g->count) qsort(g->slices, g->count, sizeof *g->slices, larger_first);
@@ -80,38 +93,44 @@ void gradients_collect(Gradients *g, const Tape *tapes, int count) {
 
 /* ---- adding a slice ------------------------------------------------------------------------------------ */
 
-/* Rows first .. first + rows - 1 of the weight as it is stored. */
-static void add_product(const WeightGradient *g, const Slice *s, const Tape *worker, real *to) {
-    if (g->transposed)
-        product_for_gradient(worker, s->rows, g->inputs, g->rows, g->dy + s->first, g->stride, g->x, to);
-    else
-        product_for_gradient(worker, s->rows, g->outputs, g->rows, g->x + s->first, g->inputs, g->dy, to);
+/* `to`: where the slice begins in a block of the weight's columns. */
+static void add_product(const WeightGradient *g, const Slice *s, const Tape *worker, real *to, int columns) {
+    bool t = g->transposed;
+    const real *a = t ? g->dy : g->x, *b = t ? g->x : g->dy;
+    int lda = t ? g->stride : g->inputs, ldb = t ? g->inputs : g->stride;
+    product_for_gradient(worker, s->rows, s->columns, g->rows, a + s->first, lda, b + s->column, ldb, to,
+                         columns);
 }
 
-static void add_lookups(const WeightGradient *g, const Slice *s, real *to) {
-    size_t n = (size_t)g->outputs;
+static void add_lookups(const WeightGradient *g, const Slice *s, real *to, int columns) {
     for (int r = 0; r < g->rows; r++) {
         int row = g->ids[r] - s->first;
         if (row >= 0 && row < s->rows)
-            kern->add(n, g->dy + (size_t)r * (size_t)g->stride, to + (size_t)row * n);
+            kern->add((size_t)s->columns, g->dy + (size_t)r * (size_t)g->stride + s->column,
+                      to + (size_t)row * (size_t)columns);
     }
+}
+
+static void add_sum(const Slice *s, const real *from, real *to, int columns) {
+    for (int r = 0; r < s->rows; r++, from += columns, to += columns) kern->add((size_t)s->columns, from, to);
 }
 
 void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grads) {
     const Slice *s = &g->slices[slice];
     const Param *param = g->params->items[s->param];
     const Share *share = &g->shares[s->param];
-    size_t offset = (size_t)s->first * (size_t)param->columns;
+    int columns = param->columns;
+    size_t offset = (size_t)s->first * (size_t)columns + (size_t)s->column;
     real *to = grads + param->offset + offset;
     for (size_t i = 0; i < share->count; i++) {
         const WeightGradient *item = &share->items[i];
         if (item->kind == GRADIENT_SUM)
-            kern->add((size_t)s->rows * (size_t)param->columns, item->sum + offset, to);
+            add_sum(s, item->sum + offset, to, columns);
         else if (item->kind == GRADIENT_LOOKUP)
-            add_lookups(item, s, to);
-        else if (item->bias == param)
+            add_lookups(item, s, to, columns);
+        else if (item->bias == param) /* one slice */
             kern->column_sums(item->rows, item->outputs, item->dy, to);
         else
-            add_product(item, s, worker, to);
+            add_product(item, s, worker, to, columns);
     }
 }

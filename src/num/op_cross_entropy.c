@@ -45,8 +45,8 @@ static void pass_back(Tape *tape, const Loss *loss, const Tensor *x, int first, 
     product_with_weight(tape, loss->weight, false, rows, logits, stride, tensor_grad_row(x, first), E, true);
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
     if (tape->grads)
-        product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first),
-                             tape->grads + loss->weight->offset);
+        product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first), E,
+                             tape->grads + loss->weight->offset, E);
     else
         product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
                                                       .weight = loss->weight,

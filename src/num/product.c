@@ -1,6 +1,7 @@
 /* product.c - which kernel computes the products of a model, and when. */
 #include "num/product.h"
 
+#include <assert.h>
 #include <string.h>
 #include "base/mem.h"
 #include "num/gemm.h"
@@ -20,8 +21,8 @@ void product_with_weight(const Tape *tape, const Param *weight, bool transposed,
         kern->weights[tape->params->format].multiply(M, N, K, x, ldx, packed, y, ldy, accumulate,
                                                      tape->scratch);
     else
-        gemm(false, transposed, M, N, K, x, ldx, param_data(tape->params, weight), accumulate ? 1 : 0, y,
-             ldy);
+        gemm(false, transposed, M, N, K, x, ldx, param_data(tape->params, weight), transposed ? K : N,
+             accumulate ? 1 : 0, y, ldy);
 }
 
 static void copy_lines(int rows, int columns, const real *from, int ldfrom, real *to, int ldto) {
@@ -62,12 +63,14 @@ void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const Pr
 }
 
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
-                          real *dw) {
+                          int ldb, real *dw, int lddw) {
     count_flops(tape, M, N, rows);
-    if (kern->outer)
+    if (kern->outer) {
+        assert(ldb == N && lddw == N);
         kern->outer(M, N, rows, a, lda, b, dw, tape->scratch);
-    else
-        gemm(true, false, M, N, rows, a, lda, b, 1, dw, N);
+        return;
+    }
+    gemm(true, false, M, N, rows, a, lda, b, ldb, 1, dw, lddw);
 }
 
 /* ---- weight gradients, all steps at once ---- */
@@ -105,10 +108,11 @@ static WeightGradient join(Tape *tape, const WeightGradient *const *runs, int co
 
 static void add_weight_gradient(Tape *tape, const WeightGradient *g) {
     real *dw = tape->grads + g->weight->offset;
+    int in = g->inputs, out = g->outputs;
     if (g->transposed)
-        product_for_gradient(tape, g->outputs, g->inputs, g->rows, g->dy, g->outputs, g->x, dw);
+        product_for_gradient(tape, out, in, g->rows, g->dy, out, g->x, in, dw, in);
     else
-        product_for_gradient(tape, g->inputs, g->outputs, g->rows, g->x, g->inputs, g->dy, dw);
+        product_for_gradient(tape, in, out, g->rows, g->x, in, g->dy, out, dw, out);
     if (g->bias) kern->column_sums(g->rows, g->outputs, g->dy, tape->grads + g->bias->offset);
 }
 

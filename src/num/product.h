@@ -24,9 +24,9 @@ typedef struct {
 } ProductRows;
 void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
                       bool accumulate);
-/* dw [M, N] += a [rows, M]^T b [rows, N] */
+/* dw [M, N] += a [rows, M]^T b [rows, N]; where there is kern->outer, b and dw have no gaps. */
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
-                          real *dw);
+                          int ldb, real *dw, int lddw);
 
 typedef enum {
     GRADIENT_PRODUCT, /* x^T dy, for a weight, and the column sums of dy, for its bias */

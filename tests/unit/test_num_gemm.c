@@ -224,7 +224,7 @@ static void check_library(bool ta, bool tb, int M, int N, int K, real beta) {
             for (int k = 0; k < K; k++) a.at[m * K + k] = A.at[k * M + m];
     multiply(M, N, K, a.at, K, B.at, tb, want);
     for (size_t i = 0; i < C.n; i++) want[i] += (double)beta * (double)C.at[i];
-    gemm(ta, tb, M, N, K, A.at, ta ? M : K, B.at, beta, C.at, N);
+    gemm(ta, tb, M, N, K, A.at, ta ? M : K, B.at, tb ? K : N, beta, C.at, N);
     line_check("gemm", &C, want, 1e-5);
     mem_free(want);
     line_free(&A), line_free(&B), line_free(&C), line_free(&a);
@@ -238,7 +238,7 @@ static void test_library(void **state) {
         check_library(t & 1, t & 2, 65, 33, 129, (real)-0.5);
         check_library(t & 1, t & 2, 1, 40, 17, 0);
     }
-    gemm(false, false, 0, 3, 2, NULL, 2, NULL, 0, NULL, 3); /* nothing to do */
+    gemm(false, false, 0, 3, 2, NULL, 2, NULL, 3, 0, NULL, 3); /* nothing to do */
 }
 
 static void test_self_test(void **state) {
