@@ -130,8 +130,8 @@ static Status read_escape(Parser *parser) {
     }
     char kind = parser->next[1];
     if (kind == 'u') return read_code_point(parser);
-    const char *letter = strchr(LETTERS, kind);
-    if (!letter || !*letter) return fail_here(parser, "unknown escape in a string");
+    const char *letter = strchr(LETTERS, kind); /* of text without NUL bytes (check_bytes) */
+    if (!letter) return fail_here(parser, "unknown escape in a string");
     strbuf_add_char(&parser->string, MEANT[letter - LETTERS]);
     parser->next += 2;
     return STATUS_OK;

@@ -116,7 +116,30 @@ Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, cons
     return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
 }
 
+static Status parse_segmenter(Segmenter **segmenter, StrView text) {
+    Json *root;
+    TRY(json_parse(&root, text, false));
+    Status status = segmenter_read_json(segmenter, root);
+    json_free(root);
+    return status;
+}
+
+/* What is read has limits of its own: so many values of JSON, tokens of such a length. */
+static Status check_segmenter(const Segmenter *segmenter, const char *path) {
+    StrBuf text = {0};
+    Segmenter *copy;
+    segmenter_write_json(segmenter, &text);
+    Status status = parse_segmenter(&copy, strbuf_view(&text));
+    strbuf_free(&text);
+    if (status != STATUS_OK)
+        return status_context(status, "cannot write '%.700s': its vocabulary could not be read back", path);
+    segmenter_free(copy);
+    return STATUS_OK;
+}
+
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
+    TRY(check_segmenter(seq2seq_source(model), path));
+    TRY(check_segmenter(seq2seq_target(model), path));
     return save(model, seq2seq_params(model)->data, FORMAT_FLOAT32, provenance, path, safetensors_check);
 }
 
@@ -152,13 +175,8 @@ static Status check_format(const SafeFile *file, WeightFormat *stored) {
 
 static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {
     const char *text;
-    Json *root;
     TRY(require(file, key, &text));
-    Status status = json_parse(&root, sv(text), false);
-    if (status == STATUS_OK) {
-        status = segmenter_read_json(segmenter, root);
-        json_free(root);
-    }
+    Status status = parse_segmenter(segmenter, sv(text));
     return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
 }
 

@@ -16,7 +16,7 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
 /* A file of rounded weights, bf16 or int8, of a model that modelfile_load_exact loaded. */
 Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, const char *provenance,
                               const char *path);
-/* Would modelfile_save accept this model? Nothing is written. */
+/* Would modelfile_save accept this model, and modelfile_load what it wrote? Nothing is written. */
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 
 /* Load for translation: weights are packed, and only what is looked up or not multiplied stays a float

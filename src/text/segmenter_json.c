@@ -9,8 +9,6 @@
 #include <string.h>
 #include "text/segmenter_parts.h"
 
-enum { MOST_MERGES = 1 << 22 };
-
 /* The name at `index` of "a|b|c". */
 static StrView choice_name(const char *choices, int index) {
     StrView rest = sv(choices), name = {0};
@@ -96,9 +94,6 @@ static Status read_merges(Segmenter *segmenter, const Json *object) {
     const Json *merges;
     TRY(get_choice(object, "marker", BPE_MARKER_CHOICES, &marker));
     TRY(get(object, "merges", JSON_ARRAY, &merges));
-    if (json_count(merges) > MOST_MERGES)
-        return status_fail(STATUS_DATA, "segmenter: %zu merges are more than %d", json_count(merges),
-                           MOST_MERGES);
     segmenter->bpe = bpe_new((BpeMarker)marker);
     long number = 1;
     for (const Json *item = json_first(merges); item; item = json_after(item), number++) {

@@ -5,8 +5,6 @@
 #include "base/hashmap.h"
 #include "base/mem.h"
 
-enum { MOST_TOKENS = 1 << 22 };
-
 struct Vocab {
     HashMap *ids;
 };
@@ -70,9 +68,6 @@ static Status check_token(const Json *item, int id, StrView *token) {
 
 Status vocab_read_json(Vocab **vocab, const Json *array) {
     *vocab = NULL;
-    if (json_count(array) > MOST_TOKENS)
-        return status_fail(STATUS_DATA, "vocabulary has %zu tokens, more than %d", json_count(array),
-                           MOST_TOKENS);
     Vocab *result = vocab_new();
     for (const Json *item = json_first(array); item; item = json_after(item)) {
         int id = vocab_size(result);

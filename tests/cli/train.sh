@@ -367,6 +367,13 @@ awk 'BEGIN { w = "abcdefghij"; for (i = 0; i < 4; i++) w = w w; w = w "abcdefghi
 refuse 3 'header would exceed 16 MiB' huge --set data.train="$own/huge.tsv" --set text.tokenizer=word \
     --set train.max_updates=1
 grep -q '^epoch' "$own/err" && complain "a vocabulary too large is found after training"
+# So is one that fits in there but has more tokens than are ever read.
+awk 'BEGIN { for (i = 0; i < 1050000; i++) printf "%x%s", i, i % 50 == 49 ? "\tx\n" : " " }' </dev/null \
+    >"$own/huge.tsv"
+refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/huge.tsv" \
+    --set text.tokenizer=word --set model.embedding=2 --set train.max_updates=1
+grep -q '^hint: .*text.max_vocab' "$own/err" || complain "no cure: $(cat "$own/err")"
+rm "$own/huge.tsv"
 
 # Scores of other validation data do not compare; a new run does not inherit the log of an old one.
 head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"

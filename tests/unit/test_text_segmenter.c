@@ -630,8 +630,27 @@ static void test_sharing(void **state) {
     segmenter_free(NULL);
 }
 
+/* More different words than are kept: each is split as it was before. */
+static void words_are_forgotten_in_time(void **state) {
+    (void)state;
+    Segmenter *segmenter = fixture_learn(&PREFIX, SMALL);
+    IdList first = {0}, again = {0};
+    for (int turn = 0; turn < 2; turn++)
+        for (int word = 0; word < 110000; word++) {
+            char text[16];
+            snprintf(text, sizeof text, "hat%xis", (unsigned)word);
+            segmenter_encode(segmenter, sv(text), turn ? &again : &first);
+        }
+    assert_true(first.count > 110000 && first.count == again.count);
+    assert_memory_equal(first.ids, again.ids, (size_t)first.count * sizeof *first.ids);
+    id_list_free(&first);
+    id_list_free(&again);
+    segmenter_free(segmenter);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_forgotten_in_time),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_max_vocab),
         cmocka_unit_test(test_special_spellings),

@@ -131,6 +131,7 @@ typedef struct {
     const char *without; /* a tensor, or a key of the metadata */
     const char *config, *simd, *blas;
     int words;                /* of the counters; 0: all */
+    bool square;              /* they are a matrix */
     const uint64_t *counters; /* others */
     const float *weights;     /* others */
 } Change;
@@ -142,6 +143,7 @@ static void change_tensor(SafeTensor *tensor, const Change *change) {
     }
     if (strcmp(tensor->name, "counters")) return;
     if (change->counters) tensor->data = change->counters;
+    if (change->square) tensor->rank = 2, tensor->shape[1] = 1;
     if (!change->words) return;
     tensor->shape[0] = change->words;
     tensor->bytes = (size_t)change->words * sizeof(uint64_t);
@@ -225,6 +227,7 @@ static void test_refused(void **state) {
     assert_refused((Change){.config = "{"}, "its configuration");
     assert_refused((Change){.config = "{\"train\": {\"epochs\": -1}}"}, "its configuration");
     assert_refused((Change){.words = 3}, "counters");
+    assert_refused((Change){.square = true}, "counters");
     assert_refused((Change){.words = 19, .counters = (uint64_t[19]){0}}, "counters"); /* of a later version */
     assert_refused((Change){.simd = "abacus"}, NULL);                                 /* a warning */
     assert_refused((Change){.blas = "fingers"}, NULL);

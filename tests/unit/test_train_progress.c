@@ -172,9 +172,12 @@ static void test_damaged(void **state) {
     assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_OK);
     assert_true(progress.count == 1 && !progress.records[0].best);
     progress_free(&progress);
-    fixture_write("train.jsonl", "\xFF\xFE{\0}\0", 6); /* an editor saved it as UTF-16 */
-    assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_DATA);
-    assert_non_null(strstr(status_message(), "UTF-16"));
+    static const char *const UTF16[] = {"\xFF\xFE{\0}", "\xFE\xFF\0{\0"}; /* an editor saved it like that */
+    for (int i = 0; i < 2; i++) {
+        fixture_write("train.jsonl", UTF16[i], 6);
+        assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_DATA);
+        assert_non_null(strstr(status_message(), "UTF-16"));
+    }
 }
 
 int main(void) {
