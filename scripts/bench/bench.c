@@ -51,6 +51,9 @@ static const Option SCALING[] = {
              "configuration with each and the hash of the model"},
     {.flag = "simulate", .type = OPT_STRING, FIELD(simulate), .arg = "N...",
      .help = "also run each task of an update alone, and say what so many threads would make of them"},
+    {.flag = "network", .type = OPT_STRING, FIELD(network), .arg = "GBIT...",
+     .help = "compute what several machines would bring that are linked at so many Gbit/s, \"1 10 100\", "
+             "from the speed of one thread; --svg draws it"},
     {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "120", .min = 1, .max = 1e5, .arg = "X",
      .help = "time to spend, if a few updates of the large models do not take more"},
     {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",

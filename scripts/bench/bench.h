@@ -17,6 +17,7 @@ typedef struct {
     double seconds; /* for all measurements of the call, about */
     int threads;
     char *thread_list, *simulate; /* of `scaling`: numbers of threads, or NULL */
+    char *network;                /* Gbit/s between machines, or NULL */
     int rounds;                   /* how often everything is measured */
     int width, length;            /* encoders: d while n varies, n while d varies */
     bool quick;
@@ -54,7 +55,8 @@ Status bench_latency(Bench *bench);
 Status bench_start(Bench *bench);
 Status bench_memory(Bench *bench);
 Status bench_scaling(Bench *bench);
-Status bench_cores(Bench *bench); /* of `scaling`, where several numbers of threads are given */
+Status bench_cores(Bench *bench);    /* of `scaling`, where several numbers of threads are given */
+Status bench_machines(Bench *bench); /* the same, where networks are */
 Status bench_encoders(Bench *bench);
 Status bench_plot(Bench *bench);
 

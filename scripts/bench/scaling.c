@@ -256,6 +256,7 @@ static Status draw(Bench *bench, Sweep *sweeps) {
 
 Status bench_scaling(Bench *bench) {
     const char *list = bench->options.thread_list;
+    if (bench->options.network) return bench_machines(bench);
     if (bench->options.simulate || (list && strpbrk(list, " ,"))) return bench_cores(bench);
     static Sweep sweeps[SWEEPS];
     char names[TEAMS][32];

@@ -1,4 +1,5 @@
-/* check_comm.c - a table of the ranks, and the time that exchanging and adding gradients takes. */
+/* check_comm.c - a table of the ranks, and the time that exchanging and adding gradients takes, and that of a
+ * small message. */
 #include "cli/check_comm.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "cli/command_io.h"
 #include "num/kern.h"
 
-enum { NUMBERS = 4 << 20, ROUNDS = 10 }; /* a model of middle size */
+enum { NUMBERS = 4 << 20, ROUNDS = 10 /* a model of middle size */, SMALL_ROUNDS = 200 };
 
 /* What an update does with the gradients: each rank gets its slice of everybody's, adds them, and hands the
  * sum to all. Seconds of the fastest of some rounds. */
@@ -46,6 +47,14 @@ static double time_sum(void) {
     return best;
 }
 
+/* Seconds in which a number goes from each to all. */
+static double time_small(void) {
+    comm_largest(0);
+    double started = clock_seconds();
+    for (int round = 0; round < SMALL_ROUNDS; round++) comm_largest(round);
+    return (clock_seconds() - started) / SMALL_ROUNDS;
+}
+
 static void write_places(const CommPlace *places, StrBuf *out) {
     strbuf_format(out, "MPI      %s\n\n rank  threads  cores  of  host\n", comm_library());
     for (int r = 0; r < comm_size(); r++)
@@ -56,13 +65,15 @@ static void write_places(const CommPlace *places, StrBuf *out) {
 Status check_comm(int threads) {
     CommPlace *places = comm_places(threads);
     StrBuf out = {0};
-    double seconds = time_sum(), bytes = (double)NUMBERS * sizeof(real);
+    double seconds = time_sum(), small = time_small(), bytes = (double)NUMBERS * sizeof(real);
     int size = comm_size();
     write_places(places, &out);
     mem_free(places);
     strbuf_format(&out, "\nsum of %d numbers over %d rank%s: %.2f ms", NUMBERS, size, size == 1 ? "" : "s",
                   1e3 * seconds);
-    if (size > 1) strbuf_format(&out, ", %.2f GB/s sent by each", 2e-9 * bytes * (size - 1) / size / seconds);
+    if (size > 1)
+        strbuf_format(&out, ", %.2f GB/s sent by each; a small message to all: %.3f ms",
+                      2e-9 * bytes * (size - 1) / size / seconds, 1e3 * small);
     strbuf_add(&out, SV("\n"));
     Status status = comm_is_root() ? command_print(strbuf_view(&out)) : STATUS_OK;
     strbuf_free(&out);

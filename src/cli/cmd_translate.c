@@ -251,7 +251,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, &translating->search.decode);
     TRY(translate_options_apply(options, &session->models, &session->style, translating));
-    if (options->glossary)
+    if (options->glossary && comm_is_root())
         TRY(glossary_read(&session->glossary, options->glossary,
                           &seq2seq_config(session->models.items[0])->text));
     translating->glossary = session->glossary;

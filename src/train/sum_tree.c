@@ -46,11 +46,10 @@ int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]) {
     assert(first >= 0 && end <= leaves);
     while (first < end) {
         SumNode node = {0, first};
-        for (SumNode up = parent(node); first_leaf(up) == first && (end_leaf(up) <= end || end == leaves);
-             up = parent(up)) {
+        for (SumNode up = parent(node);
+             end_leaf(node) < end && first_leaf(up) == first && (end_leaf(up) <= end || end == leaves);
+             up = parent(up))
             node = up;
-            if (end_leaf(up) >= end) break;
-        }
         node = highest(leaves, node);
         assert(count < SUM_NODES_MOST);
         nodes[count++] = node;

@@ -56,3 +56,12 @@ sed -n '/^Simulated/,$p' "$TMP/out" |
     END { exit !(n == 4 && !bad) }' || fail "simulation: $(cat "$TMP/out")"
 expect 2 "$bench" scaling --simulate none
 says "no numbers of threads"
+
+# What more machines would bring: never more than there are, and the more the faster the network is.
+expect 0 "$bench" scaling --quick --config "$TMP/recurrent.json" --network "1 10 100" \
+    --svg "$TMP/machines.svg"
+[ "$(grep -c '[0-9] M parameters, ' "$TMP/out")" -eq 6 ] || fail "machines: $(cat "$TMP/out")"
+awk '/ parameters, / { bad += !($(NF - 2) >= 1 && $(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF) }
+    END { exit !!bad }' "$TMP/out" || fail "machines: $(cat "$TMP/out")"
+[ "$(grep -c 'no exchange' "$TMP/machines.svg")" -ge 1 ] || fail "no picture of machines"
+for wrong in none '1 -2' ''; do expect 2 "$bench" scaling --network "$wrong"; done

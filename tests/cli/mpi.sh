@@ -23,6 +23,7 @@ grep -q '^sum of' "$TMP/out" || fail "--check-comm prints $(cat "$TMP/out")"
 transformer="model.embedding=96 model.hidden=96 model.encoder.style=self_attention
     model.decoder.style=transformer model.attention=scaled_dot"
 short="train.shards=0 train.batch_size=130 train.valid_every=3" # three or four shards of short tapes
+small="train.shards=0 train.accumulate=1" # one shard, so that all ranks but one have none
 others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.ema_teacher=0.3 train.stop_on=chrf"
 train="train --config $TMP/rnn.json --quiet"
 set_each() { printf -- '--set %s ' "$@"; }
@@ -32,6 +33,7 @@ set_each() { printf -- '--set %s ' "$@"; }
     "$attn" $train --run "$TMP/transformer" --threads 2 $(set_each $transformer)
     "$attn" $train --run "$TMP/others" --threads 2 $(set_each $others)
     "$attn" $train --run "$TMP/short" --threads 2 $(set_each $short)
+    "$attn" $train --run "$TMP/small" --threads 2 $(set_each $small)
     for library in $mpis; do
         expect 0 ranks "$library" 3 train --check-comm --threads 2
         [ "$(grep -c '^ *[0-2]  *2 ' "$TMP/out")" -eq 3 ] || fail "--check-comm: $(cat "$TMP/out")"
@@ -48,6 +50,8 @@ set_each() { printf -- '--set %s ' "$@"; }
             ranks "$library" $count $train --run "$TMP/$library.s$count" --threads 1 $(set_each $short)
             same_run "$library, short tapes, $count ranks" short "$library.s$count"
         done
+        ranks "$library" 2 $train --run "$TMP/$library.small" --threads 1 $(set_each $small)
+        same_run "$library, one shard" small "$library.small"
         ranks "$library" 2 $train --run "$TMP/$library.t" --threads 1 $(set_each $transformer)
         same_run "$library, a Transformer" transformer "$library.t"
         ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \

@@ -73,7 +73,8 @@ for library in $mpis; do
         echo "$library: rank $rank killed, all ended after $took seconds, went on from update ${at:-0}"
     done
 
-    # A signal to one rank, and to the launcher. Open MPI's own exit code after SIGTERM is 1.
+    # A signal to one rank, and to the launcher. Open MPI's own exit code after SIGTERM is 1, MPICH's is now
+    # and then 0.
     run=$library.one
     start "$library" "$run"
     kill -TERM "$(rank_process "$run" 1)"
@@ -83,7 +84,7 @@ for library in $mpis; do
     run=$library.all
     start "$library" "$run"
     kill -TERM "$(launcher_process "$library" "$run")"
-    ends "$run" "143 1"
+    ends "$run" "143 1 0"
     goes_on "$library" "$run"
     run=$library.user
     start "$library" "$run"

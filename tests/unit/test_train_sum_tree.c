@@ -130,8 +130,28 @@ static void test_parts_of_the_sum(void **state) {
     mem_free(expected);
 }
 
+/* Who is not there knows which nodes a rank's leaves become. */
+static void test_nodes_of_shares(void **state) {
+    (void)state;
+    for (int leaves = 1; leaves <= 64; leaves++)
+        for (int ranks = 1; ranks <= 9; ranks++)
+            for (int r = 0; r < ranks; r++) {
+                int first = leaves * r / ranks, end = leaves * (r + 1) / ranks;
+                SumNode wanted[SUM_NODES_MOST], nodes[64];
+                real *blocks[64] = {NULL};
+                for (int i = first; i < end; i++) nodes[i - first] = (SumNode){0, i};
+                int count = sum_siblings(leaves, end - first, nodes, blocks, 0, 0);
+                assert_int_equal(sum_nodes(leaves, first, end, wanted), count);
+                for (int i = 0; i < count; i++) {
+                    assert_int_equal(wanted[i].level, nodes[i].level);
+                    assert_int_equal(wanted[i].index, nodes[i].index);
+                }
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nodes_of_shares),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_parts_of_the_sum),
