@@ -52,8 +52,11 @@ set_each() { printf -- '--set %s ' "$@"; }
         done
         ranks "$library" 2 $train --run "$TMP/$library.small" --threads 1 $(set_each $small)
         same_run "$library, one shard" small "$library.small"
-        ranks "$library" 2 $train --run "$TMP/$library.t" --threads 1 $(set_each $transformer)
-        same_run "$library, a Transformer" transformer "$library.t"
+        for shape in 1x1 2x1 3x1 4x1 2x2; do
+            ranks "$library" ${shape%x*} $train --run "$TMP/$library.t$shape" --threads ${shape#*x} \
+                $(set_each $transformer)
+            same_run "$library, a Transformer, $shape" transformer "$library.t$shape"
+        done
         ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \
             $(set_each $others)
         same_run "$library, dropout of merges, two directions, teacher, data sent" others "$library.o"
