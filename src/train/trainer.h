@@ -17,10 +17,10 @@ typedef struct {
     const char *dir;     /* run directory */
     const Seq2Seq *init; /* a model of this configuration to start from, or NULL */
     bool resume, overwrite;
-    bool profile;        /* log at the end where the time went */
-    int threads;         /* 0 = one per core */
-    void (*ready)(void); /* called when there is something to save: signals may ask from now on */
-    volatile sig_atomic_t *stop; /* the signal that asks to stop, of this process or of another rank; 0: none */
+    bool profile;                /* log at the end where the time went */
+    int threads;                 /* 0 = one per core */
+    void (*ready)(void);         /* called when there is something to save: signals may ask from now on */
+    volatile sig_atomic_t *stop; /* the signal that asks to stop, here or at another rank; 0: none */
 } TrainerOptions;
 
 Status trainer_run(const TrainerOptions *options);
