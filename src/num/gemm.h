@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "num/tensor.h"
 
-/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]). Lines lie
- * lda, ldb and ldc numbers apart. */
+/* C [M, N] = A B + beta C, where A is [M, K] (or [K, M] if transpose_a) and B is [K, N] (or [N, K]). Lines
+ * lie lda, ldb and ldc numbers apart. */
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, int lda, const real *B,
           int ldb, real beta, real *C, int ldc);
 

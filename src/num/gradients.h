@@ -2,8 +2,8 @@
  *
  * A tape without a gradient block keeps what each parameter is to get (product.h). Here all of that is taken
  * apart by slices of the parameters, blocks of a weight as it is stored: a slice is added up from the first
- * tape to the last, the same way whoever does it, and stays in the cache meanwhile. So many short tapes, which keep
- * many threads busy, cost no gradient block each.
+ * tape to the last, the same way whoever does it, and stays in the cache meanwhile. So many short tapes,
+ * which keep many threads busy, cost no gradient block each.
  *
  * Owner   tapes belong to the caller and must not be reset until all slices were added
  */
