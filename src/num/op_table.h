@@ -63,7 +63,8 @@ extern const Op OPS[OP_COUNT];
     void op_##name##_backward(Tape *tape, const Node *node);
 OP_TABLE(OP_FUNCTIONS)
 
-/* Of op_affine, for tapes.h: the same op of several tapes of a thread as one product. */
+/* Of op_affine, for tapes.h: the same op of several tapes of a thread, forward or backward, as one
+ * product. */
 int op_affine_rows(const Node *node);
 const Param *op_affine_weight(const Node *node);
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);

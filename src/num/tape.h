@@ -13,6 +13,9 @@
  * product. A tape without a gradient block keeps all that parameters are to get, for whoever adds it later
  * (gradients.h).
  *
+ * A tape that waits puts ops off: several such tapes run side by side (tapes.h). What is computed may be read
+ * only then.
+ *
  * Owner   tensors live in the tape's arena until tape_reset; the gradient block belongs to the caller
  * Threads a tape belongs to one thread
  */

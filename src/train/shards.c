@@ -15,8 +15,8 @@ enum {
     SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
     SHORT_ROWS = 120,     /* of a short tape, about, */
     SHORT_SENTENCES = 4,  /* and at least so many: steps of fewer sentences are slow */
-    TAPES_LEAST = 8,      /* of a batch, if it has enough sentences */
-    TAPES_MOST = 128,     /* of a batch, unless their rows become too many */
+    PARTS_LEAST = 8,      /* of a batch, if it has enough sentences */
+    PARTS_MOST = 128,     /* of a batch, unless their rows become too many */
 };
 
 /* One short tape: a part of a shard. */
@@ -262,8 +262,8 @@ static int quotient_up(int a, int b) { return (a + b - 1) / b; }
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
     int shards = least(quotient_up(n, PIECE_ROWS), SHARDS_MOST);
-    int wanted = least(most(SHORT_ROWS, n / TAPES_MOST), PIECE_ROWS);
-    int tapes = most(quotient_up(n, shards * wanted), quotient_up(TAPES_LEAST, shards));
+    int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), PIECE_ROWS);
+    int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
     int room = sentences / (shards * SHORT_SENTENCES), two = shards == 1 && sentences > 1 ? 2 : 1;
     tapes = least(tapes, most(room, two)); /* two: nobody has less than two threads */
     return (ShardPlan){shards, shards * tapes};
@@ -374,6 +374,15 @@ static int first_run_of(const Shards *s, int leaf) {
     return (int)run;
 }
 
+/* Are the runs before end_run, of so many rows with it, enough for all threads? Where a shard ends, fewer
+ * rows are: its gradients are added at one go. */
+static bool is_round(const Shards *s, long rows) {
+    size_t runs = s->end_run - s->first_run, threads = (size_t)s->threads;
+    if (runs < 2 * threads) return false;
+    if (s->runs[s->end_run].leaf != s->runs[s->end_run - 1].leaf) return rows > ROWS_TOGETHER / 2;
+    return rows > ROWS_TOGETHER && runs % threads == 0;
+}
+
 /* Short tapes, so that there is work for many threads, in shards of about PIECE_ROWS, so that there are few
  * gradient blocks; how many tapes go together decides about time and memory alone. */
 static BatchLoss run_short_tapes(Shards *s) {
@@ -383,18 +392,13 @@ static BatchLoss run_short_tapes(Shards *s) {
     s->run_count = 0;
     for (int b = 0; b < s->batch_count; b++) leaves += plan_batch(s, b, leaves);
     sum_tree_begin(s->sum, leaves);
-    size_t threads = (size_t)s->threads;
     int first, count = comm_share(leaves, comm_rank(), &first);
     size_t end = (size_t)first_run_of(s, first + count);
     for (s->first_run = (size_t)first_run_of(s, first); s->first_run < end; s->first_run = s->end_run) {
         long rows = 0;
         for (s->end_run = s->first_run; s->end_run < end; s->end_run++) {
             rows += s->runs[s->end_run].rows;
-            size_t runs = s->end_run - s->first_run;
-            bool new_shard = runs && s->runs[s->end_run].leaf != s->runs[s->end_run - 1].leaf;
-            if (runs >= 2 * threads &&
-                (new_shard ? rows > ROWS_TOGETHER / 2 : rows > ROWS_TOGETHER && runs % threads == 0))
-                break;
+            if (is_round(s, rows)) break;
         }
         open = run_together(s, open);
     }
