@@ -38,7 +38,7 @@ static Status cut_columns(const LineReader *reader, Pair *pair) {
         return fail_line(reader, "no TAB in it",
                          "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
     sv_next(&rest, '\t', &pair->source);
-    if (!sv_next(&rest, '\t', &pair->target)) pair->target = (StrView){pair->raw.data + pair->raw.length, 0};
+    sv_next(&rest, '\t', &pair->target);
     return STATUS_OK;
 }
 
