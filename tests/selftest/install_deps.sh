@@ -3,7 +3,7 @@
 set -eu
 bin=$TMP/bin
 mkdir "$bin"
-for tool in sh cat tail rm dirname env uname make tr; do ln -s "$(command -v $tool)" "$bin/$tool"; done
+for tool in sh cat tail rm dirname env uname make tr sed; do ln -s "$(command -v $tool)" "$bin/$tool"; done
 
 fake() { # NAME, BODY
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
@@ -65,6 +65,10 @@ grep -q "cannot reach the mirror" "$TMP/out" || { echo "the manager's words are 
     echo "wrong order: $(cat "$TMP/notes")"
     exit 1
 }
+fake apt-get 'case $* in *httpd*) echo "E: no installation candidate"; exit 100 ;; esac; echo "$*" >>"$NOTES"'
+rm "$TMP/notes"
+expect "a system without libmicrohttpd" 1 "still missing after installation"
+grep -q "install.* zlib1g-dev libcmocka-dev" "$TMP/notes" || { echo "the rest is not installed"; exit 1; }
 expect "unknown option" 2 "^usage:" --bogus
 
 # Where everything is there: silence. What only serving needs may be missing.
