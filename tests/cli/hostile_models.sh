@@ -65,7 +65,7 @@ says "its checksums are missing"
 "$reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'
 expect 0 "$attn" translate --quiet --model "$TMP/escape" "$TMP/line"
 grep -q "$(printf '\033')" "$TMP/out" || fail "the token is not in the output, so nothing is shown"
-if command -v script >/dev/null; then # gives a command a terminal
+if has_terminals; then
     for command in "translate --quiet --model $TMP/escape $TMP/line" "inspect --vocab $TMP/escape"; do
         script -qec "'$attn' $command" /dev/null </dev/null >"$TMP/out" || fail "$command on a terminal"
         grep -q ']0;' "$TMP/out" || fail "$command: no such token on the terminal"

@@ -41,11 +41,11 @@ expect 0 translate "$TMP/source" # over in less than a minute
 ! grep -q 'ETA' "$TMP/err" || fail "too talkative: $(cat "$TMP/err")"
 
 # On a terminal: one line, rewritten. And pictures in the colours it has.
-command -v script >/dev/null || exit 0
+has_terminals || exit 0
 export model attn TMP
 cat "$TMP/source" "$TMP/source" "$TMP/source" >"$TMP/more"
 script -qec '"$attn" translate -m "$model" -b 50 -o "$TMP/to" "$TMP/more" </dev/null' /dev/null \
-    </dev/null >"$TMP/screen" 2>&1 || exit 0 # no terminal to be had
+    </dev/null >"$TMP/screen" 2>&1 || fail "on a terminal: $(cat "$TMP/screen")"
 grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" ||
     fail "nothing on the terminal: $(cat "$TMP/screen")"
 # Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
