@@ -131,6 +131,7 @@ void product_defer_gradient(Tape *tape, WeightGradient gradient) {
 /* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
 void product_end_gradients(Tape *tape) {
     size_t count = tape->pending_count, kept = count;
+    if (!count) return;
     const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
     for (size_t i = count; i-- > 0;) {
         WeightGradient head = tape->pending[i];

@@ -138,8 +138,9 @@ static void test_nodes_of_shares(void **state) {
             for (int r = 0; r < ranks; r++) {
                 int first = leaves * r / ranks, end = leaves * (r + 1) / ranks;
                 SumNode wanted[SUM_NODES_MOST], nodes[64];
-                real *blocks[64] = {NULL};
-                for (int i = first; i < end; i++) nodes[i - first] = (SumNode){0, i};
+                real none, *blocks[64];
+                for (int i = first; i < end; i++)
+                    nodes[i - first] = (SumNode){0, i}, blocks[i - first] = &none;
                 int count = sum_siblings(leaves, end - first, nodes, blocks, 0, 0);
                 assert_int_equal(sum_nodes(leaves, first, end, wanted), count);
                 for (int i = 0; i < count; i++) {
