@@ -16,7 +16,7 @@ static StrView keep_text(Arena *arena, StrView text) {
 static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
     status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
                 what);
-    return hint ? status_hint(STATUS_DATA, "%s", hint) : STATUS_DATA;
+    return status_hint(STATUS_DATA, "%s", hint);
 }
 
 /* The next line, kept in `arena`. */
@@ -128,7 +128,7 @@ static Status read_sources(PairWindow *window, const char *path) {
     Status status = STATUS_OK;
     window->source_arena = arena_new();
     MEM_GROW(window->sources, window->source_capacity, 1);
-    for (bool more = true; status == STATUS_OK;) {
+    for (bool more = true;;) {
         StrView line;
         status = next_line(window, reader, window->source_arena, &line, &more);
         if (status != STATUS_OK || !more) break;

@@ -57,6 +57,14 @@ for option in train.bpe_dropout_source=0.2 data.held_out=0.02; do
     same_model "$option, cached" plain second
 done
 
+# A large file is cached without being asked, one that nobody names too.
+{ cat "$TMP/train.tsv" && head -c 32000000 /dev/zero | tr '\0' x; } >"$TMP/large.tsv"
+train large --set data.train="$TMP/large.tsv" --set data.cache=
+[ -s "$TMP/large/data.cache" ] || fail "no cache of a large file"
+train large --set data.train="$TMP/large.tsv"
+says "cache    the encoded data are read from '$TMP/large/data.cache'"
+rm "$TMP/large.tsv"
+
 # ---- damage ------------------------------------------------------------------------------------------------
 
 train plain --set data.cache=none
@@ -96,6 +104,20 @@ says "'$TMP/pipe.tsv' is not a regular file"
 expect 1 "$attn" train --run "$TMP/pipe" --set data.train="$TMP/nothing.tsv" \
     --set data.valid="$TMP/valid.tsv" --set data.cache="$cache"
 says "cannot find '$TMP/nothing.tsv'"
+
+printf 'no pair\n' >"$TMP/none.tsv"
+for option in data.train="$TMP/none.tsv" data.max_length=1; do
+    expect 3 "$attn" train --run "$TMP/none" --set data.train="$TMP/train.tsv" \
+        --set data.valid="$TMP/valid.tsv" --set data.cache="$TMP/none.cache" --set $option
+    [ ! -e "$TMP/none.cache" ] || fail "a cache of nothing: $option"
+done
+while touch "$TMP/train.tsv" 2>/dev/null; do :; done &
+toucher=$!
+train changing --set data.cache="$TMP/changing.cache"
+kill $toucher
+wait $toucher || true
+says "no cache is written: the data changed while they were read"
+[ ! -e "$TMP/changing.cache" ] || fail "a cache of data that changed"
 
 # Shares and the time that is left, as often as is asked for.
 for i in 1 2 3 4 5 6 7 8; do cat "$TMP/train.tsv"; done >"$TMP/long.tsv"

@@ -36,13 +36,20 @@ score -o "$TMP/out" "$TMP/source" "$TMP/own.gz" 2>"$TMP/err"
 same "compressed, --output" "$TMP/base" "$TMP/out"
 sed 's/$/\tmore/' "$TMP/pairs" | score >"$TMP/out" 2>"$TMP/err"
 same "standard input, a third column" "$TMP/base" "$TMP/out"
-printf 'go .\t\n\tva !\n\t\ngo .\tva \377!\n' >"$TMP/odd"
+printf 'go .\t\n\tva !\n\t\ngo .\tva \377!\ngo \377.\tva !\n' >"$TMP/odd"
 expect 0 score "$TMP/odd"
 says "3 pairs with an empty side"
-says "in 1 line, the first is line 4"
-[ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "odd pairs change the number of lines"
+says "in 2 lines, the first is line 4"
+[ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "odd pairs change the number of lines"
 sed -n 2p "$TMP/out" | grep -qx -e "$(printf -- '-inf\t-inf')" || fail "a translation of nothing"
 sed -n 3p "$TMP/out" | grep -qx "$(printf '0\t0')" || fail "nothing of nothing"
+: >"$TMP/out"
+{
+    head -n 3 "$TMP/pairs"
+    for i in $(seq 100); do [ -s "$TMP/out" ] || sleep 0.1; done
+    [ -s "$TMP/out" ] && tail -n +4 "$TMP/pairs"
+} | score >"$TMP/out" 2>"$TMP/err"
+same "pairs that come in turn" "$TMP/base" "$TMP/out"
 expect 0 score /dev/null
 [ ! -s "$TMP/out" ] || fail "scores of nothing"
 
@@ -96,6 +103,14 @@ expect 2 "$attn" score "$TMP/source" "$TMP/own"
 says "no model given"
 expect 3 score "$TMP/source"
 says "'$TMP/source', line 1: no TAB in it"
+: >"$TMP/none.txt"
+gzip -c "$TMP/pairs" | head -c 200 >"$TMP/cut.gz"
+for files in "$TMP/cut.gz" "$TMP/cut.gz $TMP/target" "$TMP/source $TMP/cut.gz" "$TMP/none.txt $TMP/cut.gz" \
+    "--n-best=$TMP/nbest $TMP/cut.gz"; do
+    # shellcheck disable=SC2086  # words
+    expect 3 score $files
+    says "'$TMP/cut.gz': the gzip data is cut off"
+done
 expect 3 score "$TMP/source" "$TMP/four"
 says "'$TMP/source' has 64 lines, '$TMP/four' has 4"
 expect 3 score "$TMP/four" "$TMP/source"
@@ -108,8 +123,11 @@ says "in 1 line, the first is line 1"
 { yes aaaaaaa | head -n 300000 | tr '\n' ' ' && printf '\tva !\n'; } >"$TMP/odd"
 expect 3 score "$TMP/odd"
 says "a line of more than 2 MB"
-expect 1 score "$TMP/source" "$TMP/none"
-says "none"
+for files in "$TMP/source $TMP/none" "$TMP/none $TMP/source" "--n-best=$TMP/nbest $TMP/none"; do
+    # shellcheck disable=SC2086  # words
+    expect 1 score $files
+    says "none"
+done
 expect 2 score "$TMP/source" "$TMP/own" "$TMP/own"
 says "more files than a source and a target"
 expect 2 score - -

@@ -14,6 +14,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/tree_hash.h"
 #include "base/unicode.h"
 #include "text/bpe.h"
 #include "text/corpus_cache.h"
@@ -171,10 +172,51 @@ static void test_round_trip(void **state) {
     check_round_trip(&data, &text);
 }
 
+/* More words, and more pairs, than 16 bits count: each pair has a source word of its own. */
+enum { MANY = (1 << 16) + 100 };
+
+static CorpusData read_many(const DataOptions *data, const TextOptions *text) {
+    StrBuf lines = {0};
+    for (int i = 0; i < MANY; i++) strbuf_format(&lines, "w%d\tle chat\n", i);
+    write_file(train_path, lines.data, lines.length);
+    strbuf_free(&lines);
+    CorpusData d = read_data(data, text);
+    assert_int_equal(d.train.count, MANY);
+    assert_true(d.train.source.wide && !d.train.target.wide);
+    return d;
+}
+
+static void test_many(void **state) {
+    (void)state;
+    DataOptions data = data_options();
+    TextOptions text = {.tokenizer = TOKENIZER_WORD, .min_count = 1};
+    CorpusData first = read_many(&data, &text), second = {0};
+    CorpusCacheKey key = key_of(&data, &text);
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    assert_true(corpus_cache_load(cache_path, &key, &second, workers));
+    check_corpus(&first.train, &second.train);
+    data_free(&second);
+    /* What lies in memory far behind the ids is not looked at. */
+    size_t *start = first.train.source.start, *middle = &start[1 << 16], *end = &start[MANY], at = *middle;
+    *middle = *end + (1 << 28);
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    assert_false(is_used(&data, &text));
+    *end += (size_t)1 << 62; /* so many of 4 bytes each are none */
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    assert_false(is_used(&data, &text));
+    *end -= (size_t)1 << 62;
+    *middle = at;
+    ((uint32_t *)first.train.source.ids)[*end - 1] = UINT32_MAX;
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    assert_false(is_used(&data, &text));
+    data_free(&first);
+}
+
 static void test_names_do_not_matter(void **state) {
     (void)state;
     DataOptions data = data_options();
     TextOptions text = text_options();
+    data.columns = NULL; /* the languages in their order */
     save(&data, &text);
     char moved[256];
     strcpy(moved, fixture_path("moved.tsv"));
@@ -266,12 +308,35 @@ static void test_other_codes(void **state) {
     (void)state;
     DataOptions data = data_options();
     TextOptions text = text_options();
-    char codes[256];
+    char codes[256] = "";
+    save(&data, &text);
+    text.bpe_codes = codes; /* none, too */
+    assert_true(is_used(&data, &text));
     strcpy(codes, fixture_write("codes", "#version: 0.2\nt h\n", 18));
     text.bpe_codes = codes;
     save(&data, &text);
     assert_true(is_used(&data, &text));
     write_file(codes, "#version: 0.2\nh e\n", 18);
+    assert_false(is_used(&data, &text));
+    remove(codes);
+    CorpusCacheKey key;
+    assert_int_equal(corpus_cache_key(&key, &data, &text, workers), STATUS_RUNTIME);
+}
+
+/* Which of the files stand for two columns counts, although they are all alike. */
+static void test_two_files(void **state) {
+    (void)state;
+    char pattern[256];
+    char *first[] = {pattern, train_path}, *last[] = {train_path, pattern};
+    DataOptions data = data_options();
+    TextOptions text = text_options();
+    fixture_write("pairs.en", TRAIN, strlen(TRAIN));
+    fixture_write("pairs.fr", TRAIN, strlen(TRAIN));
+    strcpy(pattern, fixture_path("pairs.{}"));
+    data.train = (StrList){.items = first, .count = 2};
+    save(&data, &text);
+    assert_true(is_used(&data, &text));
+    data.train.items = last;
     assert_false(is_used(&data, &text));
 }
 
@@ -355,13 +420,115 @@ static void test_made_up(void **state) {
     corpus_cache_save(cache_path, &key, &d, true, workers);
     assert_false(is_used(&data, &text));
     start[1] = second;
+    start[0] = 1;
+    corpus_cache_save(cache_path, &key, &d, true, workers);
+    assert_false(is_used(&data, &text));
+    start[0] = 0;
     char *last = d.valid.source_text.items[--d.valid.source_text.count];
     corpus_cache_save(cache_path, &key, &d, true, workers);
     assert_false(is_used(&data, &text));
     d.valid.source_text.items[d.valid.source_text.count++] = last;
+    last = d.valid.target_text.items[--d.valid.target_text.count];
+    corpus_cache_save(cache_path, &key, &d, true, workers);
+    assert_false(is_used(&data, &text));
+    d.valid.target_text.items[d.valid.target_text.count++] = last;
     corpus_cache_save(cache_path, &key, &d, true, workers);
     assert_true(is_used(&data, &text));
     data_free(&d);
+}
+
+/* The parts of a file that is put together anew, with digests that fit. */
+enum { SECTIONS = 16, TRAIN_START = 2, TRAIN_TARGET_START = 5, VALID_START = 9 };
+
+typedef struct {
+    struct {
+        char magic[24];
+        uint64_t layout;
+        char key[3][64];
+        struct {
+            uint64_t pairs, about[3];
+            char sha256[64];
+        } corpora[2];
+        uint64_t bytes[SECTIONS];
+        char body[64], header[64];
+    } header;
+    const char *section[SECTIONS];
+} Parts;
+
+static Parts take_apart(const StrBuf *content) {
+    Parts parts;
+    memcpy(&parts.header, content->data, sizeof parts.header);
+    const char *at = content->data + sizeof parts.header;
+    for (int i = 0; i < SECTIONS; at += parts.header.bytes[i++]) parts.section[i] = at;
+    assert_ptr_equal(at, content->data + content->length);
+    return parts;
+}
+
+static void set_section(Parts *parts, int section, const char *text) {
+    parts->section[section] = text;
+    parts->header.bytes[section] = strlen(text);
+}
+
+static void empty_valid(Parts *parts) {
+    parts->header.corpora[1].pairs = 0;
+    for (int i = VALID_START; i < SECTIONS; i++) parts->header.bytes[i] = 0;
+    parts->header.bytes[VALID_START] = parts->header.bytes[VALID_START + 3] = sizeof(size_t);
+}
+
+static void put_together(Parts *parts, const uint64_t *bytes) {
+    StrBuf content = {0};
+    Sha256 hash;
+    char digest[65];
+    sha256_begin(&hash);
+    for (int i = 0; i < SECTIONS; i++) tree_hash_add(&hash, parts->section[i], bytes[i], workers);
+    sha256_end(&hash, digest);
+    memcpy(parts->header.body, digest, 64);
+    sha256_begin(&hash);
+    sha256_add(&hash, &parts->header, sizeof parts->header - 64);
+    sha256_end(&hash, digest);
+    memcpy(parts->header.header, digest, 64);
+    strbuf_add(&content, (StrView){(const char *)&parts->header, sizeof parts->header});
+    for (int i = 0; i < SECTIONS; i++) strbuf_add(&content, (StrView){parts->section[i], bytes[i]});
+    write_file(cache_path, content.data, content.length);
+    strbuf_free(&content);
+}
+
+static void test_put_together(void **state) {
+    (void)state;
+    DataOptions data = data_options();
+    TextOptions text = text_options();
+    StrBuf content = {0};
+    text.joint = false; /* two segmenters */
+    save(&data, &text);
+    assert_int_equal(file_read(cache_path, 0, &content), STATUS_OK);
+#define USED_IF(used, change)                                                                                \
+    do {                                                                                                     \
+        Parts parts = take_apart(&content);                                                                  \
+        uint64_t *bytes = parts.header.bytes;                                                                \
+        change;                                                                                              \
+        put_together(&parts, bytes);                                                                         \
+        if (is_used(&data, &text) != (used)) fail_msg("%s", #change);                                        \
+    } while (0)
+    USED_IF(true, (void)bytes);
+    USED_IF(false, parts.header.layout ^= 1);
+    USED_IF(false, parts.header.corpora[0].pairs += UINT64_C(1) << 61); /* starts of 8 bytes: none more */
+    USED_IF(false, empty_valid(&parts));
+    USED_IF(false, bytes[TRAIN_START] += 8);
+    USED_IF(false, bytes[TRAIN_TARGET_START] += 8);
+    USED_IF(false, bytes[TRAIN_START + 1] += 2); /* an id more */
+    for (int i = 0; i < 2; i++) {
+        USED_IF(false, set_section(&parts, i, "{"));
+        USED_IF(false, set_section(&parts, i, "{}"));
+    }
+    /* Sizes that count the file's bytes if they wrap around. */
+    Parts parts = take_apart(&content);
+    uint64_t bytes[SECTIONS];
+    memcpy(bytes, parts.header.bytes, sizeof bytes);
+    parts.header.bytes[0] += bytes[1] + 8;
+    parts.header.bytes[1] = UINT64_MAX - 7;
+    put_together(&parts, bytes);
+    assert_false(is_used(&data, &text));
+    strbuf_free(&content);
 }
 
 /* A disk that is full leaves the old file, and no other. */
@@ -398,6 +565,9 @@ static void test_odd_places(void **state) {
     assert_int_equal(mkfifo(cache_path, 0600), 0);
     save(&data, &text); /* would wait for a reader */
     assert_false(is_used(&data, &text));
+    snprintf(cache_path, sizeof cache_path, "%.200s/cache", train_path);
+    save(&data, &text);
+    assert_false(is_used(&data, &text));
 }
 
 static void test_files_change(void **state) {
@@ -417,15 +587,18 @@ int main(void) {
     workers = workers_new(2);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_round_trip, set_up),
+        cmocka_unit_test_setup(test_many, set_up),
         cmocka_unit_test_setup(test_names_do_not_matter, set_up),
         cmocka_unit_test_setup(test_threads_do_not_matter, set_up),
         cmocka_unit_test_setup(test_other_options, set_up),
         cmocka_unit_test_setup(test_other_bytes, set_up),
         cmocka_unit_test_setup(test_other_codes, set_up),
+        cmocka_unit_test_setup(test_two_files, set_up),
         cmocka_unit_test_setup(test_given_segmenters, set_up),
         cmocka_unit_test_setup(test_every_byte_counts, set_up),
         cmocka_unit_test_setup(test_cut_off, set_up),
         cmocka_unit_test_setup(test_made_up, set_up),
+        cmocka_unit_test_setup(test_put_together, set_up),
         cmocka_unit_test_setup(test_no_room, set_up),
         cmocka_unit_test_setup(test_odd_places, set_up),
         cmocka_unit_test_setup(test_files_change, set_up),

@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -225,6 +227,33 @@ static void what_cannot_be_read_is_not_written(void **state) {
     safetensors_close(file);
     assert_failed(safetensors_write("/nowhere/m.safetensors", NULL, 0, NULL, 0), STATUS_RUNTIME,
                   "cannot create '/nowhere/m.safetensors'");
+}
+
+/* More than a buffer holds, of metadata and of numbers, on a disk that is full. */
+static void without_room_the_old_file_stays(void **state) {
+    (void)state;
+    enum { MUCH = 1 << 17 };
+    char *text = mem_alloc(MUCH + 1, 1);
+    memset(text, 'x', MUCH);
+    const char *const big[][2] = {{"vocab", text}};
+    const SafeTensor tensor = {
+        .name = "a", .dtype = "U8", .rank = 1, .shape = {MUCH}, .data = text, .bytes = MUCH};
+    struct rlimit usual, tight;
+    write_sample();
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    tight = usual;
+    tight.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    Status wide = safetensors_write(path, NULL, 0, big, 1),
+           large = safetensors_write(path, &tensor, 1, NULL, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    assert_int_equal(wide, STATUS_RUNTIME);
+    assert_int_equal(large, STATUS_RUNTIME);
+    SafeFile *file = open_good();
+    assert_sample(file);
+    safetensors_close(file);
+    mem_free(text);
 }
 
 static void tensors_are_required_by_shape(void **state) {
@@ -579,6 +608,7 @@ int main(void) {
         cmocka_unit_test(the_same_tensors_give_the_same_bytes),
         cmocka_unit_test(a_file_may_be_empty),
         cmocka_unit_test(what_cannot_be_read_is_not_written),
+        cmocka_unit_test(without_room_the_old_file_stays),
         cmocka_unit_test(tensors_are_required_by_shape),
         cmocka_unit_test(numbers_must_be_finite),
         cmocka_unit_test(sound_headers_are_accepted),
