@@ -73,7 +73,8 @@ typedef struct {
     const Format *format;
     Workers *workers;
     int tasks;
-    real *A, *B, *C; /* A and C: one for each task */
+    real *A, *B, *C;               /* A and C: one for each task */
+    const real **A_rows, **B_rows; /* of an OUTER */
     void *packed;
     char *scratch; /* one piece for each task */
     int repeats;
@@ -101,7 +102,8 @@ static void multiply(const Job *job, int task) {
                                                     scratch);
         break;
     case OUTER: /* adds */
-        kern->outer(p->M, p->N, p->K, A, p->M, job->B, C, scratch);
+        kern->outer(p->M, p->N, p->K, job->A_rows + (size_t)p->K * (size_t)task, 0, job->B_rows, 0, C, p->N,
+                    scratch);
         break;
     }
 }
@@ -167,6 +169,10 @@ static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
         job->packed = mem_aligned(w->size(p->K, p->N), 1);
         w->pack(p->K, p->N, job->B, p->transpose_b, job->packed);
     }
+    for (int r = 0; f->how == OUTER && r < p->K * job->tasks; r++) {
+        job->A_rows[r] = job->A + (size_t)r * (size_t)p->M;
+        if (r < p->K) job->B_rows[r] = job->B + (size_t)r * (size_t)p->N;
+    }
     memset(job->C, 0, c_size(p) * (size_t)job->tasks * sizeof *job->C);
     run(job, 1, ignored);
     Status status = check(job);
@@ -190,18 +196,21 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
     real *A = mem_aligned(a_size(p) * tasks, sizeof *A), *B = mem_aligned(b_size, sizeof *B),
          *C = mem_aligned(c_size(p) * tasks, sizeof *C);
     char *scratch = mem_aligned(scratch_size() * tasks + 64, 1);
+    const real **rows = mem_alloc((size_t)p->K * (tasks + 1), sizeof *rows);
     Status status = STATUS_OK;
     measure_fill(A, a_size(p) * tasks, 1);
     measure_fill(B, b_size, 2);
     for (int f = 0; f < FORMAT_COUNT && status == STATUS_OK; f++) {
         Job job = {.product = p, .format = &FORMATS[f], .workers = workers, .tasks = count};
         job.A = A, job.B = B, job.C = C, job.scratch = scratch;
+        job.A_rows = rows + p->K, job.B_rows = rows;
         if (can(&FORMATS[f], p)) status = measure_format(bench, team, &job, seconds);
     }
     mem_free(A);
     mem_free(B);
     mem_free(C);
     mem_free(scratch);
+    mem_free(rows);
     return status;
 }
 

@@ -6,14 +6,15 @@
 #include "num/kern.h"
 #include "num/product.h"
 
-/* A slice of so many numbers stays in the second-level cache, with what is multiplied for it. It is as square
- * as can be, because then there is least to be read for a product. */
-enum { SIDE = 256, SLICE = SIDE * SIDE };
+/* A slice of so many numbers stays in the second-level cache, with what is multiplied for it. */
+enum { SLICE = 1 << 16 };
 
-/* What one parameter gets; where it is the bias of a product, the product is here once more. */
+/* What one parameter gets. */
 typedef struct {
-    WeightGradient *items;
+    WeightGradient *items; /* but for products; where it is the bias of a product, that product */
     size_t count, capacity;
+    const real **a, **b; /* [rows] of all products, as product_for_gradient wants them */
+    size_t rows, a_capacity, b_capacity;
 } Share;
 
 typedef struct {
@@ -39,10 +40,10 @@ static int larger_first(const void *a, const void *b) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* About SIDE columns, in whole vectors; all of them where rows have to lie together for kern->outer. */
+/* As many columns as products like; lines and columns make whole vectors and tiles. */
 static int slice_width(const Param *p) {
-    int parts = (p->columns + SIDE - 1) / SIDE;
-    if (p->rows == 1 || kern->outer) return p->columns;
+    int most = kern->outer_columns, parts = (p->columns + most - 1) / most;
+    if (p->rows == 1) return p->columns;
     return ((p->columns + parts - 1) / parts + 15) / 16 * 16;
 }
 
@@ -51,7 +52,7 @@ Gradients *gradients_new(const ParamSet *params) {
     *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
-        int width = slice_width(p), height = SLICE / width > 1 ? SLICE / width : 1;
+        int width = slice_width(p), height = (SLICE / width + 31) / 32 * 32;
         for (int first = 0; first < p->rows; first += height)
             for (int column = 0; column < p->columns; column += width) {
                 MEM_GROW(g->slices, g->capacity, g->count + 1);
@@ -66,7 +67,11 @@ Gradients *gradients_new(const ParamSet *params) {
 
 void gradients_free(Gradients *g) {
     if (!g) return;
-    for (int i = 0; i < g->params->count; i++) mem_free(g->shares[i].items);
+    for (int i = 0; i < g->params->count; i++) {
+        mem_free(g->shares[i].items);
+        mem_free(g->shares[i].a);
+        mem_free(g->shares[i].b);
+    }
     mem_free(g->shares);
     mem_free(g->slices);
     mem_free(g);
@@ -81,12 +86,23 @@ static void share_add(Share *share, const WeightGradient *g) {
     share->items[share->count++] = *g;
 }
 
+static void share_add_rows(Share *share, const WeightGradient *g) {
+    size_t rows = share->rows + (size_t)g->rows;
+    MEM_GROW(share->a, share->a_capacity, rows);
+    MEM_GROW(share->b, share->b_capacity, rows);
+    product_rows(g, share->a + share->rows, share->b + share->rows);
+    share->rows = rows;
+}
+
 void gradients_collect(Gradients *g, const Tape *tapes, int count) {
-    for (int i = 0; i < g->params->count; i++) g->shares[i].count = 0;
+    for (int i = 0; i < g->params->count; i++) g->shares[i].count = g->shares[i].rows = 0;
     for (int t = 0; t < count; t++)
         for (size_t i = 0; i < tapes[t].pending_count; i++) {
             const WeightGradient *kept = &tapes[t].pending[i];
-            share_add(&g->shares[kept->weight->index], kept);
+            if (kept->kind == GRADIENT_PRODUCT)
+                share_add_rows(&g->shares[kept->weight->index], kept);
+            else
+                share_add(&g->shares[kept->weight->index], kept);
             if (kept->bias) share_add(&g->shares[kept->bias->index], kept);
         }
 }
@@ -94,14 +110,6 @@ void gradients_collect(Gradients *g, const Tape *tapes, int count) {
 /* ---- adding a slice ------------------------------------------------------------------------------------ */
 
 /* `to`: where the slice begins in a block of the weight's columns. */
-static void add_product(const WeightGradient *g, const Slice *s, const Tape *worker, real *to, int columns) {
-    bool t = g->transposed;
-    const real *a = t ? g->dy : g->x, *b = t ? g->x : g->dy;
-    int lda = t ? g->stride : g->inputs, ldb = t ? g->inputs : g->stride;
-    product_for_gradient(worker, s->rows, s->columns, g->rows, a + s->first, lda, b + s->column, ldb, to,
-                         columns);
-}
-
 static void add_lookups(const WeightGradient *g, const Slice *s, real *to, int columns) {
     for (int r = 0; r < g->rows; r++) {
         int row = g->ids[r] - s->first;
@@ -128,9 +136,9 @@ void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grad
             add_sum(s, item->sum + offset, to, columns);
         else if (item->kind == GRADIENT_LOOKUP)
             add_lookups(item, s, to, columns);
-        else if (item->bias == param) /* one slice */
+        else /* a bias, which is one slice */
             kern->column_sums(item->rows, item->outputs, item->dy, to);
-        else
-            add_product(item, s, worker, to, columns);
     }
+    product_for_gradient(worker, s->rows, s->columns, (int)share->rows, share->a, s->first, share->b,
+                         s->column, to, columns);
 }

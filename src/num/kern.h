@@ -14,7 +14,10 @@
 #include <stdint.h>
 #include "num/tensor.h"
 
-enum { KERN_MAXIMA_BLOCK = 64 }; /* numbers that share one maximum of block_maxima */
+enum {
+    KERN_MAXIMA_BLOCK = 64,      /* numbers that share one maximum of block_maxima */
+    KERN_SCRATCH_LEAST = 1 << 16 /* numbers that the working memory of each table has room for */
+};
 
 /* How the right-hand side of a product is kept. Results of different formats differ, the first and last by
  * rounding only. */
@@ -59,9 +62,11 @@ typedef struct {
      * scales [N]; NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
     size_t scratch; /* bytes of working memory that products want */
-    /* C [M, N] += A [R, M]^T B [R, N], where that beats the library; else NULL. Lines of A lie lda numbers
-     * apart. */
-    void (*outer)(int M, int N, int R, const real *A, int lda, const real *B, real *C, void *scratch);
+    /* C [M, N] += A [R, M]^T B [R, N], where that is no slower than the library; else NULL. Row r of A begins
+     * at A[r] + a0. Best with so many columns, if C has them. */
+    void (*outer)(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
+                  real *C, int ldc, void *scratch);
+    int outer_columns;
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);

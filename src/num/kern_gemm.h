@@ -114,4 +114,73 @@ static void kern_float_multiply(int M, int N, int K, const real *A, int lda, con
     gemm_panels(false, M, N, K, A, (size_t)lda, packed, C, ldc, accumulate);
 }
 
+/* ---- weight gradients ---- */
+
+enum {
+    OUTER_COLUMNS = 256, /* of B, and OUTER_DEPTH rows of it, are gathered at a time */
+    OUTER_DEPTH = 256,
+    OUTER_SCRATCH = OUTER_DEPTH * OUTER_COLUMNS * (int)sizeof(real)
+};
+
+INLINE void copy_lines(int lines, int width, const real *from, size_t ldfrom, real *to, size_t ldto) {
+    for (int i = 0; i < lines; i++, from += ldfrom, to += ldto) memcpy(to, from, (size_t)width * sizeof *to);
+}
+
+/* Columns n0 .. n0 + columns - 1 as panels. */
+INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n0, real *panels) {
+    for (int r = 0; r < depth; r++)
+        for (int n = 0; n < columns; n += PANEL) {
+            real *to = panels + n * depth + r * PANEL;
+            const real *from = B[r] + n0 + n;
+            if (columns - n >= PANEL)
+                for (int j = 0; j < PANEL_VECTORS; j++) store(to + j * LANES, load(from + j * LANES));
+            else
+                for (int j = 0; j < PANEL; j++) to[j] = n + j < columns ? from[j] : 0;
+        }
+}
+
+/* Rows of C [.., width] from `first` on. Each number of C takes in one product after the other, so several
+ * calls are the same as one with all their rows. */
+INLINE void outer_block(int rows, int first, int R, const real *const *A, size_t a0, const real *panel,
+                        real *C, size_t ldc, int width) {
+    C += (size_t)first * ldc, a0 += (size_t)first;
+    real edge[BLOCK_ROWS * PANEL], *at = width < PANEL ? edge : C;
+    size_t line = width < PANEL ? PANEL : ldc;
+    Vec sum[BLOCK_ROWS][PANEL_VECTORS];
+    if (at == edge) copy_lines(rows, width, C, ldc, edge, PANEL);
+    for (int m = 0; m < rows; m++)
+        for (int j = 0; j < PANEL_VECTORS; j++) sum[m][j] = load(at + (size_t)m * line + j * LANES);
+    for (int r = 0; r < R; r++, panel += PANEL) {
+        const real *a = A[r] + a0;
+        Vec b[PANEL_VECTORS];
+        for (int j = 0; j < PANEL_VECTORS; j++) b[j] = load(panel + j * LANES);
+        for (int m = 0; m < rows; m++)
+            for (int j = 0; j < PANEL_VECTORS; j++) sum[m][j] += splat(a[m]) * b[j];
+    }
+    for (int m = 0; m < rows; m++)
+        for (int j = 0; j < PANEL_VECTORS; j++) store(at + (size_t)m * line + j * LANES, sum[m][j]);
+    if (at == edge) copy_lines(rows, width, edge, PANEL, C, ldc);
+}
+
+/* A line of A, of which few numbers are wanted at a time, is read where it is: while B is gathered, it comes
+ * nearer. */
+__attribute__((unused)) static void kern_outer(int M, int N, int R, const real *const *A, size_t a0,
+                                               const real *const *B, size_t b0, real *C, int ldc,
+                                               void *scratch) {
+    enum { FETCHED = 64 / sizeof(real) };
+    real *panels = scratch;
+    for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
+        int depth = R - r0 < OUTER_DEPTH ? R - r0 : OUTER_DEPTH;
+        for (int n0 = 0; n0 < N; n0 += OUTER_COLUMNS) {
+            int columns = N - n0 < OUTER_COLUMNS ? N - n0 : OUTER_COLUMNS;
+            gather_panels(depth, columns, B + r0, b0 + (size_t)n0, panels);
+            for (int r = 0; n0 == 0 && r < depth; r++)
+                for (int m = 0; m < M; m += FETCHED) __builtin_prefetch(A[r0 + r] + a0 + m, 0, 2);
+            for (int n = 0; n < columns; n += PANEL)
+                FOR_ROWS(M, outer_block, depth, A + r0, a0, panels + n * depth, C + n0 + n, (size_t)ldc,
+                         columns - n)
+        }
+    }
+}
+
 #endif

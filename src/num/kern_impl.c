@@ -21,13 +21,15 @@
 #include "num/kern_int8.h"
 #endif
 #if defined(REAL_DOUBLE)
-enum { KERN_SCRATCH = 0 };
+enum { KERN_SCRATCH = KERN_SCRATCH_LEAST * (int)sizeof(real) };
 #elif defined(__AMX_BF16__)
 enum { KERN_SCRATCH = TILES_SCRATCH };
 #else
 enum { KERN_SCRATCH = INT8_SCRATCH };
-_Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves both");
+_Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH && (int)OUTER_SCRATCH <= (int)KERN_SCRATCH,
+               "one working memory serves all");
 #endif
+_Static_assert(KERN_SCRATCH >= KERN_SCRATCH_LEAST * (int)sizeof(real), "what num/product.c gathers");
 
 /* NOANALYZE(shift-count-overflow): gcc takes the lanes of a vector for the bits of its type */
 #ifndef KERN_SUFFIX
@@ -58,7 +60,13 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
 #endif
     .scratch = KERN_SCRATCH,
 #ifdef __AMX_BF16__
+    .outer = kern_tiles_outer,
+    .outer_columns = OUTER_WIDTH,
+#else
+#if defined(__AVX2__) && !defined(REAL_DOUBLE)
     .outer = kern_outer,
+#endif
+    .outer_columns = OUTER_COLUMNS,
 #endif
     .tanh = kern_tanh,
     .sigmoid = kern_sigmoid,

@@ -86,15 +86,26 @@ INLINE void split_rows(int rows, int depth, const real *A, size_t lda, int parts
         }
 }
 
+/* Lines of a matrix from number `column` on: they lie `stride` numbers apart or, where `at` is not NULL,
+ * anywhere. */
+typedef struct {
+    const real *first;
+    size_t stride;
+    const real *const *at;
+    size_t column;
+} Lines;
+INLINE const real *line_of(Lines m, int i) {
+    return (m.at ? m.at[i] : m.first + (size_t)i * m.stride) + m.column;
+}
+
 /* Columns [depth, columns <= 16] as tiles, a column for each column. */
-INLINE void split_columns(int depth, int columns, const real *B, size_t ldb, int parts, Word *out,
-                          size_t block, size_t part) {
+INLINE void split_columns(int depth, int columns, Lines lines, int parts, Word *out, size_t block,
+                          size_t part) {
     for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
         for (int r = 0; r < TILE; r++) {
-            const real *b = B + (size_t)(k + r) * ldb;
             Vec low = {0}, high = {0};
-            if (k + r < depth) low = load_upto(b, columns);
-            if (k + r + TILE < depth) high = load_upto(b + TILE * ldb, columns);
+            if (k + r < depth) low = load_upto(line_of(lines, k + r), columns);
+            if (k + r + TILE < depth) high = load_upto(line_of(lines, k + r + TILE), columns);
             split(low, high, parts, out + r * TILE, part);
         }
 }
@@ -267,7 +278,8 @@ INLINE void pack_stripe(int K, int N, const real *B, bool transposed, int k0, in
     for (int n = n0; n < n0 + STRIPE; n += TILE, out += TILE_WORDS) {
         int columns = n < N ? smaller(N - n, TILE) : 0;
         if (!transposed) {
-            split_columns(depth, columns, B + (size_t)k0 * (size_t)N + n, (size_t)N, parts, out, block, part);
+            Lines lines = {.first = B + (size_t)k0 * (size_t)N, .stride = (size_t)N, .column = (size_t)n};
+            split_columns(depth, columns, lines, parts, out, block, part);
         } else {
             split_rows(columns, depth, B + (size_t)n * (size_t)K + k0, (size_t)K, parts, out, block, part);
             for (size_t i = 0; i < tiles; i++) transpose_tile(out + i * part);
@@ -327,13 +339,20 @@ static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, cons
 /* ---- weight gradients ---- */
 
 enum {
-    OUTER_DEPTH = 256, /* rows of A and B at a time */
     OUTER_WIDTH = 768, /* columns of B at a time: their tiles, 1.2 MB, stay in the second-level cache */
     OUTER_LEFT = OUTER_DEPTH / TILE_DEPTH * PARTS * 2 * TILE_WORDS,
     OUTER_WORDS = OUTER_LEFT + OUTER_DEPTH / TILE_DEPTH * PARTS * OUTER_WIDTH * TILE
 };
 
-static void kern_outer(int M, int N, int R, const real *A, int lda, const real *B, real *C, void *scratch) {
+/* Columns n .. n + 15 of lines r .. r + depth - 1, of which a line begins at number `first`. */
+INLINE void split_gathered(const real *const *at, int r, int depth, size_t first, int n, int N, Word *out,
+                           size_t block, size_t part) {
+    Lines lines = {.at = at + r, .column = first + (size_t)n};
+    split_columns(depth, n < N ? smaller(N - n, TILE) : 0, lines, PARTS, out, block, part);
+}
+
+static void kern_tiles_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
+                             size_t b0, real *C, int ldc, void *scratch) {
     Word *left = scratch, *right = left + OUTER_LEFT;
     tiles_begin();
     for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
@@ -342,19 +361,21 @@ static void kern_outer(int M, int N, int R, const real *A, int lda, const real *
         for (int n0 = 0; n0 < N; n0 += OUTER_WIDTH) {
             int columns = smaller(N - n0, OUTER_WIDTH);
             for (int n = 0; n < columns; n += STRIPE)
-                pack_stripe(R, N, B, false, r0, depth, n0 + n, PARTS, right + (size_t)(n / STRIPE) * stripe);
+                for (int half = 0; half < 2; half++)
+                    split_gathered(B, r0, depth, b0, n0 + n + half * TILE, N,
+                                   right + (size_t)(n / STRIPE) * stripe + half * TILE_WORDS,
+                                   PARTS * 2 * TILE_WORDS, 2 * TILE_WORDS);
             for (int m0 = 0; m0 < M; m0 += STRIPE) {
                 for (int half = 0; half < 2; half++) {
-                    int m = m0 + half * TILE;
                     Word *tiles = left + (size_t)half * tile;
-                    split_columns(depth, m < M ? smaller(M - m, TILE) : 0, A + (size_t)r0 * (size_t)lda + m,
-                                  (size_t)lda, PARTS, tiles, PARTS * TILE_WORDS, TILE_WORDS);
+                    split_gathered(A, r0, depth, a0, m0 + half * TILE, M, tiles, PARTS * TILE_WORDS,
+                                   TILE_WORDS);
                     for (int i = 0; i < blocks * PARTS; i++) transpose_tile(tiles + i * TILE_WORDS);
                 }
                 for (int n = 0; n < columns; n += STRIPE)
                     multiply_rows(smaller(M - m0, STRIPE), blocks, left,
                                   right + (size_t)(n / STRIPE) * stripe, PARTS,
-                                  C + (size_t)m0 * (size_t)N + n0 + n, (size_t)N, columns - n, true);
+                                  C + (size_t)m0 * (size_t)ldc + n0 + n, (size_t)ldc, columns - n, true);
             }
         }
     }

@@ -44,19 +44,16 @@ static void pass_back(Tape *tape, const Loss *loss, const Tensor *x, int first, 
     Phase before = tape_phase(tape, PHASE_OUTPUT_BACKWARD);
     product_with_weight(tape, loss->weight, false, rows, logits, stride, tensor_grad_row(x, first), E, true);
     tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    if (tape->grads)
-        product_for_gradient(tape, V, E, rows, logits, stride, tensor_row(x, first), E,
-                             tape->grads + loss->weight->offset, E);
-    else
-        product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
-                                                      .weight = loss->weight,
-                                                      .transposed = true,
-                                                      .x = tensor_row(x, first),
-                                                      .dy = logits,
-                                                      .rows = rows,
-                                                      .inputs = E,
-                                                      .outputs = V,
-                                                      .stride = stride});
+    product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
+                                                  .weight = loss->weight,
+                                                  .transposed = true,
+                                                  .x = tensor_row(x, first),
+                                                  .dy = logits,
+                                                  .rows = rows,
+                                                  .inputs = E,
+                                                  .outputs = V,
+                                                  .stride = stride});
+    if (tape->grads) product_end_gradients(tape); /* the logits' memory serves the next rows */
     real *d_bias = loss->bias ? tape_gradient(tape, loss->bias) : NULL;
     for (int r = 0; d_bias && r < rows; r++)
         kern->add((size_t)V, logits + (size_t)r * (size_t)stride, d_bias);

@@ -62,90 +62,74 @@ void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const Pr
         copy_lines(parts[i].rows, N, y + (size_t)row * (size_t)N, N, parts[i].y, parts[i].ldy);
 }
 
-void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
-                          int ldb, real *dw, int lddw) {
-    count_flops(tape, M, N, rows);
-    if (kern->outer) {
-        assert(ldb == N && lddw == N);
-        kern->outer(M, N, rows, a, lda, b, dw, tape->scratch);
-        return;
+/* The same through the library, which wants matrices: in blocks that have room in the working memory. */
+static void gather_and_multiply(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
+                                const real *const *b, int b0, real *dw, int lddw) {
+    enum { DEPTH = 128, SIDE = 256 };
+    real *left = tape->scratch, *right = left + DEPTH * SIDE;
+    _Static_assert(2 * DEPTH * SIDE <= KERN_SCRATCH_LEAST, "there is room for both");
+    for (int r0 = 0, depth; r0 < rows; r0 += depth) {
+        depth = rows - r0 < DEPTH ? rows - r0 : DEPTH;
+        for (int n = 0, width; n < N; n += width) {
+            width = N - n < SIDE ? N - n : SIDE;
+            for (int r = 0; r < depth; r++)
+                memcpy(right + r * width, b[r0 + r] + b0 + n, (size_t)width * sizeof *right);
+            for (int m = 0, height; m < M; m += height) {
+                height = M - m < SIDE ? M - m : SIDE;
+                for (int r = 0; r < depth; r++)
+                    memcpy(left + r * height, a[r0 + r] + a0 + m, (size_t)height * sizeof *left);
+                gemm(true, false, height, width, depth, left, height, right, width, 1,
+                     dw + (size_t)m * (size_t)lddw + n, lddw);
+            }
+        }
     }
-    gemm(true, false, M, N, rows, a, lda, b, ldb, 1, dw, lddw);
+}
+
+void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
+                          const real *const *b, int b0, real *dw, int lddw) {
+    count_flops(tape, M, N, rows);
+    if (kern->outer)
+        kern->outer(M, N, rows, a, (size_t)a0, b, (size_t)b0, dw, lddw, tape->scratch);
+    else
+        gather_and_multiply(tape, M, N, rows, a, a0, b, b0, dw, lddw);
 }
 
 /* ---- weight gradients, all steps at once ---- */
-
-/* The `columns` wide matrices of all runs as one matrix: in place where they already lie one after the
- * other. */
-static const real *join_runs(Tape *tape, const WeightGradient *const *runs, int count, bool dy, int columns,
-                             int rows) {
-    bool adjacent = true;
-    const real *expect = NULL;
-    for (int i = 0; i < count; i++) {
-        const real *data = dy ? runs[i]->dy : runs[i]->x;
-        if (i && data != expect) adjacent = false;
-        expect = data + (size_t)runs[i]->rows * (size_t)columns;
-    }
-    if (adjacent) return dy ? runs[0]->dy : runs[0]->x;
-    real *joined = tape_alloc(tape, (size_t)rows * (size_t)columns * sizeof *joined), *to = joined;
-    for (int i = 0; i < count; i++) {
-        size_t size = (size_t)runs[i]->rows * (size_t)columns;
-        memcpy(to, dy ? runs[i]->dy : runs[i]->x, size * sizeof *to);
-        to += size;
-    }
-    return joined;
-}
-
-/* The runs of one map as a single product. */
-static WeightGradient join(Tape *tape, const WeightGradient *const *runs, int count) {
-    WeightGradient whole = *runs[0];
-    whole.rows = 0;
-    for (int i = 0; i < count; i++) whole.rows += runs[i]->rows;
-    whole.x = join_runs(tape, runs, count, false, whole.inputs, whole.rows);
-    whole.dy = join_runs(tape, runs, count, true, whole.outputs, whole.rows);
-    return whole;
-}
-
-static void add_weight_gradient(Tape *tape, const WeightGradient *g) {
-    real *dw = tape->grads + g->weight->offset;
-    int in = g->inputs, out = g->outputs;
-    if (g->transposed)
-        product_for_gradient(tape, out, in, g->rows, g->dy, out, g->x, in, dw, in);
-    else
-        product_for_gradient(tape, in, out, g->rows, g->x, in, g->dy, out, dw, out);
-    if (g->bias) kern->column_sums(g->rows, g->outputs, g->dy, tape->grads + g->bias->offset);
-}
-
-/* Can the first one be a run of steps, and is the second one, too, of the same map? */
-static bool same_map(const WeightGradient *a, const WeightGradient *b) {
-    return a->kind == GRADIENT_PRODUCT && b->kind == GRADIENT_PRODUCT && a->weight == b->weight &&
-           a->bias == b->bias && a->transposed == b->transposed && a->stride == a->outputs &&
-           b->stride == b->outputs;
-}
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient) {
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
     tape->pending[tape->pending_count++] = gradient;
 }
 
-/* Steps were passed in reverse, so the runs of one weight are gathered from the last to the first. */
-void product_end_gradients(Tape *tape) {
-    size_t count = tape->pending_count, kept = count;
-    if (!count) return;
-    const WeightGradient **runs = tape_alloc(tape, (count + 1) * sizeof *runs);
-    for (size_t i = count; i-- > 0;) {
-        WeightGradient head = tape->pending[i];
-        if (!head.weight) continue;
-        int found = 0;
-        for (size_t j = i + 1; j-- > 0;)
-            if (same_map(&tape->pending[j], &head)) runs[found++] = &tape->pending[j];
-        if (found) head = join(tape, runs, found);
-        for (int j = 0; j < found; j++) tape->pending[runs[j] - tape->pending].weight = NULL;
-        if (tape->grads)
-            add_weight_gradient(tape, &head);
-        else
-            tape->pending[--kept] = head; /* all from here on are done with */
+int product_rows(const WeightGradient *g, const real **a, const real **b) {
+    const real **x = g->transposed ? b : a, **dy = g->transposed ? a : b;
+    for (int r = 0; r < g->rows; r++) {
+        x[r] = g->x + (size_t)r * (size_t)g->inputs;
+        dy[r] = g->dy + (size_t)r * (size_t)g->stride;
     }
-    memmove(tape->pending, tape->pending + kept, (count - kept) * sizeof *tape->pending);
-    tape->pending_count = count - kept;
+    return g->rows;
+}
+
+/* All that a weight gets, into the gradient block; `from`: the first that is pending. */
+static void add_weight_gradient(Tape *tape, const Param *weight, size_t from) {
+    int rows = 0, row = 0;
+    for (size_t i = from; i < tape->pending_count; i++)
+        if (tape->pending[i].weight == weight) rows += tape->pending[i].rows;
+    const real **a = tape_alloc(tape, 2 * (size_t)rows * sizeof *a), **b = a + rows;
+    for (size_t i = from; i < tape->pending_count; i++) {
+        WeightGradient *g = &tape->pending[i];
+        if (g->weight != weight) continue;
+        row += product_rows(g, a + row, b + row);
+        if (g->bias) kern->column_sums(g->rows, g->outputs, g->dy, tape->grads + g->bias->offset);
+        g->weight = NULL;
+    }
+    product_for_gradient(tape, weight->rows, weight->columns, rows, a, 0, b, 0, tape->grads + weight->offset,
+                         weight->columns);
+}
+
+void product_end_gradients(Tape *tape) {
+    if (!tape->grads) return;
+    for (size_t i = 0; i < tape->pending_count; i++)
+        if (tape->pending[i].weight) add_weight_gradient(tape, tape->pending[i].weight, i);
+    tape->pending_count = 0;
 }

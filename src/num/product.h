@@ -3,7 +3,7 @@
  * Gradients of affine maps are put off until tape_backward is at its end: those of all steps are then one
  * product.
  *
- * Shapes  row-major; rows of x, y and a lie ldx, ldy, lda numbers apart, everything else has no gaps
+ * Shapes  row-major; rows of x, y and dw lie ldx, ldy, lddw numbers apart
  */
 #ifndef NUM_PRODUCT_H
 #define NUM_PRODUCT_H
@@ -24,9 +24,9 @@ typedef struct {
 } ProductRows;
 void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
                       bool accumulate);
-/* dw [M, N] += a [rows, M]^T b [rows, N]; where there is kern->outer, b and dw have no gaps. */
-void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *a, int lda, const real *b,
-                          int ldb, real *dw, int lddw);
+/* dw [M, N] += a [rows, M]^T b [rows, N], of rows that lie anywhere: row r begins at a[r] + a0, b[r] + b0. */
+void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
+                          const real *const *b, int b0, real *dw, int lddw);
 
 typedef enum {
     GRADIENT_PRODUCT, /* x^T dy, for a weight, and the column sums of dy, for its bias */
@@ -47,8 +47,10 @@ struct WeightGradient {
 };
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient);
-/* Make one product of those of each map. A tape with a gradient block adds them and forgets them, one without
- * keeps them. */
+/* A tape with a gradient block adds what was put off, one product for each weight; one without keeps it. */
 void product_end_gradients(Tape *tape);
+/* Where the rows of a GRADIENT_PRODUCT begin, for product_for_gradient of the weight as it is stored; returns
+ * how many they are. */
+int product_rows(const WeightGradient *gradient, const real **a, const real **b);
 
 #endif

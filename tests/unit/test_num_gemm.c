@@ -188,19 +188,27 @@ static void test_extreme_numbers(void **state) {
 }
 
 static void check_outer(int M, int N, int R) {
-    int lda = M + 3;
-    Line A = line_new((size_t)R * (size_t)lda, 1, 1), B = line_new((size_t)R * (size_t)N, 2, 1);
-    Line C = line_new((size_t)M * (size_t)N, 3, 1), a = line_copy(&A);
-    double *want = mem_alloc((size_t)M * (size_t)N, sizeof *want);
+    int lda = M + 2, ldb = N + 1, ldc = N + 2;
+    const real **a_rows = mem_alloc(2 * (size_t)R, sizeof *a_rows), **b_rows = a_rows + R;
+    Line A = line_new((size_t)R * (size_t)lda, 1, 1), B = line_new((size_t)R * (size_t)ldb, 2, 1);
+    Line C = line_new((size_t)M * (size_t)ldc, 3, 1), a = line_copy(&A), b = line_copy(&B);
+    double *product = mem_alloc((size_t)M * (size_t)N, sizeof *product);
+    double *want = mem_alloc((size_t)M * (size_t)ldc, sizeof *want);
     void *work = scratch();
-    for (int m = 0; m < M; m++)
-        for (int r = 0; r < R; r++) a.at[m * R + r] = A.at[r * lda + m];
-    multiply(M, N, R, a.at, R, B.at, false, want);
-    for (size_t i = 0; i < C.n; i++) want[i] += (double)C.at[i];
-    kern->outer(M, N, R, A.at, lda, B.at, C.at, work);
+    for (int r = 0; r < R; r++) { /* the rows of one lie from the last to the first */
+        a_rows[r] = A.at + (R - 1 - r) * lda, b_rows[r] = B.at + r * ldb;
+        for (int m = 0; m < M; m++) a.at[m * R + r] = a_rows[r][2 + m];
+        for (int n = 0; n < N; n++) b.at[r * N + n] = b_rows[r][1 + n];
+    }
+    multiply(M, N, R, a.at, R, b.at, false, product);
+    for (size_t i = 0; i < C.n; i++) { /* what lies between the lines stays as it is */
+        int m = (int)i / ldc, n = (int)i % ldc;
+        want[i] = (double)C.at[i] + (n < N ? product[m * N + n] : 0);
+    }
+    kern->outer(M, N, R, a_rows, 2, b_rows, 1, C.at, ldc, work);
     line_check(kern->name, &C, want, 5e-6 * sqrt(R) + 1e-6);
-    mem_free(want), mem_free(work);
-    line_free(&A), line_free(&B), line_free(&C), line_free(&a);
+    mem_free(product), mem_free(want), mem_free(work), mem_free(a_rows);
+    line_free(&A), line_free(&B), line_free(&C), line_free(&a), line_free(&b);
 }
 
 static void test_outer(void **state) {
