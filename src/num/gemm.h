@@ -1,8 +1,8 @@
 /* gemm.h - products of matrices: the only user of cblas.
  *
- * Products with a weight go to kern->weights, which pack it once instead of at every call, and weight gradients
- * to kern->outer where the processor has vector units for it; the others, and what there is no packed copy of,
- * go to OpenBLAS on one thread (the program's own workers are the parallelism).
+ * Products with a weight go to kern->weights, which pack it once instead of at every call, and weight
+ * gradients to kern->outer where the processor has vector units for it; the others, and what there is no
+ * packed copy of, go to OpenBLAS on one thread (the program's own workers are the parallelism).
  *
  * OpenBLAS releases older than the processor fall back to kernels of 2004 without a word. gemm_startup
  * compares the kernel in use with what the processor can do and, where it is worse, sets OPENBLAS_CORETYPE

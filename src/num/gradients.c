@@ -11,9 +11,10 @@ enum { SLICE = 1 << 16 };
 
 /* What one parameter gets. */
 typedef struct {
-    WeightGradient *items; /* but for products; where it is the bias of a product, that product */
+    WeightGradient *items; /* in the order of the tapes; joined products that follow each other are one */
     size_t count, capacity;
-    const real **a, **b; /* [rows] of all products, as product_for_gradient wants them */
+    size_t closed;       /* items that nothing is joined to any more */
+    const real **a, **b; /* [rows] of the products, as product_for_gradient wants them */
     size_t rows, a_capacity, b_capacity;
 } Share;
 
@@ -86,25 +87,33 @@ static void share_add(Share *share, const WeightGradient *g) {
     share->items[share->count++] = *g;
 }
 
-static void share_add_rows(Share *share, const WeightGradient *g) {
+static void share_add_product(Share *share, const WeightGradient *g) {
     size_t rows = share->rows + (size_t)g->rows;
+    WeightGradient *last = share->count > share->closed ? &share->items[share->count - 1] : NULL;
+    if (last && last->kind == GRADIENT_PRODUCT)
+        last->rows += g->rows;
+    else
+        share_add(share, g);
     MEM_GROW(share->a, share->a_capacity, rows);
     MEM_GROW(share->b, share->b_capacity, rows);
     product_rows(g, share->a + share->rows, share->b + share->rows);
     share->rows = rows;
 }
 
-void gradients_collect(Gradients *g, const Tape *tapes, int count) {
+void gradients_collect(Gradients *g, const Tape *tapes, int count, int joined) {
     for (int i = 0; i < g->params->count; i++) g->shares[i].count = g->shares[i].rows = 0;
-    for (int t = 0; t < count; t++)
+    for (int t = 0; t < count; t++) {
+        for (int i = 0; t % joined == 0 && i < g->params->count; i++)
+            g->shares[i].closed = g->shares[i].count;
         for (size_t i = 0; i < tapes[t].pending_count; i++) {
             const WeightGradient *kept = &tapes[t].pending[i];
             if (kept->kind == GRADIENT_PRODUCT)
-                share_add_rows(&g->shares[kept->weight->index], kept);
+                share_add_product(&g->shares[kept->weight->index], kept);
             else
                 share_add(&g->shares[kept->weight->index], kept);
             if (kept->bias) share_add(&g->shares[kept->bias->index], kept);
         }
+    }
 }
 
 /* ---- adding a slice ------------------------------------------------------------------------------------ */
@@ -130,15 +139,19 @@ void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grad
     int columns = param->columns;
     size_t offset = (size_t)s->first * (size_t)columns + (size_t)s->column;
     real *to = grads + param->offset + offset;
+    int row = 0;
     for (size_t i = 0; i < share->count; i++) {
         const WeightGradient *item = &share->items[i];
         if (item->kind == GRADIENT_SUM)
             add_sum(s, item->sum + offset, to, columns);
         else if (item->kind == GRADIENT_LOOKUP)
             add_lookups(item, s, to, columns);
-        else /* a bias, which is one slice */
+        else if (item->bias == param) /* one slice */
             kern->column_sums(item->rows, item->outputs, item->dy, to);
+        else {
+            product_for_gradient(worker, s->rows, s->columns, item->rows, share->a + row, s->first,
+                                 share->b + row, s->column, to, columns);
+            row += item->rows;
+        }
     }
-    product_for_gradient(worker, s->rows, s->columns, (int)share->rows, share->a, s->first, share->b,
-                         s->column, to, columns);
 }

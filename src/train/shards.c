@@ -12,6 +12,7 @@
 enum {
     PIECE_ROWS = 1000,    /* that a shard has in memory at once, about */
     ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
+    JOINED = 8,           /* short tapes whose weight gradients are one product, in memory at once */
     SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
     SHORT_ROWS = 120,     /* of a short tape, about, */
     SHORT_SENTENCES = 4,  /* and at least so many: steps of fewer sentences are slow */
@@ -23,6 +24,7 @@ enum {
 typedef struct {
     int batch, leaf;
     int number, of; /* of the short tapes of its batch */
+    int place;      /* among those of its leaf */
     long rows;      /* on average of those */
     BatchLoss loss;
 } Run;
@@ -279,8 +281,12 @@ static int plan_batch(Shards *s, int b, int leaves) {
     int tapes = plan.parts / plan.shards;
     MEM_GROW(s->runs, s->run_capacity, s->run_count + (size_t)plan.parts);
     for (int i = 0; i < plan.parts; i++)
-        s->runs[s->run_count++] = (Run){
-            .batch = b, .leaf = leaves + i / tapes, .number = i, .of = plan.parts, .rows = rows / plan.parts};
+        s->runs[s->run_count++] = (Run){.batch = b,
+                                        .leaf = leaves + i / tapes,
+                                        .number = i,
+                                        .of = plan.parts,
+                                        .place = i % tapes,
+                                        .rows = rows / plan.parts};
     return plan.shards;
 }
 
@@ -355,7 +361,8 @@ static bool run_together(Shards *s, bool open) {
     Phase before = profiler_phase(s->profiler, PHASE_WEIGHT_GRADIENTS);
     for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
         for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
-        gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first));
+        gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first),
+                          JOINED);
         if (leaf || !open) s->block[leaf] = sum_tree_block(s->sum);
     }
     workers_run(s->workers, leaves * gradients_slices(s->gradients[0]), add_slice, s);
@@ -379,8 +386,9 @@ static int first_run_of(const Shards *s, int leaf) {
 static bool is_round(const Shards *s, long rows) {
     size_t runs = s->end_run - s->first_run, threads = (size_t)s->threads;
     if (runs < 2 * threads) return false;
-    if (s->runs[s->end_run].leaf != s->runs[s->end_run - 1].leaf) return rows > ROWS_TOGETHER / 2;
-    return rows > ROWS_TOGETHER && runs % threads == 0;
+    if (s->runs[s->end_run].place == 0) return rows > ROWS_TOGETHER / 2;
+    if (s->runs[s->end_run].place % JOINED) return false;
+    return rows > ROWS_TOGETHER && (runs % threads == 0 || rows > 3 * ROWS_TOGETHER);
 }
 
 /* Short tapes, so that there is work for many threads, in shards of about PIECE_ROWS, so that there are few
