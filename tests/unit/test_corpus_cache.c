@@ -5,10 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -537,16 +535,11 @@ static void test_no_room(void **state) {
     DataOptions data = data_options();
     TextOptions text = text_options();
     save(&data, &text);
-    signal(SIGXFSZ, SIG_IGN);
-    struct rlimit usual, tight;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
-    tight = usual;
-    tight.rlim_cur = 1000;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     TextOptions other = text;
     other.bpe_merges = 5;
+    rlim_t usual = fixture_limit_files(1000);
     save(&data, &other);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    fixture_limit_files(usual);
     assert_false(is_used(&data, &other));
     assert_true(is_used(&data, &text));
 }
