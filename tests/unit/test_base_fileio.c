@@ -133,12 +133,16 @@ static void reads_gzip_members_in_a_row(void **state) {
     fwrite(zeros, 1, sizeof zeros, file);
     fclose(file);
     assert_content(path, "one two", 7);
-    file = fopen(path, "ab");
-    fputs("junk", file);
-    fclose(file);
-    StrBuf content = {0};
-    assert_message(file_read(path, 0, &content), STATUS_DATA, "other bytes follow");
-    strbuf_free(&content);
+    static const char *const JUNK[] = {"\x1f", "j", "junk"}; /* the first could begin another member */
+    for (size_t i = 0; i < sizeof JUNK / sizeof *JUNK; i++) {
+        put_gzip(path, "wb", "one", 3);
+        file = fopen(path, "ab");
+        fputs(JUNK[i], file);
+        fclose(file);
+        StrBuf content = {0};
+        assert_message(file_read(path, 0, &content), STATUS_DATA, "other bytes follow");
+        strbuf_free(&content);
+    }
 }
 
 static void finds_damaged_gzip(void **state) {
@@ -367,6 +371,23 @@ static void lines_report_damage_found_ahead(void **state) {
     assert_message(line_reader_next(reader, &line, &more), STATUS_DATA, "other bytes follow");
     assert_false(more);
     line_reader_close(reader);
+}
+
+static void knows_the_same_file(void **state) {
+    (void)state;
+    char one[256], other[256], link[256];
+    strcpy(one, in_folder("one"));
+    strcpy(other, in_folder("other"));
+    strcpy(link, in_folder("link"));
+    put_plain(one, "x", 1);
+    put_plain(other, "x", 1);
+    assert_int_equal(symlink(one, link), 0);
+    assert_true(file_is_same(one, link));
+    assert_false(file_is_same(one, other));
+    assert_false(file_is_same(one, "/dev/null"));
+    assert_false(file_is_same(one, "/no/such/file"));
+    assert_false(file_is_same("/no/such/file", one));
+    assert_int_equal(unlink(link), 0);
 }
 
 static void makes_folders(void **state) {
@@ -610,6 +631,7 @@ int main(void) {
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),
         cmocka_unit_test(lines_report_damage_found_ahead),
+        cmocka_unit_test(knows_the_same_file),
         cmocka_unit_test(makes_folders),
         cmocka_unit_test(commit_replaces_and_discard_keeps),
         cmocka_unit_test(writes_much_in_any_pieces),
