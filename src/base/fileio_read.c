@@ -124,7 +124,7 @@ static Status source_inflate(Source *source, char *out, size_t *got) {
     return STATUS_OK;
 }
 
-/* Must the next source_read read the descriptor? What is not packed is handed out at once: none of it is held. */
+/* Must the next source_read read the descriptor? What is not packed is handed out at once, never held. */
 static bool source_needs_input(const Source *source) {
     size_t held = source->raw_end - source->raw_start;
     if (!source->decided || held == 0) return !source->out_full;

@@ -179,7 +179,7 @@ static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     const char *digits = row->type == OPT_OPTIONAL_INT ? "0123456789" : "0123456789.";
     bool number = row->type != OPT_CHOICE && next[0] && strspn(next, digits) == strlen(next);
     bool fits = number || (row->choices && option_choice(row->choices, sv(next)) >= 0);
-    flag->value = fits ? sv(next) : sv(row->bare ? row->bare : "1");
+    flag->value = sv(fits ? next : row->bare);
     if (fits) parser->next++;
 }
 
