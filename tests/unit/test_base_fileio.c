@@ -354,6 +354,40 @@ static void lines_come_from_slow_gzip(void **state) {
     close(kept);
 }
 
+/* What arrived is unpacked to the last byte and fills the buffer; its checksum is still to come. */
+static void lines_end_before_their_checksum(void **state) {
+    (void)state;
+    enum { LINES = 65536 / 8, CHECKSUM = 8 };
+    const char *path = in_folder("full.gz");
+    StrBuf text = {0}, packed = {0};
+    for (int i = 0; i < LINES; i++) strbuf_format(&text, "%07d\n", i);
+    put_gzip(path, "wb", text.data, text.length);
+    FILE *file = fopen(path, "rb");
+    for (int c; (c = fgetc(file)) != EOF;) strbuf_add_char(&packed, (char)c);
+    fclose(file);
+    int ends[2], kept = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    LineReader *reader;
+    assert_int_equal(line_reader_open(&reader, "-"), STATUS_OK);
+    size_t first = packed.length - CHECKSUM;
+    assert_int_equal(write(ends[1], packed.data, first), first);
+    for (size_t i = 0; i < LINES; i++) {
+        assert_true(line_reader_ready(reader));
+        assert_next(reader, text.data + 8 * i, 7);
+    }
+    assert_false(line_reader_ready(reader));
+    assert_int_equal(write(ends[1], packed.data + first, CHECKSUM), CHECKSUM);
+    close(ends[1]);
+    assert_no_more(reader);
+    line_reader_close(reader);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    strbuf_free(&text);
+    strbuf_free(&packed);
+}
+
 static void lines_report_damage_found_ahead(void **state) {
     (void)state;
     const char *path = in_folder("ahead.gz");
@@ -630,6 +664,7 @@ int main(void) {
         cmocka_unit_test(lines_may_be_long),
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),
+        cmocka_unit_test(lines_end_before_their_checksum),
         cmocka_unit_test(lines_report_damage_found_ahead),
         cmocka_unit_test(knows_the_same_file),
         cmocka_unit_test(makes_folders),

@@ -346,6 +346,7 @@ static void unknown_names_get_a_hint(void **state) {
     refuse("--no-tie", "unknown option '--no-tie'", "did you mean '--tied'?");
     refuse("--no-hidden", "unknown option '--no-hidden'", "did you mean '--hidden'?");
     refuse("--layers 3", "unknown option '--layers'", "did you mean '--set model.layers=VALUE'?");
+    refuse("--model.layers 3", "unknown option '--model.layers'", "did you mean '--set model.layers=VALUE'?");
     refuse("--hepl", "unknown option '--hepl'", "did you mean '--help'?");
     refuse("--quantise", "unknown option '--quantise'", "--help lists the options");
     refuse("-x", "unknown option '-x'", "");
@@ -598,7 +599,7 @@ static void help_uses_the_width_to_the_last_column(void **state) {
 static void unusual_rows_work_too(void **state) {
     (void)state;
     struct {
-        int mode, level, depth;
+        int mode, level, depth, most;
         long long big;
         StrList kinds;
     } values;
@@ -622,15 +623,22 @@ static void unusual_rows_work_too(void **state) {
         {.key = "s.kinds",
          .type = OPT_LIST,
          .offset = (size_t)((char *)&values.kinds - (char *)&values),
+         .fallback = "",
          .choices = "a|b"},
+        {.key = "size.most", /* of another section, whose name begins like the first */
+         .type = OPT_INT,
+         .offset = (size_t)((char *)&values.most - (char *)&values),
+         .fallback = "7"},
         {0}};
     const OptionTable tables[] = {{rows, &values}, {0}};
     options_defaults(tables);
     StrBuf text = {0};
     options_write_json(tables, false, &text);
-    assert_string_equal(strbuf_text(&text), "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 0\n    },\n"
-                                            "    \"level\": 0,\n    \"kinds\": []\n  },\n"
-                                            "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\"\n}\n");
+    assert_string_equal(
+        strbuf_text(&text),
+        "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 0\n    },\n"
+        "    \"level\": 0,\n    \"kinds\": []\n  },\n"
+        "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\",\n  \"size\": {\n    \"most\": 7\n  }\n}\n");
     write_config(
         "{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3, \"inner\": {\"depth\": 7}}}");
     assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
@@ -650,6 +658,7 @@ static void unusual_rows_work_too(void **state) {
     assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
     options_write_help(tables, 80, &text);
     assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
+    assert_null(strstr(strbuf_text(&text), "(default: )"));
     write_config("{\"s\": {\"level\": 2147483648}}");
     assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "key 's.level': 2147483648 is too large"));

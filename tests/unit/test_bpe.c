@@ -526,6 +526,9 @@ static void test_codes(void **state) {
     fixture_cases("tests/cases/bpe_codes.case", check_codes);
     Bpe *bpe;
     assert_int_equal(bpe_read(&bpe, (StrView){NULL, 0}, "nothing", BPE_PREFIX), STATUS_DATA);
+    bpe = bpe_new(BPE_PREFIX);
+    assert_int_equal(bpe_add_line(bpe, (StrView){NULL, 0}, "nothing", 2), STATUS_DATA);
+    bpe_free(bpe);
 }
 
 static void check_marker(const char *merges, BpeMarker fallback, BpeMarker expected) {

@@ -207,6 +207,12 @@ static void test_many(void **state) {
     ((uint32_t *)first.train.source.ids)[*end - 1] = UINT32_MAX;
     corpus_cache_save(cache_path, &key, &first, true, workers);
     assert_false(is_used(&data, &text));
+    /* A disk that is full long before the end. */
+    remove(cache_path);
+    rlim_t usual = fixture_limit_files(1000);
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    fixture_limit_files(usual);
+    assert_false(file_exists(cache_path));
     data_free(&first);
 }
 
@@ -573,6 +579,10 @@ static void test_files_change(void **state) {
     assert_false(corpus_cache_key_holds(&key, &data));
     remove(train_path);
     assert_int_equal(corpus_cache_key(&key, &data, &text, workers), STATUS_RUNTIME);
+    char *both[] = {train_path, valid_path};
+    data.train = (StrList){both, 2};
+    assert_int_equal(corpus_cache_key(&key, &data, &text, workers), STATUS_RUNTIME);
+    assert_non_null(strstr(status_message(), train_path)); /* the first is told */
 }
 
 int main(void) {
