@@ -89,7 +89,7 @@ static void count_pair(Learner *learner, int left, int right, int64_t change, in
     pair->words[pair->word_count++] = word;
 }
 
-/* All words have been counted, or merged: what pairs are new has its number. */
+/* Pairs that are new, once all words are counted or merged: only then are their counts whole. */
 static void queue_new(Learner *learner) {
     for (; learner->queued < learner->pair_count; learner->queued++) heap_push(learner, (int)learner->queued);
 }

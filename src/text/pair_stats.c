@@ -46,7 +46,7 @@ static uint64_t hash_text(StrView text, uint64_t seed) { /* FNV-1a, then Murmur3
     hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
     hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
     hash ^= hash >> 33;
-    return hash | 1; /* 0 is no text */
+    return hash | 1; /* 0 is an empty slot */
 }
 
 static uint64_t *set_slot(const HashSet *set, uint64_t hash) {
