@@ -326,7 +326,7 @@ sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
 	@BUILD=build-sanitize tests/run --sanitized unit golden cli
 
-coverage: deps ## branch coverage of the code that reads files and other people's data
+coverage: deps ## branches that no test takes of the code that reads files: each has a reason, or it fails
 	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS=-O1 LDFLAGS=--coverage all tests
 	@BUILD=build-coverage scripts/coverage
 

@@ -76,10 +76,10 @@ static bool looks_packed(const Source *source) {
            source->raw[source->raw_start + 1] == 0x8B;
 }
 
-/* Look at the first two bytes; one alone cannot begin gzip unless it is 0x1F. */
+/* Look at the first two bytes, behind a read; one alone cannot begin gzip unless it is 0x1F. */
 static Status source_decide(Source *source, bool *waiting) {
     size_t held = source->raw_end - source->raw_start;
-    *waiting = !source->ended && (held == 0 || (held == 1 && source->raw[source->raw_start] == 0x1F));
+    *waiting = !source->ended && held == 1 && source->raw[source->raw_start] == 0x1F;
     if (*waiting) return STATUS_OK;
     source->decided = true;
     source->packed = looks_packed(source);
@@ -124,11 +124,11 @@ static Status source_inflate(Source *source, char *out, size_t *got) {
     return STATUS_OK;
 }
 
-/* Must the next source_read read the descriptor? */
+/* Must the next source_read read the descriptor? What is not packed is handed out at once, never held. */
 static bool source_needs_input(const Source *source) {
     size_t held = source->raw_end - source->raw_start;
     if (!source->decided || held == 0) return !source->out_full;
-    return source->packed && source->member_ended && held == 1;
+    return source->member_ended && held == 1;
 }
 
 /* Up to RAW_BYTES bytes after at most one read of the descriptor. *got may be 0 before the end: ask again. */

@@ -34,7 +34,7 @@ void json_write_number(StrBuf *out, double value) {
         strbuf_format(out, "%.0f", value);
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 1;; digits++) { /* 17 always do */
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }

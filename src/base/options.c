@@ -179,7 +179,7 @@ static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     const char *digits = row->type == OPT_OPTIONAL_INT ? "0123456789" : "0123456789.";
     bool number = row->type != OPT_CHOICE && next[0] && strspn(next, digits) == strlen(next);
     bool fits = number || (row->choices && option_choice(row->choices, sv(next)) >= 0);
-    flag->value = fits ? sv(next) : sv(row->bare ? row->bare : "1");
+    flag->value = sv(fits ? next : row->bare);
     if (fits) parser->next++;
 }
 
@@ -257,7 +257,7 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
-        TRY(option_from_text(row, field, next, true, flag->shown));
+        strlist_add(field, next);
         parser->next++;
     }
     return STATUS_OK;
@@ -298,7 +298,7 @@ static Status parse(Parser parser, StrList *positional, bool *help) {
     bool only_positional = false;
     Status status = STATUS_OK;
     *help = false;
-    *positional = (StrList){.items = mem_alloc(argc > 0 ? (size_t)argc : 1, sizeof(char *))};
+    *positional = (StrList){.items = mem_alloc((size_t)argc + 1, sizeof(char *))};
     while (parser.next < argc && status == STATUS_OK) {
         char *argument = parser.argv[parser.next++];
         if (only_positional || argument[0] != '-' || !argument[1]) {

@@ -73,24 +73,23 @@ Status options_read_file_given(const OptionTable *tables, const char *path, Opti
 static StrView member_of(const Option *row, StrView path) {
     StrView rest = sv(row->key ? row->key : ""), name;
     if (path.length) {
-        if (!sv_starts(rest, path) || rest.length == path.length || rest.data[path.length] != '.')
-            return (StrView){rest.data, 0};
+        if (!sv_starts(rest, path) || rest.data[path.length] != '.') return (StrView){rest.data, 0};
         rest = (StrView){rest.data + path.length + 1, rest.length - path.length - 1};
     }
     sv_next(&rest, '.', &name);
     return name;
 }
 
-/* Is there an earlier row of the same member, so that its object has been written? */
+/* Is there an earlier row than `until`, which is one of the tables', of the same member, so that its object
+ * has been written? */
 static bool member_done(const OptionTable *tables, const Option *until, StrView path) {
     StrView name = member_of(until, path);
-    for (const OptionTable *table = tables; table->rows; table++) {
+    for (const OptionTable *table = tables;; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (row == until) return false;
             if (sv_equal(member_of(row, path), name)) return true;
         }
     }
-    return false;
 }
 
 static int write_object(const OptionTable *tables, StrView path, bool minimal, int depth, StrBuf *out);

@@ -108,8 +108,10 @@ static Status choice_from_text(const Option *row, int *field, StrView text, cons
     const char *names[64];
     size_t count = 0;
     StrView rest = sv(row->choices), choice;
-    while (count < 64 && sv_next(&rest, '|', &choice))
+    while (sv_next(&rest, '|', &choice)) {
+        assert(count < sizeof names / sizeof *names);
         names[count++] = mem_strndup(choice.data, choice.length);
+    }
     for (size_t i = 0; i < count; i++)
         strbuf_format(&list, "%s%s", i ? i + 1 < count ? ", " : " or " : "", names[i]);
     Status status = status_fail(STATUS_USAGE, "%s: '%.*s' is not %s", name, SV_ARG(text), strbuf_text(&list));

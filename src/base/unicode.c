@@ -1,6 +1,7 @@
 /* unicode.c - properties from utf8proc; white space and lower case by Python's rules. */
 #include "base/unicode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 #include "base/mem.h"
@@ -287,10 +288,11 @@ static void add_normal_form(StrView text, NormalForm form, StrBuf *out) {
     const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)text.data;
     utf8proc_ssize_t size = (utf8proc_ssize_t)text.length;
     utf8proc_ssize_t length = utf8proc_decompose(bytes, size, NULL, 0, flags); /* characters, then bytes */
-    utf8proc_int32_t *result = mem_alloc(length < 0 ? 1 : (size_t)length + 1, sizeof *result);
-    if (length >= 0) length = utf8proc_decompose(bytes, size, result, length, flags);
-    if (length >= 0) length = utf8proc_reencode(result, length, flags);
-    strbuf_add(out, length < 0 ? text : (StrView){(const char *)result, (size_t)length});
+    assert(length >= 0); /* of valid UTF-8 that is in memory */
+    utf8proc_int32_t *result = mem_alloc((size_t)length + 1, sizeof *result);
+    length = utf8proc_decompose(bytes, size, result, length, flags);
+    length = utf8proc_reencode(result, length, flags);
+    strbuf_add(out, (StrView){(const char *)result, (size_t)length});
     mem_free(result);
 }
 

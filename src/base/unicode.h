@@ -46,9 +46,9 @@ void unicode_lower(StrView text, StrBuf *out);
 typedef enum { NORMALIZE_NONE, NORMALIZE_NFC, NORMALIZE_NFKC } NormalForm;
 #define NORMALIZE_CHOICES "none|nfc|nfkc"
 
-/* Append the normal form of `text` to `out`. Lower case, if asked for, is taken character by character: the
- * simple mapping of each, as in the textbook's str.lower but for U+0130 and final sigmas, and no case
- * folding, so that U+00DF, a sharp s, stays. */
+/* Append the normal form of `text`, which is valid UTF-8, to `out`. Lower case, if asked for, is taken
+ * character by character: the simple mapping of each, as in the textbook's str.lower but for U+0130 and final
+ * sigmas, and no case folding, so that U+00DF, a sharp s, stays. */
 void unicode_normalize(StrView text, NormalForm form, bool lowercase, StrBuf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* safetensors_format.c - dtypes, sizes and the place of the header's digest. */
 #include "models/safetensors_format.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,10 +26,9 @@ size_t safetensors_element_size(const char *dtype) {
 
 bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes) {
     size_t product = safetensors_element_size(dtype);
-    if (product == 0) return false;
+    assert(product > 0);
     for (int i = 0; i < rank; i++)
-        if (shape[i] < 0 || __builtin_mul_overflow(product, (unsigned long long)shape[i], &product))
-            return false;
+        if (__builtin_mul_overflow(product, (unsigned long long)shape[i], &product)) return false;
     *bytes = product;
     return product <= PTRDIFF_MAX;
 }

@@ -75,7 +75,7 @@ static Status check_header(const char *path, const StrBuf *header) {
 
 static Status write_all(OutFile *file, const StrBuf *header, const SafeTensor *const *sorted, size_t count) {
     uint64_t length = header->length;
-    TRY(file_write(file, &length, sizeof length));
+    file_write(file, &length, sizeof length); /* if that fails, so does what follows */
     TRY(file_write(file, header->data, header->length));
     for (size_t i = 0; i < count; i++) TRY(file_write(file, sorted[i]->data, sorted[i]->bytes));
     return STATUS_OK;
@@ -110,8 +110,8 @@ Status safetensors_write(const char *path, const SafeTensor *tensors, size_t cou
     const SafeTensor **sorted = mem_alloc(count, sizeof *sorted);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = 0;
-        bool sound = tensors[i].rank >= 0 && tensors[i].rank <= SAFETENSORS_MAX_RANK &&
-                     safetensors_tensor_bytes(tensors[i].dtype, tensors[i].rank, tensors[i].shape, &bytes);
+        assert(tensors[i].rank >= 0 && tensors[i].rank <= SAFETENSORS_MAX_RANK);
+        bool sound = safetensors_tensor_bytes(tensors[i].dtype, tensors[i].rank, tensors[i].shape, &bytes);
         assert(sound && bytes == tensors[i].bytes);
         (void)sound;
         sorted[i] = &tensors[i];

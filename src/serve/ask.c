@@ -38,7 +38,7 @@ static Status read_q(Ask *ask, const Json *value) {
     if (!ask->list && json_type(value) != JSON_STRING)
         return status_fail(STATUS_DATA, "'q' is neither a text nor a list of texts");
     if (!ask->list) add_text(ask, json_string(value));
-    for (const Json *text = json_first(value); text && ask->list; text = json_after(text)) {
+    for (const Json *text = json_first(value); text; text = json_after(text)) {
         if (json_type(text) != JSON_STRING)
             return status_fail(STATUS_DATA, "'q' is a list of more than texts");
         add_text(ask, json_string(text));

@@ -1,11 +1,14 @@
 /* bpe_learn.c - see bpe_learn.h.
  *
  * Pair counts are kept up to date instead of being counted again after each merge: a pair knows the words it
- * occurs in, and a heap holds the pairs by count. Heap entries may be out of date on the high side only; they
- * are put right when they come to the top.
+ * occurs in, and a heap holds the pairs by count. A symbol is made by one merge alone: wherever its text was
+ * not cut through, the same merges were made inside. So a pair appears with the symbol that it has, and from
+ * then on becomes rarer; its one entry in the heap may be out of date on the high side only, and is put right
+ * when it comes to the top.
  */
 #include "text/bpe_learn.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include "base/mem.h"
 #include "text/bigram.h"
@@ -13,9 +16,7 @@
 typedef struct {
     int left, right;
     int64_t count;
-    int64_t queued; /* count of its newest entry in the heap, 0 if there is none */
-    bool touched;   /* changed by the current merge */
-    int *words;     /* words it occurs in, or has occurred in */
+    int *words; /* words it occurs in, or has occurred in */
     size_t word_count, word_capacity;
 } Pair;
 
@@ -31,15 +32,13 @@ typedef struct {
     size_t *start;   /* [words] into cells */
     int *length;     /* [words] */
     int64_t *weight; /* [words] how often it occurs */
-    int *seen;       /* [words] number of the last merge that visited it */
 
     BigramMap index; /* symbols -> pair */
     Pair *pairs;
     size_t pair_count, pair_capacity;
+    size_t queued; /* so many of them came into the heap */
     Entry *heap;
     size_t heap_count, heap_capacity;
-    int *touched;
-    size_t touched_count, touched_capacity;
 } Learner;
 
 static int compare_symbols(const Learner *learner, int a, int b) {
@@ -51,13 +50,12 @@ static bool comes_before(const Learner *learner, Entry a, Entry b) {
     if (a.count != b.count) return a.count > b.count;
     const Pair *p = &learner->pairs[a.pair], *q = &learner->pairs[b.pair];
     int order = p->left == q->left ? 0 : compare_symbols(learner, p->left, q->left);
-    if (order == 0 && p->right != q->right) order = compare_symbols(learner, p->right, q->right);
+    if (order == 0) order = compare_symbols(learner, p->right, q->right);
     return order > 0;
 }
 
 static void heap_push(Learner *learner, int pair) {
     Entry item = {learner->pairs[pair].count, pair};
-    learner->pairs[pair].queued = item.count;
     MEM_GROW(learner->heap, learner->heap_capacity, learner->heap_count + 1);
     size_t hole = learner->heap_count++;
     for (; hole > 0 && comes_before(learner, item, learner->heap[(hole - 1) / 2]); hole = (hole - 1) / 2)
@@ -86,23 +84,14 @@ static void count_pair(Learner *learner, int left, int right, int64_t change, in
     }
     Pair *pair = &learner->pairs[at];
     pair->count += change;
-    if (!pair->touched) {
-        pair->touched = true;
-        MEM_GROW(learner->touched, learner->touched_capacity, learner->touched_count + 1);
-        learner->touched[learner->touched_count++] = at;
-    }
     if (word < 0 || (pair->word_count > 0 && pair->words[pair->word_count - 1] == word)) return;
     MEM_GROW(pair->words, pair->word_capacity, pair->word_count + 1);
     pair->words[pair->word_count++] = word;
 }
 
-static void queue_touched(Learner *learner) {
-    for (size_t i = 0; i < learner->touched_count; i++) {
-        Pair *pair = &learner->pairs[learner->touched[i]];
-        pair->touched = false;
-        if (pair->count > pair->queued) heap_push(learner, learner->touched[i]);
-    }
-    learner->touched_count = 0;
+/* Pairs that are new, once all words are counted or merged: only then are their counts whole. */
+static void queue_new(Learner *learner) {
+    for (; learner->queued < learner->pair_count; learner->queued++) heap_push(learner, (int)learner->queued);
 }
 
 static void add_word(Learner *learner, int word, StrView text, int64_t count, BpeMarker marker) {
@@ -128,11 +117,10 @@ static void learner_begin(Learner *learner, const HashMap *words, BpeMarker mark
     *learner = (Learner){.symbols = hashmap_new(),
                          .start = mem_alloc(count + 1, sizeof *learner->start),
                          .length = mem_alloc(count + 1, sizeof *learner->length),
-                         .weight = mem_alloc(count + 1, sizeof *learner->weight),
-                         .seen = mem_alloc(count + 1, sizeof *learner->seen)};
+                         .weight = mem_alloc(count + 1, sizeof *learner->weight)};
     for (size_t i = 0; i < count; i++)
         add_word(learner, (int)i, hashmap_key(words, i), hashmap_value(words, i), marker);
-    queue_touched(learner);
+    queue_new(learner);
 }
 
 static void learner_end(Learner *learner) {
@@ -141,12 +129,10 @@ static void learner_end(Learner *learner) {
     mem_free(learner->start);
     mem_free(learner->length);
     mem_free(learner->weight);
-    mem_free(learner->seen);
     bigram_free(&learner->index);
     for (size_t i = 0; i < learner->pair_count; i++) mem_free(learner->pairs[i].words);
     mem_free(learner->pairs);
     mem_free(learner->heap);
-    mem_free(learner->touched);
 }
 
 /* Merge left+right into `made` throughout one word and bring the counts of its pairs up to date. */
@@ -170,30 +156,23 @@ static void merge_in_word(Learner *learner, int word, int left, int right, int m
     }
 }
 
-static void merge_pair(Learner *learner, int best, int made, int number) {
+static void merge_pair(Learner *learner, int best, int made) {
     Pair pair = learner->pairs[best]; /* a copy: the array may move */
     learner->pairs[best].words = NULL;
     learner->pairs[best].word_count = learner->pairs[best].word_capacity = 0;
-    for (size_t i = 0; i < pair.word_count; i++) {
-        int word = pair.words[i];
-        if (learner->seen[word] == number) continue;
-        learner->seen[word] = number;
-        merge_in_word(learner, word, pair.left, pair.right, made);
-    }
+    for (size_t i = 0; i < pair.word_count; i++)
+        merge_in_word(learner, pair.words[i], pair.left, pair.right, made);
     mem_free(pair.words);
-    queue_touched(learner);
+    queue_new(learner);
 }
 
 /* The pair to merge next, or -1. */
 static int best_pair(Learner *learner, int min_count) {
     while (learner->heap_count > 0) {
         Entry top = heap_pop(learner);
-        Pair *pair = &learner->pairs[top.pair];
-        bool newest = top.count == pair->queued;
-        if (newest) pair->queued = 0;
-        if (top.count !=
-            pair->count) { /* out of date: put it back where it belongs, unless a newer entry is there */
-            if (newest && pair->count >= min_count) heap_push(learner, top.pair);
+        const Pair *pair = &learner->pairs[top.pair];
+        if (top.count != pair->count) { /* out of date: put it back where it belongs */
+            if (pair->count >= min_count) heap_push(learner, top.pair);
             continue;
         }
         if (top.count < min_count) return -1;
@@ -221,7 +200,8 @@ Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count
         strbuf_add(&joined, right);
         int known = (int)hashmap_count(learner.symbols);
         int made = (int)*hashmap_slot(learner.symbols, strbuf_view(&joined), known);
-        merge_pair(&learner, best, made, number);
+        assert(made == known);
+        merge_pair(&learner, best, made);
     }
     strbuf_free(&joined);
     learner_end(&learner);

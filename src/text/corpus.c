@@ -1,6 +1,7 @@
 /* corpus.c - see corpus.h. Learning is in corpus_learn.c. */
 #include "text/corpus.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 #include "base/log.h"
@@ -75,7 +76,7 @@ typedef struct {
     IdList source, target;
     int count; /* pairs that are kept */
     int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
-    long too_long, without_tokens;
+    long too_long;
 } Encoded;
 
 typedef struct {
@@ -86,7 +87,6 @@ typedef struct {
     Segmenter **source_view, **target_view; /* [threads] */
     Encoded *encoded;                       /* [PAIR_SLOTS] */
     Sha256 hash;
-    long without_tokens;
 } Reading;
 
 static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
@@ -101,11 +101,9 @@ static void encode_pair(const Reading *reading, const PairBlock *block, int pair
     segmenter_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
     segmenter_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
     size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
-    bool empty = source_length == 0 || target_length == 0;
-    bool too_long = !empty && reading->filter && is_too_long(source_length, target_length, reading->filter);
-    out->without_tokens += empty;
-    out->too_long += too_long;
-    if (empty || too_long) {
+    assert(source_length > 0 && target_length > 0); /* of texts that are not blank */
+    if (reading->filter && is_too_long(source_length, target_length, reading->filter)) {
+        out->too_long++;
         out->source.count = source_start;
         out->target.count = target_start;
         return;
@@ -119,7 +117,7 @@ static void encode_block(void *context, const PairBlock *block, int thread) {
     const Reading *reading = context;
     Encoded *out = &reading->encoded[block->slot];
     out->source.count = out->target.count = 0;
-    out->too_long = out->without_tokens = 0;
+    out->too_long = 0;
     out->count = 0;
     for (int pair = 0; pair < block->count; pair++) encode_pair(reading, block, pair, out, thread);
 }
@@ -139,7 +137,6 @@ static Status collect_block(void *context, const PairBlock *block) {
     }
     corpus->count += in->count;
     corpus->too_long += in->too_long;
-    reading->without_tokens += in->without_tokens;
     return STATUS_OK;
 }
 
@@ -161,12 +158,6 @@ static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers)
     side_end(&reading->source, corpus->count);
     side_end(&reading->target, corpus->count);
     return STATUS_OK;
-}
-
-static void report(Corpus *corpus, const PairReader *reader, long without_tokens) {
-    pair_reader_report(reader, &corpus->report);
-    if (without_tokens > 0)
-        strbuf_format(&corpus->report, "dropped %ld pairs with a side without any token\n", without_tokens);
 }
 
 void corpus_warn(const Corpus *corpus) {
@@ -221,7 +212,7 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     reading_begin(&reading, source, target, workers_count(workers));
     Status status = read_pairs(&reading, reader, workers);
     reading_end(&reading, workers_count(workers));
-    if (status == STATUS_OK && part != PAIRS_HELD_OUT) report(corpus, reader, reading.without_tokens);
+    if (status == STATUS_OK && part != PAIRS_HELD_OUT) pair_reader_report(reader, &corpus->report);
     pair_reader_close(reader);
     if (status == STATUS_OK)
         corpus_warn(corpus);

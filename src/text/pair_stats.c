@@ -46,7 +46,7 @@ static uint64_t hash_text(StrView text, uint64_t seed) { /* FNV-1a, then Murmur3
     hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
     hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
     hash ^= hash >> 33;
-    return hash ? hash : 1;
+    return hash | 1; /* 0 is an empty slot */
 }
 
 static uint64_t *set_slot(const HashSet *set, uint64_t hash) {
@@ -204,7 +204,7 @@ static double other_column(const Survey *survey, int side, StrView text, bool co
     for (size_t position = 0; position < text.length;) {
         window_add(&window, utf8_next(text, &position));
         unsigned trigram = window_trigram(&window);
-        double mine = own[trigram] - (counted && own[trigram] ? 1.0 : 0.0);
+        double mine = own[trigram] - (counted ? 1.0 : 0.0);
         sum += log((other[trigram] + 0.5) / (mine + 0.5));
     }
     double all = log((survey->trigram_total[side] + half) / (survey->trigram_total[!side] + half));

@@ -258,7 +258,7 @@ double pair_reader_share(const PairReader *reader) {
     double done = reader->bytes_done;
     if (reader->first) done += (double)line_reader_consumed(reader->first);
     if (reader->second) done += (double)line_reader_consumed(reader->second);
-    return reader->bytes > 0 ? fmin(done / reader->bytes, 1) : 1;
+    return fmin(done / reader->bytes, 1); /* 1 where no size is known */
 }
 
 long pair_reader_line(const PairReader *reader) {

@@ -45,8 +45,7 @@ static int by_count(const void *a, const void *b) {
 
 static int by_need(const void *a, const void *b) {
     const Entry *p = a, *q = b;
-    if (p->basic != q->basic) return p->basic ? -1 : 1;
-    return by_count(a, b);
+    return p->basic == q->basic ? by_count(a, b) : q->basic - p->basic;
 }
 
 static void add_entry(EntryList *list, StrView token, int64_t count, bool basic) {

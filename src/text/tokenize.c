@@ -77,7 +77,7 @@ void tokenize_runs(StrView text, TokenSink sink, void *context) {
 
 void tokenize_spaced(StrView text, TokenSink sink, void *context) {
     Cutter cutter = {.sink = sink, .context = context};
-    for (size_t position = 0; position <= text.length;) {
+    for (size_t position = 0;;) {
         size_t start = position;
         bool space = position == text.length || unicode_class(utf8_next(text, &position)) == CHAR_SPACE;
         if (!space) {

@@ -120,11 +120,8 @@ static void name_losses(const Config *config, StrBuf *train, StrBuf *valid) {
     if (smoothing > 0)
         strbuf_format(train, "%s label smoothing %.3g", dropout ? " and" : ", with", smoothing);
     strbuf_add(valid, average ? SV("validation loss: averaged weights") : SV("validation loss"));
-    if (dropout || smoothing > 0)
-        strbuf_format(valid, "%s without %s", average ? "," : ":",
-                      dropout && smoothing > 0 ? "either"
-                      : dropout                ? "dropout"
-                                               : "smoothing");
+    const char *without = !dropout ? "smoothing" : smoothing > 0 ? "either" : "dropout";
+    if (dropout || smoothing > 0) strbuf_format(valid, "%s without %s", average ? "," : ":", without);
 }
 
 static void draw_curves(const Progress *progress, const Config *config, StrBuf *svg) {

@@ -102,14 +102,18 @@ expect 2 '' "attn-mt: option '--sentence-level' goes with one metric" ref.txt -i
 expect 2 '' "attn-mt: option '--sentence-level' does not go with statistical tests" \
     ref.txt -i sys_a.txt -sl -ci
 expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" ref.txt -i sys_a.txt sys_a.txt
+expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" \
+    ref.txt -i sys_b.txt sys_a.txt sys_a.txt --paired-ar
 expect 2 '' "attn-mt: option '--num-refs' does not go with several reference files" \
     ref.txt ref2.txt -nr 2 -i sys_a.txt
 expect 2 '' "attn-mt: options '--model' and '--source' go together" ref.txt --source ref.txt
 expect 2 '' "attn-mt: unknown option '--lowercse'" ref.txt -i sys_a.txt --lowercse
 expect 3 '' "attn-mt: 'one_sys.txt' has 1 line, but reference 'ref.txt' has 150" ref.txt -i one_sys.txt
 expect 3 '' "attn-mt: 'nothing.txt' has no line to score" nothing.txt -i nothing.txt
-expect 3 '' "attn-mt: 'ref.txt', line 1: 1 tab-separated references, expected 2" \
-    ref.txt --num-refs 2 -i sys_a.txt
+for count in 2 3; do
+    expect 3 '' "attn-mt: 'ref.txt', line 1: 1 tab-separated references, expected $count" \
+        ref.txt --num-refs $count -i sys_a.txt
+done
 expect 1 '' "attn-mt: cannot open 'missing.txt': No such file or directory" missing.txt -i sys_a.txt
 expect 1 '' "attn-mt: cannot open 'missing.txt': No such file or directory" missing.txt -nr 2 -i sys_a.txt
 printf 'a\tb\nc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"

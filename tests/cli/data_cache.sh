@@ -118,6 +118,11 @@ for doing in counting learning reading; do
     grep -q "^$doing  *[0-9]*%  ETA " "$TMP/err" || fail "nothing is said of $doing: $(cat "$TMP/err")"
 done
 
+# What a cache follows from cannot be read.
+expect 1 "$attn" train --run "$TMP/none" --set data.train="$TMP/train.tsv" --set data.valid="$TMP/valid.tsv" \
+    --set data.cache="$TMP/none.cache" --set text.bpe_codes="$TMP/no.codes"
+says "cannot open '$TMP/no.codes'"
+
 # Data that change while they are read: a busy machine may leave no moment for it, so more than once.
 while touch "$TMP/long.tsv" 2>/dev/null; do :; done &
 toucher=$!

@@ -102,6 +102,12 @@ expect 3 translate --prefix-file "$TMP/two" "$TMP/source"
 says "'$TMP/two' has 2 lines, the input has more"
 expect 3 translate --prefix-file "$TMP/source" "$TMP/two"
 says "'$TMP/source' has more lines than the input"
+printf 'je \nje \n' | gzip -c >"$TMP/whole.gz"
+head -c $(($(wc -c <"$TMP/whole.gz") - 4)) "$TMP/whole.gz" >"$TMP/cut.gz"
+for input in two source; do # the damage is found behind its last line, or by the third
+    expect 3 translate --prefix-file "$TMP/cut.gz" "$TMP/$input"
+    says "'$TMP/cut.gz': the gzip data is cut off"
+done
 expect 1 translate --glossary "$TMP/none" "$TMP/source"
 says "none"
 expect 3 translate --glossary "$TMP/source" "$TMP/source"

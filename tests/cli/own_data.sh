@@ -111,6 +111,8 @@ train 0 header "$TMP/header.tsv" --after-epochs 1
 says 'left out 1 header line'
 expect 0 "$attn" inspect "$TMP/header/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+train 0 both "$TMP/plain.tsv" --set data.held_out=0.5 --set data.valid="$TMP/header.tsv" --after-epochs 1
+silent_on 'held out of the file' # validation pairs are given
 train 1 none "$TMP/missing.tsv"
 says "cannot find '$TMP/missing.tsv'"
 train 3 none "$TMP/plain.tsv" --set data.held_out=1e-9

@@ -46,6 +46,11 @@ says "hint: use --precision bf16"
 printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
 translate "$TMP/blank" >"$TMP/out"
 printf 'va !\n\n\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "blank lines, last line without an end"
+# More text at once than is held; of nothing, which needs no search.
+{ echo 'go .' && head -c 34000000 /dev/zero | tr '\0' ' ' && printf '\nhi !\n'; } >"$TMP/blanks"
+translate "$TMP/blanks" >"$TMP/out"
+printf 'va !\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "a line of blanks: $(head -c 100 "$TMP/out")"
+rm "$TMP/blanks"
 printf '' | translate >"$TMP/out"
 [ ! -s "$TMP/out" ] || fail "output from nothing"
 printf '\357\273\277go .\r\nhi !\r\n' | translate >"$TMP/out"
@@ -108,15 +113,16 @@ cat >"$TMP/json" <<'END'
 no
 {"text": ["go"]}
 {"text": ""}
+["text"]
 END
 expect 3 translate --json-input "$TMP/json"
 says 'line 2 is not a JSON object with a "text"'
-says '2 lines are not JSON with a "text"'
-[ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "lines of JSON"
+says '3 lines are not JSON with a "text"'
+[ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "lines of JSON"
 kept='{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}'
 head -n 1 "$TMP/out" | grep -qF "$kept, \"translation\": \"va !\", \"score\": -" ||
     fail "fields passed on: $(head -n 1 "$TMP/out")"
-[ "$(grep -c '^{"error": "' "$TMP/out")" -eq 2 ] || fail "errors in JSON"
+[ "$(grep -c '^{"error": "' "$TMP/out")" -eq 3 ] || fail "errors in JSON"
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
 fi

@@ -154,11 +154,24 @@ ssize_t read(int fd, void *data, size_t bytes) {
     return result;
 }
 
+ssize_t pread(int fd, void *data, size_t bytes, off_t offset) {
+    typedef ssize_t (*Function)(int, void *, size_t, off_t);
+    NEXT(Function, pread)
+    Verdict verdict = judge("read");
+    if (verdict == FAIL || verdict == ZERO) return verdict == FAIL ? -1 : 0;
+    return real_pread(fd, data, verdict == SHORT && bytes > 1 ? bytes / 2 : bytes, offset);
+}
+
 /* What the checked headers of the C library make of it. */
 ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
 ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room) {
     if (bytes > room) abort();
     return read(fd, data, bytes);
+}
+ssize_t __pread_chk(int fd, void *data, size_t bytes, off_t offset, size_t room);
+ssize_t __pread_chk(int fd, void *data, size_t bytes, off_t offset, size_t room) {
+    if (bytes > room) abort();
+    return pread(fd, data, bytes, offset);
 }
 
 /* Killed after a write means in the middle of it: half of the bytes arrive. */

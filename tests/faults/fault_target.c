@@ -4,6 +4,7 @@
  *     fault_target tensors PATH WORD   write tensors made from WORD
  *     fault_target load PATH           read tensors and print a number of them
  *     fault_target lines PATH          read lines and print their number
+ *     fault_target pack PATH           read it, compress that, and print how many bytes it comes to
  *     fault_target accepts PATH...     for each tensor file 1, or 0 if it is refused
  *
  * Like the real program it says "attn-mt: reason" and returns the status of what failed.
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/deflate.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -83,6 +85,16 @@ static Status count_lines(const char *path) {
     return status;
 }
 
+static Status pack(const char *path) {
+    StrBuf content = {0}, packed = {0};
+    Status status = file_read(path, 0, &content);
+    if (status == STATUS_OK) deflate_add(strbuf_view(&content), &packed);
+    if (status == STATUS_OK) printf("%zu\n", packed.length);
+    strbuf_free(&content);
+    strbuf_free(&packed);
+    return status;
+}
+
 static Status accepts(char **paths) {
     for (; *paths; paths++) {
         SafeFile *file;
@@ -100,6 +112,7 @@ int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "tensors") == 0) status = write_tensors(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "load") == 0) status = load(argv[2]);
     if (argc == 3 && strcmp(argv[1], "lines") == 0) status = count_lines(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "pack") == 0) status = pack(argv[2]);
     if (argc >= 3 && strcmp(argv[1], "accepts") == 0) status = accepts(argv + 2);
     if (status != STATUS_OK) log_failure();
     return (int)status;

@@ -128,7 +128,7 @@ END
 "$TMP/target" text "$TMP/lines" word
 gzip -kf "$TMP/lines"
 "$TMP/target" tensors "$TMP/tensors" word
-for job in "load tensors" "lines lines" "lines lines.gz"; do
+for job in "load tensors" "lines lines" "lines lines.gz" "pack lines"; do
     set -- $job
     FILE=$TMP/$2
     export FILE

@@ -34,6 +34,8 @@ const Subject SUBJECTS[] = {
     {"average", "dir/out.safetensors", .arguments = {"average", MODEL, MODEL, "-o", "dir/out.safetensors"}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
+    {"caching", .trains = true, .arguments = {TRAIN, "--set", "data.cache=dir/cache", "--overwrite"}},
+    {"cached", .trains = true, .arguments = {TRAIN, "--set", "data.cache=cache", "--overwrite"}},
     {"long", .trains = true,
      .arguments = {TRAIN, "--set", "train.max_updates=150", "--set", "train.valid_every=3", "--overwrite"}},
     {"endless", .trains = true, .arguments = {TRAIN, "--set", "train.max_updates=0", "--overwrite"}},

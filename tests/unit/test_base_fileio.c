@@ -133,12 +133,16 @@ static void reads_gzip_members_in_a_row(void **state) {
     fwrite(zeros, 1, sizeof zeros, file);
     fclose(file);
     assert_content(path, "one two", 7);
-    file = fopen(path, "ab");
-    fputs("junk", file);
-    fclose(file);
-    StrBuf content = {0};
-    assert_message(file_read(path, 0, &content), STATUS_DATA, "other bytes follow");
-    strbuf_free(&content);
+    static const char *const JUNK[] = {"\x1f", "j", "junk"}; /* the first could begin another member */
+    for (size_t i = 0; i < sizeof JUNK / sizeof *JUNK; i++) {
+        put_gzip(path, "wb", "one", 3);
+        file = fopen(path, "ab");
+        fputs(JUNK[i], file);
+        fclose(file);
+        StrBuf content = {0};
+        assert_message(file_read(path, 0, &content), STATUS_DATA, "other bytes follow");
+        strbuf_free(&content);
+    }
 }
 
 static void finds_damaged_gzip(void **state) {
@@ -350,6 +354,40 @@ static void lines_come_from_slow_gzip(void **state) {
     close(kept);
 }
 
+/* What arrived is unpacked to the last byte and fills the buffer; its checksum is still to come. */
+static void lines_end_before_their_checksum(void **state) {
+    (void)state;
+    enum { LINES = 65536 / 8, CHECKSUM = 8 };
+    const char *path = in_folder("full.gz");
+    StrBuf text = {0}, packed = {0};
+    for (int i = 0; i < LINES; i++) strbuf_format(&text, "%07d\n", i);
+    put_gzip(path, "wb", text.data, text.length);
+    FILE *file = fopen(path, "rb");
+    for (int c; (c = fgetc(file)) != EOF;) strbuf_add_char(&packed, (char)c);
+    fclose(file);
+    int ends[2], kept = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    LineReader *reader;
+    assert_int_equal(line_reader_open(&reader, "-"), STATUS_OK);
+    size_t first = packed.length - CHECKSUM;
+    assert_int_equal(write(ends[1], packed.data, first), first);
+    for (size_t i = 0; i < LINES; i++) {
+        assert_true(line_reader_ready(reader));
+        assert_next(reader, text.data + 8 * i, 7);
+    }
+    assert_false(line_reader_ready(reader));
+    assert_int_equal(write(ends[1], packed.data + first, CHECKSUM), CHECKSUM);
+    close(ends[1]);
+    assert_no_more(reader);
+    line_reader_close(reader);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    strbuf_free(&text);
+    strbuf_free(&packed);
+}
+
 static void lines_report_damage_found_ahead(void **state) {
     (void)state;
     const char *path = in_folder("ahead.gz");
@@ -367,6 +405,23 @@ static void lines_report_damage_found_ahead(void **state) {
     assert_message(line_reader_next(reader, &line, &more), STATUS_DATA, "other bytes follow");
     assert_false(more);
     line_reader_close(reader);
+}
+
+static void knows_the_same_file(void **state) {
+    (void)state;
+    char one[256], other[256], link[256];
+    strcpy(one, in_folder("one"));
+    strcpy(other, in_folder("other"));
+    strcpy(link, in_folder("link"));
+    put_plain(one, "x", 1);
+    put_plain(other, "x", 1);
+    assert_int_equal(symlink(one, link), 0);
+    assert_true(file_is_same(one, link));
+    assert_false(file_is_same(one, other));
+    assert_false(file_is_same(one, "/dev/null"));
+    assert_false(file_is_same(one, "/no/such/file"));
+    assert_false(file_is_same("/no/such/file", one));
+    assert_int_equal(unlink(link), 0);
 }
 
 static void makes_folders(void **state) {
@@ -609,7 +664,9 @@ int main(void) {
         cmocka_unit_test(lines_may_be_long),
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),
+        cmocka_unit_test(lines_end_before_their_checksum),
         cmocka_unit_test(lines_report_damage_found_ahead),
+        cmocka_unit_test(knows_the_same_file),
         cmocka_unit_test(makes_folders),
         cmocka_unit_test(commit_replaces_and_discard_keeps),
         cmocka_unit_test(writes_much_in_any_pieces),

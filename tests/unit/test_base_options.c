@@ -294,6 +294,8 @@ static void lists_collect(void **state) {
     assert_list(&f->model.files, ITEMS("z"));
     accept(f, "--set train.files=");
     assert_int_equal(f->model.files.count, 0);
+    accept(f, "--files=\\a\\b\\"); /* a backslash is one but before a comma */
+    assert_list(&f->model.files, ITEMS("\\a\\b\\"));
     release(f);
     refuse("--files a,,b", "option '--files': an empty item in 'a,,b'", "");
     refuse("--format sgv", "option '--format': 'sgv' is not csv, pgm or svg", "did you mean 'svg'?");
@@ -344,6 +346,7 @@ static void unknown_names_get_a_hint(void **state) {
     refuse("--no-tie", "unknown option '--no-tie'", "did you mean '--tied'?");
     refuse("--no-hidden", "unknown option '--no-hidden'", "did you mean '--hidden'?");
     refuse("--layers 3", "unknown option '--layers'", "did you mean '--set model.layers=VALUE'?");
+    refuse("--model.layers 3", "unknown option '--model.layers'", "did you mean '--set model.layers=VALUE'?");
     refuse("--hepl", "unknown option '--hepl'", "did you mean '--help'?");
     refuse("--quantise", "unknown option '--quantise'", "--help lists the options");
     refuse("-x", "unknown option '-x'", "");
@@ -596,8 +599,9 @@ static void help_uses_the_width_to_the_last_column(void **state) {
 static void unusual_rows_work_too(void **state) {
     (void)state;
     struct {
-        int mode, level, depth;
+        int mode, level, depth, most;
         long long big;
+        StrList kinds;
     } values;
     const Option rows[] = {
         {.key = "s.inner.depth",
@@ -616,14 +620,25 @@ static void unusual_rows_work_too(void **state) {
          .type = OPT_LONG,
          .offset = (size_t)((char *)&values.big - (char *)&values),
          .fallback = "-9223372036854775808"},
+        {.key = "s.kinds",
+         .type = OPT_LIST,
+         .offset = (size_t)((char *)&values.kinds - (char *)&values),
+         .fallback = "",
+         .choices = "a|b"},
+        {.key = "size.most", /* of another section, whose name begins like the first */
+         .type = OPT_INT,
+         .offset = (size_t)((char *)&values.most - (char *)&values),
+         .fallback = "7"},
         {0}};
     const OptionTable tables[] = {{rows, &values}, {0}};
     options_defaults(tables);
     StrBuf text = {0};
     options_write_json(tables, false, &text);
-    assert_string_equal(strbuf_text(&text), "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 0\n    },\n"
-                                            "    \"level\": 0\n  },\n"
-                                            "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\"\n}\n");
+    assert_string_equal(
+        strbuf_text(&text),
+        "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 0\n    },\n"
+        "    \"level\": 0,\n    \"kinds\": []\n  },\n"
+        "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\",\n  \"size\": {\n    \"most\": 7\n  }\n}\n");
     write_config(
         "{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3, \"inner\": {\"depth\": 7}}}");
     assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
@@ -643,9 +658,25 @@ static void unusual_rows_work_too(void **state) {
     assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
     options_write_help(tables, 80, &text);
     assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
+    assert_null(strstr(strbuf_text(&text), "(default: )"));
     write_config("{\"s\": {\"level\": 2147483648}}");
     assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "key 's.level': 2147483648 is too large"));
+    assert_int_equal(options_set(tables, SV("s.level"), SV("2147483648")), STATUS_USAGE);
+    assert_int_equal(options_set(tables, SV("s.level"), SV("-2147483649")), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "-2147483649 is too large"));
+    write_config("{\"s\": {\"kinds\": [\"b\", \"a\"]}}");
+    assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
+    assert_list(&values.kinds, ITEMS("b", "a"));
+    static const char *const WRONG[] = {"[\"a\", \"c\"]", "\"c\""};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        strbuf_clear(&text);
+        strbuf_format(&text, "{\"s\": {\"kinds\": %s}}", WRONG[i]);
+        write_config(strbuf_text(&text));
+        assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+        assert_non_null(strstr(status_message(), "key 's.kinds': 'c' is not a or b"));
+        assert_list(&values.kinds, ITEMS("b", "a"));
+    }
     options_free(tables);
     strbuf_free(&text);
 }

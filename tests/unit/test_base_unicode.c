@@ -144,6 +144,30 @@ static void test_classes(void **state) {
     assert_true(unicode_is_space(' ') && unicode_is_space(0xA0) && unicode_is_space(0x202F));
     assert_true(unicode_is_space(0x3000) && unicode_is_space('\t') && unicode_is_space(0x2028));
     assert_false(unicode_is_space('a') || unicode_is_space('.') || unicode_is_space(0x200B));
+    assert_true(unicode_is_upper('A') && unicode_is_upper(0x1C5)); /* Dz with caron: its first letter is */
+    assert_false(unicode_is_upper('a') || unicode_is_upper('1'));
+}
+
+/* The characters of newer versions of Unicode, whether the library knows them or not; and gaps between. */
+static void test_kinds(void **state) {
+    (void)state;
+    assert_int_equal(unicode_kind(','), UNICODE_PUNCTUATION);
+    assert_int_equal(unicode_kind(0xBD), UNICODE_NUMBER);
+    assert_int_equal(unicode_kind('+'), UNICODE_SYMBOL);
+    assert_int_equal(unicode_kind('a'), UNICODE_OTHER);
+    assert_int_equal(unicode_kind(0x1B4E), UNICODE_PUNCTUATION);
+    assert_int_equal(unicode_kind(0x2FFF), UNICODE_SYMBOL);
+    assert_int_equal(unicode_kind(0x16130), UNICODE_NUMBER);
+    assert_int_equal(unicode_kind(0x378), UNICODE_OTHER);
+    assert_int_equal(unicode_kind(0x3FFFD), UNICODE_OTHER);
+}
+
+static void test_trim(void **state) {
+    (void)state;
+    static const char *const texts[][2] = {
+        {"a \t\xC2\xA0\xE3\x80\x80", "a"}, {" a", " a"}, {" \n", ""}, {"", ""}, {"a \x80", "a \x80"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_true(sv_equal(unicode_trim_end(sv(texts[i][0])), sv(texts[i][1])));
 }
 
 /* What makes a pair useless to training makes a line empty in translation. */
@@ -175,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_cases),         cmocka_unit_test(test_short_cut),
         cmocka_unit_test(test_stable_ranges), cmocka_unit_test(test_idempotent),
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_trim),
         cmocka_unit_test(test_blank),         cmocka_unit_test(test_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

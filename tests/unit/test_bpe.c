@@ -406,6 +406,11 @@ static void test_first_rank_counts(void **state) {
     assert_int_equal(bpe_count(bpe), 3);
     apply_joined(bpe, "abc", "ab@@ c");
     bpe_free(bpe);
+    bpe = bpe_new(BPE_PREFIX); /* merges of which none is ever applied */
+    bpe_add(bpe, SV("a</w>"), SV("b"));
+    bpe_add(bpe, SV("a</w>"), SV("c"));
+    apply_joined(bpe, "bc", "b@@ c");
+    bpe_free(bpe);
 }
 
 /* Text may spell </w>; merges must not make a marker of it. */
@@ -434,6 +439,12 @@ static void test_spelled_marker(void **state) {
     bpe_apply(bpe, SV("a</w>b</w>"), show_piece, &shower);
     assert_string_equal(strbuf_text(&shower.out), "a</w>b");
     strbuf_free(&shower.out);
+    bpe_free(bpe);
+    hashmap_free(words);
+    words = hashmap_new();
+    hashmap_set(words, SV("</w>"), 100);
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 2, NULL);
+    apply_joined(bpe, "</w>", "</@@ w>");
     bpe_free(bpe);
     hashmap_free(words);
 }
@@ -515,6 +526,9 @@ static void test_codes(void **state) {
     fixture_cases("tests/cases/bpe_codes.case", check_codes);
     Bpe *bpe;
     assert_int_equal(bpe_read(&bpe, (StrView){NULL, 0}, "nothing", BPE_PREFIX), STATUS_DATA);
+    bpe = bpe_new(BPE_PREFIX);
+    assert_int_equal(bpe_add_line(bpe, (StrView){NULL, 0}, "nothing", 2), STATUS_DATA);
+    bpe_free(bpe);
 }
 
 static void check_marker(const char *merges, BpeMarker fallback, BpeMarker expected) {
@@ -532,6 +546,7 @@ static void test_marker_is_found(void **state) {
     check_marker("t h\nth e</w>\n", BPE_PREFIX, BPE_SUFFIX);
     check_marker(BPE_SPACE " t\n", BPE_SUFFIX, BPE_PREFIX);
     check_marker(BPE_SPACE " t\na b</w>\n" BPE_SPACE " u\n", BPE_PREFIX, BPE_SUFFIX);
+    check_marker("t h\r\n", BPE_PREFIX, BPE_PREFIX);
     check_marker("t h\n", BPE_SUFFIX, BPE_SUFFIX);
     check_marker("t h\n", BPE_PREFIX, BPE_PREFIX);
 }

@@ -5,10 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -209,6 +207,12 @@ static void test_many(void **state) {
     ((uint32_t *)first.train.source.ids)[*end - 1] = UINT32_MAX;
     corpus_cache_save(cache_path, &key, &first, true, workers);
     assert_false(is_used(&data, &text));
+    /* A disk that is full long before the end. */
+    remove(cache_path);
+    rlim_t usual = fixture_limit_files(1000);
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    fixture_limit_files(usual);
+    assert_false(file_exists(cache_path));
     data_free(&first);
 }
 
@@ -537,16 +541,11 @@ static void test_no_room(void **state) {
     DataOptions data = data_options();
     TextOptions text = text_options();
     save(&data, &text);
-    signal(SIGXFSZ, SIG_IGN);
-    struct rlimit usual, tight;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
-    tight = usual;
-    tight.rlim_cur = 1000;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     TextOptions other = text;
     other.bpe_merges = 5;
+    rlim_t usual = fixture_limit_files(1000);
     save(&data, &other);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    fixture_limit_files(usual);
     assert_false(is_used(&data, &other));
     assert_true(is_used(&data, &text));
 }
@@ -580,6 +579,10 @@ static void test_files_change(void **state) {
     assert_false(corpus_cache_key_holds(&key, &data));
     remove(train_path);
     assert_int_equal(corpus_cache_key(&key, &data, &text, workers), STATUS_RUNTIME);
+    char *both[] = {train_path, valid_path};
+    data.train = (StrList){both, 2};
+    assert_int_equal(corpus_cache_key(&key, &data, &text, workers), STATUS_RUNTIME);
+    assert_non_null(strstr(status_message(), train_path)); /* the first is told */
 }
 
 int main(void) {

@@ -269,6 +269,8 @@ static void test_words_in_text(void **state) {
     assert_false(text_has_words(SV("chat\xC3\xA9"), SV("chat")));
     assert_true(text_has_words(SV("chaton chat"), SV("chat")));
     assert_true(text_has_words(SV("\xE6\x88\x91\xE6\x98\xAF\xE4\xBA\xBA"), SV("\xE6\x98\xAF")));
+    assert_false(text_has_words(SV("chat\xCC\x81"), SV("chat"))); /* an accent */
+    assert_false(text_has_words(SV("chat2"), SV("chat")));
     assert_false(text_has_words(SV("chat"), SV("")));
     assert_false(text_has_words(SV(""), SV("chat")));
 }

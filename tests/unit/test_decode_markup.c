@@ -54,6 +54,54 @@ static void test_found(void **state) {
     check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
     check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
     check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
+    check_found("{a[0]} {{x} }", " { }", "[{a[0]}][{x}]");
+}
+
+static void test_without_end(void **state) {
+    (void)state;
+    check_found("<!-- x --", "<!-- x --", "");
+    check_found("<a b=\"x>", "<a b=\"x>", "");
+    check_found("<a=b>", "<a=b>", "");
+    check_found("<a <b>", "<a ", "[<b>]");
+}
+
+static void repeat(StrBuf *out, const char *text, int times) {
+    while (times-- > 0) strbuf_add(out, sv(text));
+}
+
+/* A mark with `most` times `c` in its middle is one, with one more it is text. */
+static void check_longest(const char *before, char c, int most, const char *after) {
+    const char middle[] = {c, '\0'};
+    for (int more = 0; more < 2; more++) {
+        StrBuf text = {0}, expected = {0};
+        strbuf_add(&text, sv(before));
+        repeat(&text, middle, most + more);
+        strbuf_add(&text, sv(after));
+        if (!more) strbuf_format(&expected, "[%s]", strbuf_text(&text));
+        check_found(strbuf_text(&text), more ? strbuf_text(&text) : "", strbuf_text(&expected));
+        strbuf_free(&text);
+        strbuf_free(&expected);
+    }
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    check_longest("<", 'b', 4094, ">");
+    check_longest("<!--", 'b', 4091, "-->");
+    check_longest("&", 'n', 63, ";");
+    check_longest("{", 'n', 63, "}");
+    check_longest("%(", 'n', 63, ")d");
+    check_longest("%", '1', 12, "d");
+    StrBuf text = {0}, expected = {0};
+    repeat(&text, "<b>", 66);
+    repeat(&text, "</b>", 66);
+    repeat(&expected, "(<b>", 64);
+    repeat(&expected, "[<b>]", 2);
+    repeat(&expected, "</b>)", 64);
+    repeat(&expected, "[</b>]", 2);
+    check_found(strbuf_text(&text), "", strbuf_text(&expected));
+    strbuf_free(&text);
+    strbuf_free(&expected);
 }
 
 /* ---- putting back ---- */
@@ -232,9 +280,8 @@ static void test_places(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_found),    cmocka_unit_test(test_without_end), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_any_text), cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,10 @@ static void test_combinations(void **state) {
          "set model.attention = \"scaled_dot\""},
         {"model.decoder.style=transformer model.attention=dot", "model.attention = \"dot\"", "scaled_dot"},
         {TRANSFORMER, NULL, NULL},
+        {"train.bpe_dropout_source=0.1 text.tokenizer=word", "train.bpe_dropout_source passes over merges",
+         "text.tokenizer = \"bpe\""},
+        {"train.bpe_dropout_target=0.1 text.tokenizer=word", "train.bpe_dropout_target passes over merges",
+         "text.tokenizer = \"bpe\""},
         {"model.attention=location model.max_positions=1", NULL, NULL},
         {"model.attention=none model.encoder.style=conv", NULL, NULL},
         {"model.decoder.style=transformer model.attention=none", "not by model.attention = \"none\"",
@@ -227,6 +231,21 @@ static void test_old_key(void **state) {
     config_free(&config);
 }
 
+/* Each of the dropouts is one. */
+static void test_dropout(void **state) {
+    (void)state;
+    const ModelOptions none = {0};
+    assert_false(config_has_dropout(&none));
+    for (int i = 0; i < 7; i++) {
+        ModelOptions m = none;
+        double *const rates[] = {&m.dropout_embedding, &m.dropout_layers,    &m.dropout_encoder,
+                                 &m.dropout_output,    &m.dropout_attention, &m.dropout_state,
+                                 &m.word_dropout};
+        *rates[i] = 0.1;
+        assert_true(config_has_dropout(&m));
+    }
+}
+
 /* A configuration without data lies over another one, which its comment names: "an overlay of
  * multi30k.json". */
 static Status read_below(const OptionTable *tables, const char *path) {
@@ -269,7 +288,7 @@ static void test_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_combinations), cmocka_unit_test(test_ranges), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_old_key),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_old_key),      cmocka_unit_test(test_files),  cmocka_unit_test(test_dropout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,16 @@ static void test_other_weights(void **state) {
     assert_null(loaded);
 }
 
+static void test_too_deep(void **state) {
+    (void)state;
+    Seq2Seq *model = variant_new(&MODEL_VARIANTS[5], "model.embedding=32769", 6);
+    const char *path = fixture_path("deep.safetensors");
+    assert_int_equal(modelfile_save_compact(model, FORMAT_INT8, PROVENANCE, path), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "more than 8-bit arithmetic can"));
+    assert_false(file_exists(path));
+    seq2seq_free(model);
+}
+
 /* ---- hostile files ---- */
 
 enum { MOST_TENSORS = 64, MOST_METADATA = 16 };
@@ -487,6 +497,25 @@ static void refuse(const Hostile *hostile, const char *path, int way) {
     strbuf_free(&provenance);
 }
 
+/* Where a model is from need not be known. */
+static void test_without_provenance(void **state) {
+    (void)state;
+    Draft draft;
+    Seq2Seq *model;
+    SafeFile *file;
+    StrBuf provenance = {0};
+    const char *path = fixture_path("silent.safetensors");
+    save_good(FORMAT_FLOAT32, path);
+    assert_int_equal(safetensors_open(&file, path), STATUS_OK);
+    take_apart(&draft, file);
+    drop_metadata(&draft, "provenance");
+    assert_int_equal(put_together(&draft, path), STATUS_OK);
+    safetensors_close(file);
+    assert_int_equal(modelfile_load(&model, path, FORMAT_FLOAT32, &provenance), STATUS_OK);
+    assert_int_equal(provenance.length, 0);
+    seq2seq_free(model);
+}
+
 static void check_hostile(WeightFormat precision, const Hostile *cases) {
     SafeFile *file;
     Draft draft;
@@ -562,9 +591,14 @@ static void test_damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_other_weights),
-        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_other_weights),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_without_provenance),
+        cmocka_unit_test(test_too_deep),
     };
     limit_memory();
     kern_select();

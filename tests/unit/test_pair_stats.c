@@ -91,12 +91,14 @@ static void test_scripts(void **state) {
     pair_stats_free(&stats);
 }
 
-static void test_damaged_validation(void **state) {
+static void test_damaged(void **state) {
     (void)state;
     PairStats stats;
     const char *pairs = fixture_write("pairs.tsv", "a\tb\n", 4);
     const char *valid = fixture_write("cut.gz", "\x1F\x8B\x08", 3);
     assert_int_equal(pair_stats_read(&stats, pairs, valid, &OPTIONS), STATUS_DATA);
+    assert_null(stats.seen[0]);
+    assert_int_equal(pair_stats_read(&stats, valid, NULL, &OPTIONS), STATUS_DATA);
     assert_null(stats.seen[0]);
 }
 
@@ -105,7 +107,7 @@ int main(void) {
         cmocka_unit_test(test_mojibake),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_damaged_validation),
+        cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,10 +104,13 @@ static void test_columns(void **state) {
     check_reader(reader, "un=eins;",
                  "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
     pair_reader_close(reader);
-    options.columns = NULL;
-    reader = open_pairs(&options, path, NULL);
-    check_reader(reader, "7=one;8=two;", "");
-    pair_reader_close(reader);
+    static const char *const NOT_NAMED[] = {NULL, ""};
+    for (int i = 0; i < 2; i++) {
+        options.columns = (char *)NOT_NAMED[i];
+        reader = open_pairs(&options, path, NULL);
+        check_reader(reader, "7=one;8=two;", "");
+        pair_reader_close(reader);
+    }
 }
 
 static void test_languages(void **state) {
@@ -125,6 +128,9 @@ static void test_languages(void **state) {
                                        "Go.\tVa !", "He\tEl", "en fr"};
     for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
         assert_false(languages_header(sv(NONE[i]), &a, &b));
+    assert_false(languages_header((StrView){0}, &a, &b));
+    assert_true(sv_equal(language_name(SV("en")), SV("english")));
+    assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* one whose name nobody asked for */
 }
 
 /* A first line that names the two languages is no pair; elsewhere, or of other languages, it is. */
@@ -135,6 +141,7 @@ static void test_header(void **state) {
     CHECK_TSV("source\ttarget\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
     CHECK_TSV("a\tb\nen\tfr\n", "a=b;en=fr;", "");
     CHECK_TSV("en\tde\na\tb\n", "en=de;a=b;", "");
+    CHECK_TSV("source\tfr\na\tb\n", "source=fr;a=b;", "");
     CHECK_TSV("target\tsource\na\tb\n", "target=source;a=b;", "");
 }
 
@@ -280,6 +287,25 @@ static void test_two_files(void **state) {
     write_two("one\tmore\n", "un\n"); /* a TAB is just white space here */
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "un=one\tmore;", "");
+    pair_reader_close(reader);
+}
+
+static void test_share(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    write_two("one\ntwo\n", "un\ndeux\n");
+    PairReader *reader = open_pairs(&options, fixture_path("t.{}"), NULL);
+    StrView source, target;
+    bool more = true;
+    double before = -1;
+    for (int pair = 0; pair <= 2; pair++) {
+        double share = pair_reader_share(reader);
+        assert_true(share > before && (pair == 0) == (share == 0));
+        before = share;
+        assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
+    }
+    assert_false(more);
+    assert_true(pair_reader_share(reader) == 1);
     pair_reader_close(reader);
 }
 
@@ -432,13 +458,21 @@ static void test_cannot_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),           cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_languages),       cmocka_unit_test(test_header),
-        cmocka_unit_test(test_held_out),        cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_repaired),        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_two_files),       cmocka_unit_test(test_pattern_and_gzip),
-        cmocka_unit_test(test_several_entries), cmocka_unit_test(test_line_counts_differ),
-        cmocka_unit_test(test_nothing_usable),  cmocka_unit_test(test_cannot_open),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_held_out),
+        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_pattern_and_gzip),
+        cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_line_counts_differ),
+        cmocka_unit_test(test_nothing_usable),
+        cmocka_unit_test(test_cannot_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -17,6 +15,7 @@
 #include "base/sha256.h"
 #include "base/strview.h"
 #include "models/safetensors.h"
+#include "text_fixture.h"
 
 static char folder[64], path[96];
 
@@ -238,16 +237,11 @@ static void without_room_the_old_file_stays(void **state) {
     const char *const big[][2] = {{"vocab", text}};
     const SafeTensor tensor = {
         .name = "a", .dtype = "U8", .rank = 1, .shape = {MUCH}, .data = text, .bytes = MUCH};
-    struct rlimit usual, tight;
     write_sample();
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
-    tight = usual;
-    tight.rlim_cur = 1000;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    rlim_t usual = fixture_limit_files(1000);
     Status wide = safetensors_write(path, NULL, 0, big, 1),
            large = safetensors_write(path, &tensor, 1, NULL, 0);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    fixture_limit_files(usual);
     assert_int_equal(wide, STATUS_RUNTIME);
     assert_int_equal(large, STATUS_RUNTIME);
     SafeFile *file = open_good();

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/unicode.h"
@@ -334,6 +335,73 @@ static void test_learning_fails(void **state) {
     assert_int_equal(corpus.count, 0);
 }
 
+/* Merges from a file that is not there; and from a pipe, which has them for the first of two vocabularies. */
+static void test_codes_fail(void **state) {
+    (void)state;
+    static const char CODES[] = "#version: 0.2\na b\n";
+    DataOptions options = english_french();
+    TextOptions text = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_codes = (char *)"/no/such/codes"};
+    Segmenter *source, *target;
+    write_lines(LINES);
+    assert_int_equal(corpus_learn_segmenters(&ENTRIES, &options, &text, workers, &source, &target),
+                     STATUS_RUNTIME);
+    int ends[2];
+    char name[32];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], CODES, sizeof CODES - 1), sizeof CODES - 1);
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    text.bpe_codes = name;
+    assert_int_equal(corpus_learn_segmenters(&ENTRIES, &options, &text, workers, &source, &target),
+                     STATUS_DATA);
+    if (!strstr(status_message(), name)) fail_msg("%s", status_message());
+    assert_true(source == NULL && target == NULL);
+    close(ends[0]);
+}
+
+static void test_parts(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    assert_int_equal(corpus_part(&options, true), PAIRS_ALL);
+    options.held_out = 0.1;
+    assert_int_equal(corpus_part(&options, true), PAIRS_NOT_HELD_OUT);
+    assert_int_equal(corpus_part(&options, false), PAIRS_HELD_OUT);
+    options.valid = ENTRIES; /* then none need be held out */
+    assert_int_equal(corpus_part(&options, true), PAIRS_ALL);
+    assert_int_equal(corpus_part(&options, false), PAIRS_ALL);
+}
+
+/* Few pairs that are more text than is worked on at a time. */
+static void test_long_pairs(void **state) {
+    (void)state;
+    enum { PAIRS = 4, BYTES = 600000 };
+    DataOptions options = english_french();
+    Segmenter *source, *target;
+    Corpus corpus;
+    StrBuf lines = {0};
+    for (int pair = 0; pair < PAIRS; pair++) {
+        for (int i = 0; i < BYTES / 2; i++) strbuf_add(&lines, SV("a "));
+        strbuf_format(&lines, "\tb%d\n", pair);
+    }
+    write_lines(strbuf_text(&lines));
+    learn(&WORD, &options, &source, &target);
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, false, workers),
+                     STATUS_OK);
+    assert_int_equal(corpus.count, PAIRS);
+    for (int pair = 0; pair < PAIRS; pair++) {
+        int room;
+        StrBuf out = {0};
+        Tokens b = corpus_target(&corpus, pair, &room);
+        segmenter_decode(target, b.ids, (size_t)b.length, &out);
+        assert_true(out.data[0] == 'b' && out.data[1] == '0' + pair);
+        strbuf_free(&out);
+    }
+    strbuf_free(&lines);
+    corpus_free(&corpus);
+    segmenter_free(source);
+    segmenter_free(target);
+}
+
 int main(void) {
     log_set_level(LOG_QUIET);
     workers = workers_new(2);
@@ -342,7 +410,8 @@ int main(void) {
         cmocka_unit_test(test_kept_text),    cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_separate),     cmocka_unit_test(test_joint),
         cmocka_unit_test(test_joint_merges), cmocka_unit_test(test_learning_fails),
-        cmocka_unit_test(test_resegment),
+        cmocka_unit_test(test_codes_fail),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_long_pairs),   cmocka_unit_test(test_resegment),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     workers_free(workers);

@@ -76,6 +76,12 @@ static void test_max_vocab(void **state) {
     check_token(segmenter, 4, ".");
     check_token(segmenter, 5, "here");
     segmenter_free(segmenter);
+    options.max_vocab = 1000; /* more than there are */
+    segmenter = fixture_learn(&options, SMALL);
+    Segmenter *unlimited = fixture_learn(&WORD, SMALL);
+    assert_int_equal(vocab_size(segmenter_vocab(segmenter)), vocab_size(segmenter_vocab(unlimited)));
+    segmenter_free(segmenter);
+    segmenter_free(unlimited);
 
     options = PREFIX; /* characters are kept as long as there is room */
     Segmenter *all = fixture_learn(&options, SMALL);
@@ -95,6 +101,20 @@ static void test_max_vocab(void **state) {
     assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB_SPECIALS);
     segmenter_free(segmenter);
     segmenter_free(all);
+}
+
+static void test_longest_word(void **state) {
+    (void)state;
+    char text[VOCAB_TOKEN_BYTES + 2];
+    memset(text, 'x', sizeof text - 1);
+    for (int more = 0; more < 2; more++) {
+        text[VOCAB_TOKEN_BYTES + more] = '\0';
+        const char *const lines[] = {text, "a", NULL};
+        Segmenter *segmenter = fixture_learn(&WORD, lines);
+        assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB_SPECIALS + 2 - more);
+        segmenter_free(segmenter);
+        text[VOCAB_TOKEN_BYTES] = 'x';
+    }
 }
 
 /* Text cannot smuggle in the ids of special tokens. */
@@ -405,10 +425,32 @@ static void test_codes_from_file(void **state) {
     for (int i = 0; i < 4; i++) check_token(segmenter, ids.ids[i], expected[i]);
     id_list_free(&ids);
     segmenter_free(segmenter);
+    options.bpe_codes = (char *)""; /* none: they are learned */
+    segmenter = fixture_learn(&options, lines);
+    strbuf_clear(&written);
+    assert_true(segmenter_write_codes(segmenter, &written));
+    assert_false(sv_equal(strbuf_view(&written), strbuf_view(&codes)));
+    segmenter_free(segmenter);
     mem_free(lines);
     strbuf_free(&content);
     strbuf_free(&codes);
     strbuf_free(&written);
+}
+
+/* A list may spell the end of a word as a merge that is never made: what it would make is no piece of two. */
+static void test_codes_of_a_marker(void **state) {
+    (void)state;
+    static const char CODES[] = "#version: 0.2\nx< /w>\na a</w>\n";
+    static const char *const lines[] = {"aa aa", "x", NULL};
+    char path[256];
+    strcpy(path, fixture_write("marker.codes", CODES, sizeof CODES - 1));
+    TextOptions options = SUFFIX;
+    options.bpe_codes = path;
+    options.min_count = 2;
+    Segmenter *segmenter = fixture_learn(&options, lines);
+    assert_int_equal(vocab_id(segmenter_vocab(segmenter), SV("x</w>")), VOCAB_UNK);
+    assert_true(vocab_id(segmenter_vocab(segmenter), SV("aa</w>")) != VOCAB_UNK);
+    segmenter_free(segmenter);
 }
 
 /* ---- decoding and pictures ---- */
@@ -491,6 +533,7 @@ static void test_merging_into_words(void **state) {
     segmenter = fixture_learn(&WORD, lines);
     a = id_of(segmenter, "a");
     check_words(segmenter, (int[]){a, a, VOCAB_UNK, VOCAB_EOS}, 4, (int[]){0, 1, 2, 3}, 4);
+    check_words(segmenter, (int[]){VOCAB_PAD, a, VOCAB_PAD}, 3, (int[]){0, 1, 2}, 3);
     segmenter_free(segmenter);
 }
 
@@ -503,11 +546,12 @@ static void check_label(const Segmenter *segmenter, const char *token, const cha
 
 static void test_labels(void **state) {
     (void)state;
-    static const char *const lines[] = {"the the the \xC3\xA9\xE2\x80\xAF! \x01", NULL};
+    static const char *const lines[] = {"the the the \xC3\xA9\xE2\x80\xAF! \x01\xC2\x80", NULL};
     Segmenter *segmenter = fixture_learn(&PREFIX, lines);
     check_label(segmenter, BPE_SPACE "the", BPE_SPACE "the");
     check_label(segmenter, "\xE2\x80\xAF", "\xE2\x80\xAF"); /* pictures make it visible: viz/label.h */
     check_label(segmenter, "\x01", "\xEF\xBF\xBD"); /* pictures are text files: no control characters */
+    check_label(segmenter, "\xC2\x80", "\xEF\xBF\xBD");
     check_label(segmenter, "</s>", "</s>");
     segmenter_free(segmenter);
     segmenter = fixture_learn(&SUFFIX, lines);
@@ -630,18 +674,20 @@ static void test_sharing(void **state) {
     segmenter_free(NULL);
 }
 
-/* More different words than are kept: each is split as it was before. */
+/* More pieces of words than are kept: each word is split as it was before. */
 static void words_are_forgotten_in_time(void **state) {
     (void)state;
     Segmenter *segmenter = fixture_learn(&PREFIX, SMALL);
     IdList first = {0}, again = {0};
     for (int turn = 0; turn < 2; turn++)
-        for (int word = 0; word < 110000; word++) {
-            char text[16];
-            snprintf(text, sizeof text, "hat%xis", (unsigned)word);
+        for (int word = 0; word < 15000; word++) {
+            char text[96];
+            memset(text, 'q', sizeof text - 1);
+            text[sizeof text - 1] = '\0';
+            for (int digit = 0; digit < 14; digit++) text[digit] = word >> digit & 1 ? 'h' : 't';
             segmenter_encode(segmenter, sv(text), turn ? &again : &first);
         }
-    assert_true(first.count > 110000 && first.count == again.count);
+    assert_true(first.count > 1000000 && first.count == again.count);
     assert_memory_equal(first.ids, again.ids, (size_t)first.count * sizeof *first.ids);
     id_list_free(&first);
     id_list_free(&again);
@@ -653,6 +699,7 @@ int main(void) {
         cmocka_unit_test(words_are_forgotten_in_time),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_max_vocab),
+        cmocka_unit_test(test_longest_word),
         cmocka_unit_test(test_special_spellings),
         cmocka_unit_test(test_learning_fails),
         cmocka_unit_test(test_vocabulary),
@@ -662,6 +709,7 @@ int main(void) {
         cmocka_unit_test(test_unknown_characters),
         cmocka_unit_test(test_cache_is_bounded),
         cmocka_unit_test(test_codes_from_file),
+        cmocka_unit_test(test_codes_of_a_marker),
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_merging_into_words),
         cmocka_unit_test(test_labels),

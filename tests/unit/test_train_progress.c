@@ -180,8 +180,64 @@ static void test_damaged(void **state) {
     }
 }
 
+static void assert_drawn(const Progress *progress, const Config *config, const char *part) {
+    StrBuf curve = {0};
+    assert_int_equal(progress_save(progress, config, folder()), STATUS_OK);
+    assert_int_equal(file_read(fixture_path("curve.svg"), 0, &curve), STATUS_OK);
+    if (!strstr(strbuf_text(&curve), part)) fail_msg("no '%s'", part);
+    strbuf_free(&curve);
+}
+
+/* The two losses are told apart by what is in one alone. */
+static void test_names_of_losses(void **state) {
+    (void)state;
+    Progress progress = {0};
+    Config config;
+    ProgressRecord r = record(10);
+    progress_add(&progress, &r);
+    config_init(&config);
+    config.train.average = 0;
+    config.train.label_smoothing = 0;
+    assert_drawn(&progress, &config, "validation loss: without dropout");
+    config.model.dropout_embedding = config.model.dropout_layers = config.model.dropout_encoder = 0;
+    config.model.dropout_output = config.model.dropout_attention = config.model.dropout_state = 0;
+    assert_drawn(&progress, &config, "mean since the last validation (left)<");
+    config.train.label_smoothing = 0.1;
+    assert_drawn(&progress, &config, "validation, with label smoothing 0.1");
+    assert_drawn(&progress, &config, "validation loss: without smoothing");
+    config_free(&config);
+    progress_free(&progress);
+}
+
+/* Each of what ends a run, and how far it is then. */
+static void test_end(void **state) {
+    (void)state;
+    char way[PROGRESS_WAY];
+    Progress p = {.epoch = 2, .batch = 5, .update = 25, .seconds = 60, .stalled = 3};
+    TrainOptions none = {0}, o = {.epochs = 2};
+    assert_null(progress_find_end(&p, &none, way));
+    assert_true(progress_share(&p, &none, 0) == 0);
+    assert_string_equal(progress_find_end(&p, &o, way), "all epochs are done");
+    o = (TrainOptions){.epochs = 4};
+    assert_null(progress_find_end(&p, &o, way));
+    assert_true(progress_share(&p, &o, 0) == 0.5 && progress_share(&p, &o, 10) == 0.625);
+    o = (TrainOptions){.max_updates = 25};
+    assert_string_equal(progress_find_end(&p, &o, way), "all updates are done");
+    assert_true(progress_share(&p, &o, 10) == 1);
+    o = (TrainOptions){.max_updates = 26, .max_minutes = 1.01, .patience = 4};
+    assert_null(progress_find_end(&p, &o, way));
+    o.max_minutes = 1;
+    assert_string_equal(progress_find_end(&p, &o, way), "the time is over");
+    assert_string_equal(way, "--set train.max_minutes=2");
+    o = (TrainOptions){.patience = 3};
+    assert_string_equal(progress_find_end(&p, &o, way), "it no longer improved");
+    assert_string_equal(way, "--early-stopping 6");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_losses),
+        cmocka_unit_test(test_end),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_line),

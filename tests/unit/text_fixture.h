@@ -1,7 +1,9 @@
-/* text_fixture.h - lines in memory, cases from files, and files in a scratch folder, for tests of text. */
+/* text_fixture.h - lines in memory, cases from files, files in a scratch folder and a limit of their size,
+ * for tests of text and of files. */
 #ifndef TEXT_FIXTURE_H
 #define TEXT_FIXTURE_H
 
+#include <sys/resource.h>
 #include "text/segmenter.h"
 
 /* A segmenter learned from a NULL-terminated list of lines. Fails the test if learning fails. */
@@ -13,6 +15,10 @@ void fixture_round_trip(Segmenter *segmenter, StrView line, StrBuf *back);
 /* A path in a scratch folder that is removed when the program ends; good for the next 7 calls. */
 const char *fixture_path(const char *name);
 const char *fixture_write(const char *name, const void *data, size_t bytes);
+
+/* From now on writing behind the first `most` bytes of a file fails, as on a full disk. Returns the limit
+ * before, to be set again. */
+rlim_t fixture_limit_files(rlim_t most);
 
 /* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte,
  * \u{NNNN} a code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if
