@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
     Bench bench = {0};
     OptionTable tables[9] = {{0}};
     if (argc > 1 && !strcmp(argv[1], CHILD_FLAG)) return child_main(argv);
-    gemm_startup(argv);
+    gemm_startup();
     kern_select();
     Status status = parse_and_run(&bench, argc, argv, tables);
     if (status != STATUS_OK) log_failure();

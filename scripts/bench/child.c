@@ -18,13 +18,6 @@
 
 static void become(char **argv, const char *input, const char *messages, int output) {
     int in = open(input, O_RDONLY), err = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* What gemm_startup set for this process is not for the program: it starts as it does for everybody. */
-    if (getenv("ATTN_MT_RESTARTED")) {
-        unsetenv("ATTN_MT_RESTARTED");
-        unsetenv("OPENBLAS_CORETYPE");
-        unsetenv("OPENBLAS_NUM_THREADS");
-        unsetenv("OMP_NUM_THREADS");
-    }
     if (in >= 0 && err >= 0 && dup2(in, 0) >= 0 && dup2(output, 1) >= 0 && dup2(err, 2) >= 0)
         execv(argv[0], argv);
     _exit(127);

@@ -1,6 +1,5 @@
 /* subject.c - what is measured: a configuration with its data, or a model and lines to translate. */
 #include <stdio.h>
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"
 #include "bench/bench.h"
@@ -80,9 +79,6 @@ static Status announce(Bench *bench) {
         m->embedding, m->hidden, source, target, pairs, bench->input.count);
     Status status = bench_write("-", strbuf_view(&text));
     strbuf_free(&text);
-    if (gemm_better_kernel())
-        log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
-                 gemm_kernel(), gemm_better_kernel());
     return status;
 }
 

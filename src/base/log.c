@@ -148,9 +148,8 @@ void log_progress(const char *format, ...) {
 
 double log_progress_interval(void) {
     const char *wanted = getenv("ATTN_MT_PROGRESS");
-    if (log_is_terminal()) return 0.25;
     double seconds = wanted ? strtod(wanted, NULL) : 0;
-    return seconds > 0 ? seconds : 60;
+    return seconds > 0 ? seconds : log_is_terminal() ? 0.25 : 60;
 }
 
 void log_progress_end(void) {

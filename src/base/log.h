@@ -26,8 +26,8 @@ void log_disarm(char *text, size_t length);
 
 bool log_is_terminal(void); /* is stderr one on which a line can be rewritten */
 void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */
-/* Seconds between two signs of life: a quarter on a terminal, where the line is rewritten; elsewhere, where
- * each is a line of a log, a minute, or what ATTN_MT_PROGRESS says. */
+/* Seconds between two signs of life: what ATTN_MT_PROGRESS says or, where it is not set, a quarter on a
+ * terminal, where the line is rewritten, and a minute elsewhere, where each is a line of a log. */
 double log_progress_interval(void);
 void log_progress_end(void); /* wipe the line */
 

@@ -154,7 +154,7 @@ static void fill_standard_descriptors(void) {
 
 int main(int argc, char **argv) {
     fill_standard_descriptors();
-    gemm_startup(argv);
+    gemm_startup();
     kern_select();
     mem_on_exhausted(on_exhausted);
     catch_signals();

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -49,63 +47,16 @@ __attribute__((weak)) int blas_thread_init(void) {
     return 0;
 }
 #endif
+#endif
 
-static void use_one_thread(void) {
+void gemm_startup(void) {
+#ifdef OPENBLAS_VERSION
     openblas_set_num_threads(1);
 #ifdef __linux__
     if (blas_thread_shutdown_) blas_thread_shutdown_();
 #endif
-}
-#endif
-
-#if defined(OPENBLAS_VERSION) && defined(__x86_64__) && defined(__linux__)
-/* The kernel family that this processor deserves, or NULL if any will do. */
-static const char *wanted_core(void) {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return "SkylakeX";
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
-}
-
-/* The families that OpenBLAS falls back to when it does not know a processor. */
-static bool is_fallback(const char *core, const char *wanted) {
-    static const char *const OLD[] = {"Prescott",  "Core2",       "Penryn", "Dunnington",
-                                      "Nehalem",   "Sandybridge", "Katmai", "Coppermine",
-                                      "Northwood", "Banias",      "Atom",   "Generic"};
-    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
-        if (!strcasecmp(core, OLD[i])) return true;
-    return !strcmp(wanted, "SkylakeX") && !strcasecmp(core, "Haswell");
-}
-
-const char *gemm_better_kernel(void) {
-    const char *wanted = wanted_core();
-    return wanted && is_fallback(gemm_kernel(), wanted) ? wanted : NULL;
-}
-
-void gemm_startup(char **argv) {
-    const char *wanted = gemm_better_kernel();
-    if (!wanted || getenv("OPENBLAS_CORETYPE") || getenv("ATTN_MT_RESTARTED")) {
-        use_one_thread();
-        return;
-    }
-    setenv("OPENBLAS_CORETYPE", wanted, 1);
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("ATTN_MT_RESTARTED", "1", 1);
-    execv("/proc/self/exe", argv); /* on failure the slower kernels still work */
-    use_one_thread();
-}
-#else
-const char *gemm_better_kernel(void) { return NULL; }
-
-void gemm_startup(char **argv) {
-    (void)argv;
-#ifdef OPENBLAS_VERSION
-    use_one_thread();
 #endif
 }
-#endif
 
 static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
     size_t a_size = (size_t)M * (size_t)K, b_size = (size_t)K * (size_t)N, c_size = (size_t)M * (size_t)N;

@@ -3,10 +3,6 @@
  * Products with a weight go to kern->weights, which pack it once instead of at every call, and weight
  * gradients to kern->outer where the processor has vector units for it; the others, and what there is no
  * packed copy of, go to OpenBLAS on one thread (the program's own workers are the parallelism).
- *
- * OpenBLAS releases older than the processor fall back to kernels of 2004 without a word. gemm_startup
- * compares the kernel in use with what the processor can do and, where it is worse, sets OPENBLAS_CORETYPE
- * and runs the program again, once. A user's own OPENBLAS_CORETYPE is respected.
  */
 #ifndef NUM_GEMM_H
 #define NUM_GEMM_H
@@ -19,12 +15,9 @@
 void gemm(bool transpose_a, bool transpose_b, int M, int N, int K, const real *A, int lda, const real *B,
           int ldb, real beta, real *C, int ldc);
 
-void gemm_startup(char **argv); /* call first thing in main; may not return */
+void gemm_startup(void);        /* before anything else */
 const char *gemm_library(void); /* "OpenBLAS 0.3.21 ..." */
 const char *gemm_kernel(void);  /* "SkylakeX" */
-/* The kernel that this processor could run if the one in use is of an older kind (someone set
- * OPENBLAS_CORETYPE), else NULL. */
-const char *gemm_better_kernel(void);
 /* A few shapes against plain loops, in about a millisecond: STATUS_RUNTIME if the library computes nonsense,
  * or if there is no room for the buffers that it will want for `threads` threads (some releases wait for ever
  * instead of failing). */

@@ -16,8 +16,8 @@ typedef struct Gradients Gradients;
 
 Gradients *gradients_new(const ParamSet *params);
 void gradients_free(Gradients *gradients);
-/* From now on slices are of what these tapes have kept, in their order. The products of `joined` tapes, the last
- * ones may be fewer, become one: how many, not how threads share them, may change the sums by rounding. */
+/* From now on slices are of what these tapes have kept, in their order. The products of `joined` tapes, of
+ * fewer at the end, become one; rounding may depend on how many. */
 void gradients_collect(Gradients *gradients, const Tape *tapes, int count, int joined);
 int gradients_slices(const Gradients *gradients); /* a number that depends on the parameters alone */
 /* Add a slice to a gradient block. `worker`: whose working memory and profile are used. */

@@ -94,6 +94,9 @@ void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *
         gather_and_multiply(tape, M, N, rows, a, a0, b, b0, dw, lddw);
 }
 
+const char *product_library(void) { return kern->outer ? "none" : gemm_kernel(); }
+Status product_self_test(int threads) { return kern->outer ? STATUS_OK : gemm_self_test(threads); }
+
 /* ---- weight gradients, all steps at once ---- */
 
 void product_defer_gradient(Tape *tape, WeightGradient gradient) {

@@ -8,6 +8,7 @@
 #ifndef NUM_PRODUCT_H
 #define NUM_PRODUCT_H
 
+#include "base/status.h"
 #include "num/tape.h"
 
 /* y [M, N] (+)= x [M, K] W, where the weight is [K, N], or [N, K] if transposed; through its packed copy if
@@ -27,6 +28,11 @@ void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const Pr
 /* dw [M, N] += a [rows, M]^T b [rows, N], of rows that lie anywhere: row r begins at a[r] + a0, b[r] + b0. */
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
                           const real *const *b, int b0, real *dw, int lddw);
+
+/* The kernel of the library that trainings depend on, for messages; "none": they do all of it themselves. */
+const char *product_library(void);
+/* gemm_self_test, where it matters. */
+Status product_self_test(int threads);
 
 typedef enum {
     GRADIENT_PRODUCT, /* x^T dy, for a weight, and the column sums of dy, for its bias */

@@ -15,8 +15,8 @@
 #include "base/version.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
-#include "num/gemm.h"
 #include "num/kern.h"
+#include "num/product.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"
@@ -157,7 +157,7 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     strbuf_format(out, ", \"target_language\": ");
     json_write_string(out, sv(c->config->data.target));
     strbuf_format(out, ", \"training_data_sha256\": \"%s\", \"simd\": \"%s\", \"blas_kernel\": \"%s\"}",
-                  c->data_sha256, kern->name, gemm_kernel());
+                  c->data_sha256, kern->name, product_library());
 }
 
 Status checkpoint_save_model(const Checkpoint *c, const char *name) {
@@ -280,7 +280,7 @@ Status checkpoint_save_state(const Checkpoint *c) {
     write_config(c->config, &config);
     const char *const metadata[][2] = {
         {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
-        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", gemm_kernel()},
+        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", product_library()},
         {"valid_sha256", c->valid_sha256}};
     Status status =
         safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 7);
@@ -367,10 +367,10 @@ static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
             status_fail(STATUS_USAGE,
                         "the validation data are not those of the saved run: scores would not compare"),
             "resume with the same files, or train anew with --run DIR");
-    if (strcmp(simd, kern->name) != 0 || strcmp(blas, gemm_kernel()) != 0)
+    if (strcmp(simd, kern->name) != 0 || strcmp(blas, product_library()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "
                  "be bit-identical",
-                 simd, blas, kern->name, gemm_kernel());
+                 simd, blas, kern->name, product_library());
     return STATUS_OK;
 }
 

@@ -4,8 +4,8 @@
 #include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
-#include "num/gemm.h"
 #include "num/kern.h"
+#include "num/product.h"
 #include "train/trainer_parts.h"
 
 /* About how many updates the run will make; 0 if it has no such end. */
@@ -71,13 +71,10 @@ void trainer_announce(const Trainer *t) {
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s", workers_count(t->workers),
-             workers_count(t->workers) == 1 ? "" : "s", kern->name, gemm_kernel());
+             workers_count(t->workers) == 1 ? "" : "s", kern->name, product_library());
     announce_parts(t);
     warn_of_warmup(t);
     warn_of_rdrop(t);
-    if (gemm_better_kernel())
-        log_warn("OpenBLAS runs its %s kernel, this processor can do better: set OPENBLAS_CORETYPE=%s",
-                 gemm_kernel(), gemm_better_kernel());
 }
 
 void trainer_announce_resumption(const Trainer *t) {

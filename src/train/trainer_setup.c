@@ -5,7 +5,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "num/gemm.h"
+#include "num/product.h"
 #include "train/length_limit.h"
 #include "train/share.h"
 #include "train/trainer_parts.h"
@@ -90,7 +90,7 @@ static Status make_workers(Trainer *t) {
     CommPlace *places = comm_places(t->options->threads);
     t->workers = workers_new(places[comm_rank()].threads);
     mem_free(places);
-    return gemm_self_test(workers_count(t->workers));
+    return product_self_test(workers_count(t->workers));
 }
 
 static Status make_model(Trainer *t) {

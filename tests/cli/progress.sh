@@ -15,7 +15,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cut -f 1 "$TMP/tiny.tsv"; do
 translate() { "$attn" translate -m "$model" --maxi-batch 4 -o "$TMP/to" "$@"; }
 
 # In a log: lines with the share of all files and the time left; never more than asked for.
-export ATTN_MT_PROGRESS=0.001
+export ATTN_MT_PROGRESS=1e-9
 expect 0 translate "$TMP/source" "$TMP/source"
 grep -Eq '^[0-9,]+ lines  [0-9]+%  ETA [0-9hms.]+  [0-9.]+ lines/s$' "$TMP/err" ||
     fail "no progress: $(cat "$TMP/err")"
@@ -26,7 +26,7 @@ sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
 [ "$(tail -n 1 "$TMP/shares")" -le 100 ] || fail "more than all: $(cat "$TMP/shares")"
 cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
-ATTN_MT_PROGRESS=1e-9 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
+expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
 grep -Eq '^validating +[0-9]+%$' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
@@ -42,7 +42,7 @@ expect 0 translate "$TMP/source" # over in less than a minute
 
 # On a terminal: one line, rewritten. And pictures in the colours it has.
 has_terminals || exit 0
-export model attn TMP
+export model attn TMP ATTN_MT_PROGRESS=1e-9
 cat "$TMP/source" "$TMP/source" "$TMP/source" >"$TMP/more"
 script -qec '"$attn" translate -m "$model" -b 50 -o "$TMP/to" "$TMP/more" </dev/null' /dev/null \
     </dev/null >"$TMP/screen" 2>&1 || fail "on a terminal: $(cat "$TMP/screen")"

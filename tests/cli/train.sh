@@ -309,7 +309,7 @@ succeed change --set train.epochs=50 --set train.patience=1 --set train.learning
     --set train.average=0 --set train.valid_every=2
 [ "$(wc -l <"$own/change/train.jsonl")" -lt 100 ] || complain "patience does not end the run"
 succeed quiet --quiet --set train.epochs=1
-grep -v 'OPENBLAS_CORETYPE' "$own/err" && complain "--quiet says something"
+[ ! -s "$own/err" ] || complain "--quiet says something"
 
 # ---- divergence --------------------------------------------------------------------------------------------
 
