@@ -140,21 +140,10 @@ static void plan(bool quick, Sweep sweeps[SWEEPS]) {
 
 /* ---- tables and picture ------------------------------------------------------------------------------ */
 
-/* Slope of log y over log x, from FIT_FROM up. */
-static double exponent(Sweep *sweep, int line, SurveyValue value) {
-    double y[SURVEY_POINTS], u[SURVEY_POINTS], v[SURVEY_POINTS], weight[SURVEY_POINTS];
-    survey_values(sweep, line, value, y);
-    for (int i = 0; i < sweep->count; i++) {
-        u[i] = log(sweep->x[i]);
-        v[i] = log(y[i]);
-        weight[i] = sweep->x[i] >= FIT_FROM;
-    }
-    return measure_line(u, v, weight, sweep->count).slope;
-}
-
 static void report_growth(Report *report, Sweep *sweeps, int line, const char *what, SurveyValue value) {
     char text[64] = "too few points";
-    double n = exponent(&sweeps[BY_LENGTH], line, value), d = exponent(&sweeps[BY_WIDTH], line, value);
+    double n = survey_exponent(&sweeps[BY_LENGTH], line, value, FIT_FROM),
+           d = survey_exponent(&sweeps[BY_WIDTH], line, value, FIT_FROM);
     if (isfinite(n) && isfinite(d)) snprintf(text, sizeof text, "n^%.2f d^%.2f", n, d);
     report_text(report, KINDS[line].name, what, text);
 }

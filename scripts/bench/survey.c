@@ -1,6 +1,7 @@
 /* survey.c - rounds over all points. */
 #include "bench/survey.h"
 
+#include <math.h>
 #include "base/log.h"
 
 static Status measure_round(Sweep *sweeps, int count, double seconds, MeasurePoint point, void *context) {
@@ -32,8 +33,22 @@ void survey_values(Sweep *sweep, int line, SurveyValue value, double *y) {
     for (int i = 0; i < sweep->count; i++) {
         Point *p = &sweep->point[line][i];
         double seconds = sample_median(&p->seconds);
-        y[i] = value == SURVEY_MEGABYTES ? p->megabytes : value == SURVEY_RATE ? 1 / seconds : 1e3 * seconds;
+        y[i] = value == SURVEY_MEGABYTES ? p->megabytes
+               : value == SURVEY_WORK    ? p->work
+               : value == SURVEY_RATE    ? 1 / seconds
+                                         : 1e3 * seconds;
     }
+}
+
+double survey_exponent(Sweep *sweep, int line, SurveyValue value, double from) {
+    double y[SURVEY_POINTS], u[SURVEY_POINTS], v[SURVEY_POINTS], weight[SURVEY_POINTS];
+    survey_values(sweep, line, value, y);
+    for (int i = 0; i < sweep->count; i++) {
+        u[i] = log(sweep->x[i]);
+        v[i] = log(y[i]);
+        weight[i] = sweep->x[i] >= from;
+    }
+    return measure_line(u, v, weight, sweep->count).slope;
 }
 
 Plot survey_plot(Sweep *sweep, SurveyValue value, const char *unit, Panel *panel) {

@@ -13,6 +13,7 @@ enum { SURVEY_LINES = 8, SURVEY_POINTS = 8 };
 typedef struct {
     Sample seconds;
     double megabytes;
+    double work; /* operations that it cannot do without, if somebody counts them */
 } Point;
 
 typedef struct {
@@ -30,9 +31,16 @@ typedef Status (*MeasurePoint)(void *context, int sweep, int line, int x, double
 Status survey_measure(Bench *bench, Sweep *sweeps, int count, MeasurePoint point, void *context);
 void survey_free(Sweep *sweeps, int count);
 
-typedef enum { SURVEY_MILLISECONDS, SURVEY_RATE /* 1 / seconds */, SURVEY_MEGABYTES } SurveyValue;
+typedef enum {
+    SURVEY_MILLISECONDS,
+    SURVEY_RATE /* 1 / seconds */,
+    SURVEY_MEGABYTES,
+    SURVEY_WORK
+} SurveyValue;
 /* One line of a sweep; y has SURVEY_POINTS. */
 void survey_values(Sweep *sweep, int line, SurveyValue value, double *y);
+/* As which power of x it grows, from that x on: the slope of log y over log x. */
+double survey_exponent(Sweep *sweep, int line, SurveyValue value, double from);
 
 /* A sweep on logarithmic scales; the panel holds what the plot refers to. */
 typedef struct {
