@@ -288,7 +288,7 @@ static Status show_growth(Bench *bench, int sweep, Sweep *s) {
     Size base = base_size(bench);
     double from = base_value(&base, sweep);
     StrBuf text = {0};
-    for (int i = 0; i < 2 && s->count > 2; i++) {
+    for (int i = 0; i < 2; i++) {
         int line = s->lines - 2 + i;
         strbuf_format(
             &text, "%s %s from %g up: time of a token ^%.2f, its arithmetic ^%.2f, memory ^%.2f.\n",

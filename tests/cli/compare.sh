@@ -20,17 +20,22 @@ section='"section": "(time|memory) by (length|width)"'
 expect 2 "$bench" encoders --width 30
 says "--width 30 is not a multiple of 4 heads"
 
-# Four numbers vary, each over two values; each size is trained by one thread and by two.
+# Four numbers vary, each over two values; each size is trained by one thread and by two, and translates.
 speed=' +[0-9,]+ ±[0-9]+% \|'
 expect 0 "$bench" scaling --quick --seconds 1 --threads 2 --json "$TMP/scaling.json" --svg "$TMP/scaling.svg"
-[ "$(grep -cE "^\| [0-9,]+ +\|$speed$speed +[0-9.]+ \| +[1-9][0-9.]* \|$" "$TMP/out")" -eq 8 ] ||
+memory=' +[1-9][0-9.]* \|'
+[ "$(grep -cE "^\| [0-9,]+ +\|$speed$speed +[0-9.]+ \|$memory$speed$memory$" "$TMP/out")" -eq 8 ] ||
     fail "sizes: $(cat "$TMP/out")"
+power='\^-?[0-9]+\.[0-9]+'
+grown="^(Growth of training|Of translation) from [0-9]+ up: time of a token $power, its"
+grown="$grown arithmetic $power, memory $power\."
+[ "$(grep -cE "$grown" "$TMP/out")" -eq 8 ] || fail "growth: $(cat "$TMP/out")"
 [ "$(grep -c '^<svg x=' "$TMP/scaling.svg")" -eq 6 ] || fail "not six plots"
-[ "$(grep -cE '"unit": "tokens/s", "better": "more", "median": [0-9.]+, ' "$TMP/scaling.json")" -eq 16 ] &&
+[ "$(grep -cE '"unit": "tokens/s", "better": "more", "median": [0-9.]+, ' "$TMP/scaling.json")" -eq 24 ] &&
     [ "$(grep -cE '"peak memory", "unit": "MB", .*, "median": [0-9.]+, ' "$TMP/scaling.json")" -eq 8 ] ||
     fail "JSON: $(cat "$TMP/scaling.json")"
 expect 0 "$bench" scaling --quick --seconds 1 --threads 1
-[ "$(grep -cE "^\| [0-9,]+ +\|$speed +[1-9][0-9.]* \|$" "$TMP/out")" -eq 8 ] ||
+[ "$(grep -cE "^\| [0-9,]+ +\|$speed$memory$speed$memory$" "$TMP/out")" -eq 8 ] ||
     fail "one thread: $(cat "$TMP/out")"
 expect 2 "$bench" scaling --quick --fast
 
