@@ -6,8 +6,9 @@
 #include "num/kern.h"
 #include "num/product.h"
 
-/* A slice of so many numbers stays in the second-level cache, with what is multiplied for it. */
-enum { SLICE = 1 << 16 };
+/* A slice has so many numbers, to keep all threads busy, but enough lines to be worth what is prepared of the
+ * other operand for each. */
+enum { SLICE = 1 << 16, LINES_LEAST = 256 };
 
 /* What one parameter gets. */
 typedef struct {
@@ -41,7 +42,7 @@ static int larger_first(const void *a, const void *b) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* As many columns as products like; lines and columns make whole vectors and tiles. */
+/* As many columns as products like, in whole vectors. */
 static int slice_width(const Param *p) {
     int most = kern->outer_columns, parts = (p->columns + most - 1) / most;
     if (p->rows == 1) return p->columns;
@@ -53,7 +54,7 @@ Gradients *gradients_new(const ParamSet *params) {
     *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
-        int width = slice_width(p), height = (SLICE / width + 31) / 32 * 32;
+        int width = slice_width(p), height = SLICE / width > LINES_LEAST ? SLICE / width : LINES_LEAST;
         for (int first = 0; first < p->rows; first += height)
             for (int column = 0; column < p->columns; column += width) {
                 MEM_GROW(g->slices, g->capacity, g->count + 1);
