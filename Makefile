@@ -477,4 +477,5 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | \
+	awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'

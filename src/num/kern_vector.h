@@ -54,7 +54,8 @@ INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
  * call that costs more than all the rest.
  * multiply_add: a b + c, rounded alike wherever it stands; of what is left to the compiler some is fused.
  * greater_words: by comparison and choice the chain of a maximum is three times as long.
- * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1]; a is one pair throughout. */
+ * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1], where all pairs of a are
+ * alike. */
 #if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
 INLINE Vec load_some(const real *p, size_t n) {
     return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
