@@ -93,7 +93,13 @@ KERN_FLAGS_vnni := $(KERN_FLAGS_avx512) -mavx512vnni
 KERN_FLAGS_bf16 := $(KERN_FLAGS_vnni) -mavx512bf16
 KERN_FLAGS_amx := $(KERN_FLAGS_vnni) -mamx-tile -mamx-bf16 -mamx-int8
 KERN_ISAS := base
-ifneq ($(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+# gcc would load ahead, and then have no registers for the sums (clang has no such flag).
+ifneq ($(filter aarch64-%,$(MACHINE)),)
+KERN_FLAGS_base := $(shell $(CC) -Werror -fno-schedule-insns -E -xc /dev/null >/dev/null 2>&1 && \
+	echo -fno-schedule-insns)
+endif
+ifneq ($(filter x86_64-% amd64-%,$(MACHINE)),)
 KERN_ISAS += avx2 avx512 vnni
 # What older compilers do not know; and tile units (AMX) are handed out by Linux alone.
 knows = $(shell $(CC) $(KERN_FLAGS_$(1)) -E -xc /dev/null >/dev/null 2>&1 && echo yes)
@@ -289,7 +295,7 @@ $(BUILD)/serve-client: $(OBJ)/scripts/serve/client.o
 
 # Targets that a newcomer types first install what is missing, then build on all cores.
 .PHONY: deps demo test check tests asan ubsan tsan tsan-programs sanitize coverage bench fuzz fuzz-programs
-.PHONY: faults torture torture-mpi
+.PHONY: faults torture torture-mpi test-arm64
 again = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 deps:
 	@scripts/install-deps
@@ -325,6 +331,9 @@ tsan-programs: $(BIN) $(BUILD)/tests/unit/test_library $(BUILD)/serve-client
 sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
 	@BUILD=build-sanitize tests/run --sanitized unit golden cli
+
+test-arm64: ## the tests on an emulated arm64 processor (Debian: cross compiler and qemu-user)
+	@scripts/arm64
 
 coverage: deps ## branches that no test takes of the code that reads files: each has a reason, or it fails
 	$(again) BUILD=build-coverage CFLAGS='-O0 -g --coverage' HOT_CFLAGS=-O1 LDFLAGS=--coverage all tests
@@ -464,8 +473,9 @@ dist: ## the source as a tarball in BUILD, with its SHA-256
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD) build-mpi build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz \
-	build-tsan
+	build-tsan build-arm64
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | \
+	awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'

@@ -11,6 +11,8 @@
 #include "num/tensor.h"
 #ifdef __SSE2__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #if defined(__AVX512F__)
@@ -19,6 +21,9 @@
 #elif defined(__AVX2__)
 #define VECTOR_BYTES  32
 #define PANEL_VECTORS 2 /* 6 x 2 accumulators of 16 registers */
+#elif defined(__aarch64__)
+#define VECTOR_BYTES  16
+#define PANEL_VECTORS 4 /* as with AVX-512 */
 #else
 #define VECTOR_BYTES  16
 #define PANEL_VECTORS 2
@@ -49,7 +54,8 @@ INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
  * call that costs more than all the rest.
  * multiply_add: a b + c, rounded alike wherever it stands; of what is left to the compiler some is fused.
  * greater_words: by comparison and choice the chain of a maximum is three times as long.
- * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1]. */
+ * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1], where all pairs of a are
+ * alike. */
 #if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
 INLINE Vec load_some(const real *p, size_t n) {
     return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
@@ -90,7 +96,18 @@ INLINE void store_some(real *p, Vec v, size_t n) {
     for (size_t i = 0; i < LANES - 1; i++)
         if (i < n) p[i] = v[i];
 }
-#ifndef REAL_DOUBLE
+#if defined(__aarch64__) && !defined(REAL_DOUBLE)
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
+    return (Vec)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+INLINE IntVec greater_words(IntVec a, IntVec b) { return (IntVec)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
+INLINE ShortVec widen(const int8_t *p) { return (ShortVec)vmovl_s8(vld1_s8(p)); }
+INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
+    int16x4_t even = vmovn_s32((int32x4_t)b), odd = vshrn_n_s32((int32x4_t)b, 16);
+    int32x4_t half = vmlal_laneq_s16((int32x4_t)sum, even, (int16x8_t)a, 0);
+    return (IntVec)vmlal_laneq_s16(half, odd, (int16x8_t)a, 1);
+}
+#elif !defined(REAL_DOUBLE)
 static __attribute__((noinline)) Vec multiply_add(Vec a, Vec b, Vec c) { return a * b + c; }
 INLINE IntVec greater_words(IntVec a, IntVec b) {
     IntVec first = a > b;
