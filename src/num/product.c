@@ -1,7 +1,6 @@
 /* product.c - which kernel computes the products of a model, and when. */
 #include "num/product.h"
 
-#include <assert.h>
 #include <string.h>
 #include "base/mem.h"
 #include "num/gemm.h"
@@ -62,7 +61,8 @@ void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const Pr
         copy_lines(parts[i].rows, N, y + (size_t)row * (size_t)N, N, parts[i].y, parts[i].ldy);
 }
 
-/* The same through the library, which wants matrices: in blocks that have room in the working memory. */
+/* product_for_gradient through the library, which wants matrices: in blocks that the working memory has room
+ * for. */
 static void gather_and_multiply(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
                                 const real *const *b, int b0, real *dw, int lddw) {
     enum { DEPTH = 128, SIDE = 256 };
