@@ -65,7 +65,7 @@ static void race(const Case *, const Subject *);
     { row, how, 1, 1000000, step, all, must, subjects, sweep_calls }
 
 static const Case TABLE[] = {
-    {"memory", "MB", 16, 512, 16, 0, CLEAN, EVERY, sweep_limit},
+    {"memory", "MB", 16, 512, 16, 0, CLEAN, EVERY " blas", sweep_limit},
     {"files", "", 3, 12, 1, 0, CLEAN, EVERY, sweep_limit},
     {"filesize", "KB", 0, 160, 8, 0, CLEAN, EVERY " caching", sweep_limit},
     {"disk", "KB", 4, 256, 12, 0, CLEAN, "translate heatmap average train caching", sweep_disk},
@@ -78,8 +78,8 @@ static const Case TABLE[] = {
     CALLS("alloc", "ENOMEM", 211, CLEAN, PRINTING " demo translate heatmap average"),
     SOME_CALLS("alloc", "ENOMEM", 211, 5, CLEAN, "train resume"),
     SOME_CALLS("alloc", "ENOMEM+", 211, 7, CLEAN, EVERY),
-    CALLS("mmap", "ENOMEM", 1, CLEAN, "train resume"),
-    CALLS("mmap", "ENOMEM+", 1, CLEAN, "train resume"),
+    CALLS("mmap", "ENOMEM", 1, CLEAN, "blas"),
+    CALLS("mmap", "ENOMEM+", 1, CLEAN, "blas"),
     CALLS("thread", "EAGAIN", 1, CLEAN, WRITING),
     CALLS("open", "EMFILE", 1, CLEAN, READING),
     CALLS("open", "EMFILE+", 1, CLEAN, READING),

@@ -34,6 +34,8 @@ const Subject SUBJECTS[] = {
     {"average", "dir/out.safetensors", .arguments = {"average", MODEL, MODEL, "-o", "dir/out.safetensors"}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
+    /* Products that are left to OpenBLAS, which maps its buffers at the first one. */
+    {"blas", .trains = true, .simd = "base", .arguments = {TRAIN, "--overwrite"}},
     {"caching", .trains = true, .arguments = {TRAIN, "--set", "data.cache=dir/cache", "--overwrite"}},
     {"cached", .trains = true, .arguments = {TRAIN, "--set", "data.cache=cache", "--overwrite"}},
     {"long", .trains = true,
@@ -78,6 +80,7 @@ _Noreturn static void become(const Subject *subject, const char *last, void (*ar
     to_descriptor("/dev/null", O_RDONLY, STDIN_FILENO);
     to_descriptor("out", O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     if (subject->inside && chdir("dir") != 0) _exit(126);
+    if (subject->simd && setenv("ATTN_MT_SIMD", subject->simd, 1) != 0) _exit(126);
     if (arm) arm(context);
     execv(program, (char **)arguments);
     _exit(127);

@@ -16,6 +16,7 @@ typedef struct {
     bool trains;        /* dir/ can be gone on with: --overwrite, its last argument, becomes --resume */
     bool begun;         /* there is half a training in dir/ before */
     bool inside;        /* starts in dir/, where it leaves what else it writes */
+    const char *simd;   /* vector instructions that it is told to use, or NULL */
     const char *arguments[20];
 } Subject;
 
