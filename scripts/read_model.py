@@ -9,15 +9,17 @@ READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_atte
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],
         "model.attention": ["additive", "concat", "dot", "scaled_dot", "general"], "model.norm": ["pre"],
         "model.decoder.self_attention": [False], "model.positions": ["sinusoidal"], "model.residual": [False]}
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+sigmoid = lambda x: 1 / (1 + np.exp(-x))
 
 
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+def positions(first, count, width):  # sinusoids, of rows at first, first + 1, ...
+    angle = np.outer(np.arange(first, first + count), 10000.0 ** (-(np.arange(width) // 2 * 2) / width))
+    return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle)).astype(np.float32)
 
 
 class Model:
@@ -51,12 +53,10 @@ class Model:
         context = softmax(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])) @ v
         return self.linear(name + ".output", context.transpose(1, 0, 2).reshape(x.shape))
 
-    def stack(self, name, x, first=0, earlier=None, source=None):  # rows stand at first, first + 1, ...
+    def stack(self, name, x, first=0, earlier=None, source=None):  # earlier: keys and values
         if name + ".input.weight" in self.t:
             x = self.linear(name + ".input", x)
-        width, column = x.shape[1], np.arange(x.shape[1])
-        angle = np.arange(first, first + len(x))[:, None] * 10000.0 ** (-(column - column % 2) / width)
-        x = x * math.sqrt(width) + np.where(column % 2, np.cos(angle), np.sin(angle)).astype(np.float32)
+        x = x * math.sqrt(x.shape[1]) + positions(first, *x.shape)
         for layer in range(self.o[name]["layers"]):
             part = f"{name}.{layer}."
             y = self.norm(part + "self_norm", x)
