@@ -5,18 +5,18 @@
 #include "num/op_table.h"
 #include "num/product.h"
 
-enum { FEW_ROWS = 16 }; /* a product of more is fast enough alone */
+enum { FEW_ROWS = 32 }; /* a product of more is fast enough alone */
 
 /* One direction of all tapes. */
 typedef struct {
-    Tape *tapes;
+    Tape *const *tapes;
     int count;
     bool back;
     const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
 } Walk;
 
 static void enter_phase(const Walk *w, int tape, const Node *node) {
-    tape_phase(&w->tapes[tape], w->back ? profile_backward(node->phase) : node->phase);
+    tape_phase(w->tapes[tape], w->back ? profile_backward(node->phase) : node->phase);
 }
 
 static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
@@ -27,9 +27,9 @@ static void run_alone(Walk *w, int tape) {
         if (node->op == OP_AFFINE && op_affine_rows(node) <= FEW_ROWS) return;
         enter_phase(w, tape, node);
         if (w->back)
-            OPS[node->op].backward(&w->tapes[tape], node);
+            OPS[node->op].backward(w->tapes[tape], node);
         else
-            OPS[node->op].forward(&w->tapes[tape], node);
+            OPS[node->op].forward(w->tapes[tape], node);
     }
 }
 
@@ -52,16 +52,16 @@ static void run_together(Walk *w, const Param *weight) {
     for (int t = 0; t < w->count; t++) {
         if (!w->at[t] || op_affine_weight(w->at[t]) != weight) continue;
         if (!count) enter_phase(w, t, w->at[t]);
-        tape[count] = &w->tapes[t];
+        tape[count] = w->tapes[t];
         node[count++] = w->at[t];
         advance(w, t);
     }
     op_affine_together(tape, node, count, w->back);
 }
 
-static void walk(Tape *tapes, int count, bool back) {
+static void walk(Tape *const *tapes, int count, bool back) {
     Walk w = {.tapes = tapes, .count = count, .back = back};
-    for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t].last : tapes[t].first;
+    for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t]->last : tapes[t]->first;
     for (;;) {
         for (int t = 0; t < count; t++) run_alone(&w, t);
         const Param *weight = next_weight(&w);
@@ -70,11 +70,11 @@ static void walk(Tape *tapes, int count, bool back) {
     }
 }
 
-void tapes_run(Tape *tapes, int count) {
+void tapes_run(Tape *const *tapes, int count) {
     assert(count > 0 && count <= TAPES_TOGETHER);
-    Phase before = tape_phase(tapes, PHASE_WEIGHT_GRADIENTS);
+    Phase before = tape_phase(tapes[0], PHASE_WEIGHT_GRADIENTS);
     walk(tapes, count, false);
     walk(tapes, count, true);
-    for (int t = 0; t < count; t++) tape_end_backward(&tapes[t]);
-    tape_phase(tapes, before);
+    for (int t = 0; t < count; t++) tape_end_backward(tapes[t]);
+    tape_phase(tapes[0], before);
 }

@@ -16,6 +16,6 @@
 enum { TAPES_TOGETHER = 16 };
 
 /* Run what these tapes, TAPES_TOGETHER at most, have put off, and then tape_backward of each. */
-void tapes_run(Tape *tapes, int count);
+void tapes_run(Tape *const *tapes, int count);
 
 #endif

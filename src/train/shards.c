@@ -139,12 +139,16 @@ TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, in
 
 /* ---- sentences ----------------------------------------------------------------------------------------- */
 
-/* The pairs of a batch that a shard gets when all are dealt there and back again, to shards 0 1 2 2 1 0 0 1
- * ... */
+/* What is dealt in this round, if there and back again: to hands 0 1 2 2 1 0 0 1 ... */
+static int dealt(int round, int hands, int hand) {
+    return round * hands + (round % 2 ? hands - 1 - hand : hand);
+}
+
+/* The pairs of a batch that a shard gets. */
 static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     int count = 0;
     for (int round = 0; round * shards < batch->count; round++) {
-        int i = round * shards + (round % 2 ? shards - 1 - shard : shard);
+        int i = dealt(round, shards, shard);
         if (i < batch->count) hand[count++] = batch->pairs[i];
     }
     return count;
@@ -260,6 +264,9 @@ static BatchLoss run_shards(Shards *s) {
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 static int quotient_up(int a, int b) { return (a + b - 1) / b; }
+/* Numbers that threads can share, which are mostly powers of two: multiples of 8, or less of them. */
+static int even_up(int n) { return n > 4 ? quotient_up(n, 8) * 8 : n > 2 ? 4 : n; }
+static int even_down(int n) { return n >= 8 ? n / 8 * 8 : n >= 4 ? 4 : n >= 2 ? 2 : n; }
 
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
@@ -267,7 +274,7 @@ ShardPlan shards_plan(int sentences, long rows) {
     int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), PIECE_ROWS);
     int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
     int room = sentences / (shards * SHORT_SENTENCES), two = shards == 1 && sentences > 1 ? 2 : 1;
-    tapes = least(tapes, most(room, two)); /* two: nobody has less than two threads */
+    tapes = least(even_up(tapes), most(even_down(room), two)); /* two: nobody has less than two threads */
     return (ShardPlan){shards, shards * tapes};
 }
 
@@ -302,22 +309,24 @@ static long put_run(const Shards *s, const Run *run, Tape *tape, int thread, Cro
     return tokens;
 }
 
-/* The first of those in memory that go together with number `group`, or the end of all. */
-static size_t first_of_group(const Shards *s, int group) {
-    return (s->end_run - s->first_run) * (size_t)group / (size_t)s->groups;
-}
-
+/* Each of the groups gets long and short sentences. */
 static void run_group(void *context, int task, int thread) {
     Shards *s = context;
-    size_t first = first_of_group(s, task), count = first_of_group(s, task + 1) - first;
-    Run *runs = s->runs + s->first_run + first;
-    Tape *tapes = s->run_tape + first;
+    int all = (int)(s->end_run - s->first_run), count = 0;
+    Run *runs[TAPES_TOGETHER];
+    Tape *tapes[TAPES_TOGETHER] = {NULL};
     CrossEntropy sums[TAPES_TOGETHER];
-    for (size_t i = 0; i < count; i++)
-        runs[i].loss.tokens = put_run(s, &runs[i], &tapes[i], thread, &sums[i]);
-    tapes_run(tapes, (int)count);
-    for (size_t i = 0; i < count; i++)
-        runs[i].loss.loss = sums[i].loss, runs[i].loss.likelihood = sums[i].likelihood;
+    for (int round = 0; round * s->groups < all; round++) {
+        int i = dealt(round, s->groups, task);
+        if (i >= all) continue;
+        runs[count] = &s->runs[s->first_run + (size_t)i];
+        tapes[count] = &s->run_tape[i];
+        runs[count]->loss.tokens = put_run(s, runs[count], tapes[count], thread, &sums[count]);
+        count++;
+    }
+    tapes_run(tapes, count);
+    for (int i = 0; i < count; i++)
+        runs[i]->loss.loss = sums[i].loss, runs[i]->loss.likelihood = sums[i].likelihood;
 }
 
 /* As many for each thread, and as few as can be. A teacher's tape is used again for each short tape. */
