@@ -71,6 +71,10 @@ Status shortlist_read(Shortlist **shortlist, StrView text, int source_size, int 
     return status;
 }
 
+size_t shortlist_translations(const Shortlist *shortlist) {
+    return shortlist->start[shortlist->source_size + 1] - shortlist->start[1];
+}
+
 static void mark_list(const Shortlist *shortlist, int list, int best, bool *wanted) {
     size_t first = shortlist->start[list], count = shortlist->start[list + 1] - first;
     if (count > (size_t)best) count = (size_t)best;

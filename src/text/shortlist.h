@@ -27,6 +27,8 @@ Shortlist *shortlist_learn(const Corpus *corpus, int source_size, int target_siz
 void shortlist_free(Shortlist *shortlist);
 void shortlist_write(const Shortlist *shortlist, StrBuf *out);
 Status shortlist_read(Shortlist **shortlist, StrView text, int source_size, int target_size);
+/* How many the lists of all source tokens have. */
+size_t shortlist_translations(const Shortlist *shortlist);
 /* Set wanted[v] for the best `best` tokens of each list that the sentence has, and the most frequent ones. */
 void shortlist_mark(const Shortlist *shortlist, int best, Tokens source, bool *wanted);
 
