@@ -166,6 +166,8 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
         vocab_size(segmenter_vocab(seq2seq_target(model))),
         seq2seq_source(model) == seq2seq_target(model) ? "true" : "false", modelfile_precision(model),
         parameter_count(params));
+    if (seq2seq_shortlist(model))
+        strbuf_format(out, "\"shortlist\": %zu,\n", shortlist_translations(seq2seq_shortlist(model)));
     strbuf_add(out, SV("\"tensors\": ["));
     for (int i = 0; i < params->count; i++) {
         strbuf_add(out, i ? SV(",\n  {\"name\": ") : SV("\n  {\"name\": "));
@@ -228,6 +230,10 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
         strbuf_format(out, "  %-24s %s tokens\n", "target",
                       str_count(vocab_size(segmenter_vocab(target)), number));
     }
+    const Shortlist *shortlist = seq2seq_shortlist(model);
+    if (shortlist)
+        strbuf_format(out, "  %-24s %s likely translations of source tokens\n", "shortlist",
+                      str_count((long long)shortlist_translations(shortlist), number));
     strbuf_add(out, SV("\nconfiguration\n"));
     config_write_json(seq2seq_config(model), &config);
     Status status = write_json_as_text(strbuf_view(&config), 2, out);

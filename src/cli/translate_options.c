@@ -22,6 +22,10 @@ const Option TRANSLATE_OPTIONS[] = {
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
              "word here and there; files of attn-mt convert keep their own"},
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+     .arg = "N",
+     .help = "choose among the N most frequent target tokens and the N likely translations of each source "
+             "token alone: faster, and can change a word here and there; try 50; 0 = all tokens"},
     {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
      .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
@@ -112,6 +116,17 @@ static Status check_mbr(const TranslateOptions *options, int beam) {
     return status_hint(STATUS_USAGE, "add --beam-size 12");
 }
 
+static Status check_shortlist(const TranslateOptions *options, const ModelSet *models) {
+    for (int m = 0; m < models->count && options->shortlist > 0; m++) {
+        if (seq2seq_shortlist(models->items[m])) continue;
+        status_fail(STATUS_USAGE, "--shortlist: '%s' has no list of likely translations of its tokens",
+                    options->models.items[m]);
+        return status_hint(STATUS_USAGE, "models are trained with one unless train.shortlist is 0; those of "
+                                         "earlier versions have none");
+    }
+    return STATUS_OK;
+}
+
 static Status choose_output(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
                             SearchOptions *search) {
     int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
@@ -132,6 +147,8 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
                            .source = seq2seq_source(models->items[0]),
                            .target = seq2seq_target(models->items[0])};
     TRY(read_alignment(options->alignment, style));
+    TRY(check_shortlist(options, models));
+    search->shortlist = options->shortlist;
     search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;

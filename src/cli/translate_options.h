@@ -10,7 +10,7 @@
 typedef struct {
     StrList models, inputs, references;
     char *output, *report;
-    int threads, precision;
+    int threads, precision, shortlist;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;

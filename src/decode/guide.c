@@ -16,6 +16,18 @@ void guide_free(Guide *guide) {
     *guide = (Guide){0};
 }
 
+static void mark_ids(const IdList *ids, bool *wanted) {
+    for (size_t i = 0; i < ids->count; i++) wanted[ids->ids[i]] = true;
+}
+
+void guide_mark(const Guide *guide, bool *wanted) {
+    bool completes = guide->fixed < (int)guide->prefix.count;
+    mark_ids(&guide->prefix, wanted);
+    for (int c = 0; c < guide->constraint_count; c++) mark_ids(&guide->constraints[c], wanted);
+    for (int i = 0, V = completes ? vocabulary(guide) : 0; completes && i < guide->open; i++)
+        for (int v = 0; v < V; v++) wanted[v] |= guide->allowed[(size_t)i * (size_t)V + (size_t)v];
+}
+
 static void pack_ids(const IdList *list, StrBuf *out) {
     pack(out, &list->count, sizeof list->count);
     pack(out, list->ids, list->count * sizeof *list->ids);

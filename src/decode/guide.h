@@ -34,6 +34,9 @@ void guide_add_prefix(Guide *guide, Segmenter *target, StrView text);
 /* False if the model has no tokens for it, or there are too many. */
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
 void guide_free(Guide *guide);
+/* Set wanted[v] for the tokens of prefix and constraints, and for those that may complete the prefix's last
+ * word. */
+void guide_mark(const Guide *guide, bool *wanted);
 /* As bytes, and back into a zeroed one of the same target; `*from` moves behind them. */
 void guide_pack(const Guide *guide, StrBuf *out);
 void guide_unpack(Guide *guide, const Segmenter *target, const char **from);

@@ -26,6 +26,7 @@ typedef struct Backpointers Backpointers; /* decode/backpointers.h */
 typedef struct {
     DecodeOptions decode;
     int n_best;             /* hypotheses returned per sentence, at most decode.beam_size */
+    int shortlist;          /* of each of the models' lists so many tokens may be chosen; 0: all tokens */
     int alternatives;       /* the best next tokens at each step of given translations; 0: not wanted */
     bool tokens_only;       /* of greedy search no scores are wanted: they are 0, and cost nothing */
     bool attention;         /* keep attention weights ... */
@@ -65,6 +66,11 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count);
 void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);
+/* The tokens that the next sentence, from the first on, has: `allowed` [V], the special ones among them. Its
+ * translations have no others, and probabilities are shared among them alone. For none or each of them; the
+ * models have shortlists. */
+void scorer_allow(Scorer *scorer, const bool *allowed);
+const Seq2Seq *scorer_model(const Scorer *scorer, int m); /* NULL after the last */
 /* tokens[r]: the last token of row r, VOCAB_BOS at first. `choices` [rows]; NULL: the best beam_size tokens
  * of each row, and those that a tree is to have besides. */
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,

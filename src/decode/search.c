@@ -136,7 +136,7 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
                 mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (B > 0) scorer_encode(scorer, sources, B);
+    if (B > 0) search_begin(scorer, options, sources, targets, guides, B);
     while (search.rows > 0) all_advance(&search, results);
     mem_free(search.row);
     mem_free(search.tokens);

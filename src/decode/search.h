@@ -59,6 +59,11 @@ void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, i
 void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                         const SearchOptions *options, HypothesisList *results);
 
+/* Its beginning: scorer_encode, and the tokens that each sentence has of the shortlists, if the options ask
+ * for them; with those of `targets` and of `guides`, which may be NULL. */
+void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, const Tokens *targets,
+                  const Guide *guides, int B);
+
 int search_max_steps(const DecodeOptions *options, int source_length);
 /* The same for a translation that is guided; `guide` may be NULL. */
 int guide_max_steps(const Guide *guide, const DecodeOptions *options, int source_length);

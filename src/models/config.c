@@ -10,6 +10,7 @@
 #include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "text/bpe.h"
+#include "text/shortlist.h"
 
 #define DATA(type_, member)   .type = OPT_##type_, OPT_FIELD(DataOptions, member)
 #define TEXT(type_, member)   .type = OPT_##type_, OPT_FIELD(TextOptions, member)
@@ -210,6 +211,9 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
+    {.key = "train.shortlist", TRAIN(INT, shortlist), .fallback = "100", .max = SHORTLIST_MOST, .arg = "N",
+     .help = "keep with the model up to N likely translations of each source token, for translate "
+             "--shortlist; 0 = none"},
     {.key = "train.valid_every", TRAIN(INT, valid_every), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "updates between validations; 0 = once an epoch"},
     {.key = "train.valid_limit", TRAIN(INT, valid_limit), .fallback = "0", .max = 2e9, .arg = "N",

@@ -85,12 +85,12 @@ static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFo
 static Status save(const Seq2Seq *model, const real *weights, WeightFormat precision, const char *provenance,
                    const char *path, __typeof__(safetensors_write) *write) {
     Tensors tensors = tensors_new(seq2seq_params(model), weights, precision);
-    StrBuf config = {0}, source = {0}, target = {0};
+    StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
     bool joint = seq2seq_source(model) == seq2seq_target(model), compact = precision != FORMAT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
     segmenter_write_json(seq2seq_source(model), &source);
     if (!joint) segmenter_write_json(seq2seq_target(model), &target);
-    const char *metadata[7][2] = {{"format", FORMAT},
+    const char *metadata[8][2] = {{"format", FORMAT},
                                   {"format_version", compact ? COMPACT_VERSION : FORMAT_VERSION},
                                   {"config", strbuf_text(&config)},
                                   {"provenance", provenance},
@@ -98,10 +98,15 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
     size_t count = 5;
     if (!joint) metadata[count][0] = "target", metadata[count++][1] = strbuf_text(&target);
     if (compact) metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
+    if (seq2seq_shortlist(model)) {
+        shortlist_write(seq2seq_shortlist(model), &shortlist);
+        metadata[count][0] = "shortlist", metadata[count++][1] = strbuf_text(&shortlist);
+    }
     Status status = write(path, tensors.items, tensors.count, (const char *const(*)[2])metadata, count);
     strbuf_free(&config);
     strbuf_free(&source);
     strbuf_free(&target);
+    strbuf_free(&shortlist);
     tensors_free(&tensors);
     return status;
 }
@@ -195,6 +200,17 @@ static Status read_description(const SafeFile *file, Config *config, Segmenter *
     return STATUS_OK;
 }
 
+static Status read_shortlist(const SafeFile *file, Seq2Seq *model) {
+    const char *text = safetensors_metadata(file, "shortlist");
+    Shortlist *shortlist;
+    if (!text) return STATUS_OK;
+    Status status = shortlist_read(&shortlist, sv(text), vocab_size(segmenter_vocab(seq2seq_source(model))),
+                                   vocab_size(segmenter_vocab(seq2seq_target(model))));
+    if (status != STATUS_OK) return status_context(status, "metadata 'shortlist'");
+    seq2seq_take_shortlist(model, shortlist);
+    return STATUS_OK;
+}
+
 static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, bool packed,
                          StrBuf *provenance) {
     Config config;
@@ -205,7 +221,8 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
     Status status = read_description(file, &config, &source, &target);
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        status = weights_read(file, stored, seq2seq_params(*model), format, packed);
+        status = read_shortlist(file, *model);
+        if (status == STATUS_OK) status = weights_read(file, stored, seq2seq_params(*model), format, packed);
         if (status != STATUS_OK) seq2seq_free(*model);
     }
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))

@@ -1,8 +1,9 @@
 /* modelfile.h - a model in one .safetensors file: weights under readable names, all else in the metadata.
  *
  * Metadata  format "attn-mt", format_version, config (JSON), source and target (segmenters as JSON;
- *           no target if they are one), provenance (JSON), precision of a file whose weights are
- *           rounded (num/compact.h), and the digests of safetensors.h
+ *           no target if they are one), provenance (JSON), shortlist (text/shortlist.h) of a model that has
+ *           one, precision of a file whose weights are rounded (num/compact.h), and the digests of
+ *           safetensors.h
  * Fails     STATUS_DATA for a file that is not a sound model: reason and path; STATUS_RUNTIME for I/O
  */
 #ifndef MODELS_MODELFILE_H

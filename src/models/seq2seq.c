@@ -13,8 +13,9 @@
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
     Segmenter *source, *target;
+    Shortlist *shortlist; /* or NULL */
     ParamSet *params;
-    bool is_view;                             /* the parameters are another one's */
+    bool is_view;                             /* parameters and shortlist are another one's */
     const Param *source_table, *target_table; /* embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
@@ -93,10 +94,21 @@ Seq2Seq *seq2seq_view(const Seq2Seq *model) {
 
 void seq2seq_free(Seq2Seq *model) {
     if (!model) return;
-    if (!model->is_view) params_free(model->params);
+    if (!model->is_view) {
+        params_free(model->params);
+        shortlist_free(model->shortlist);
+    }
     segmenter_free(model->source);
     segmenter_free(model->target);
     mem_free(model);
+}
+
+const Shortlist *seq2seq_shortlist(const Seq2Seq *model) { return model->shortlist; }
+
+void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist) {
+    shortlist_free(model->shortlist);
+    model->shortlist = shortlist;
+    if (shortlist) model->params->items[model->output_table->index]->looked_up = true;
 }
 
 /* ---- encoder side ---- */
@@ -193,6 +205,23 @@ Tensor *seq2seq_readout(const Seq2Seq *m, Tape *tape, const Encoded *encoded, co
 
 Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
+}
+
+void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows, const int *ids,
+                         int count, real *logits) {
+    enum { BLOCK = 32 }; /* rows of the table, which are near the processor for all rows of the readout */
+    const real *table = param_data(m->params, m->output_table), *bias = param_data(m->params, m->output_bias);
+    size_t width = (size_t)readout->columns;
+    for (int i = 0; i < count; i += BLOCK) {
+        int size = count - i < BLOCK ? count - i : BLOCK;
+        const real *lines[BLOCK];
+        for (int j = 0; j < size; j++) lines[j] = table + (size_t)ids[i + j] * width;
+        for (int r = 0; r < rows; r++) {
+            real *out = logits + (size_t)r * (size_t)count + i;
+            kern->dots_gathered(size, readout->columns, tensor_row(readout, first + r), lines, 0, out);
+            for (int j = 0; j < size; j++) out[j] += bias[ids[i + j]];
+        }
+    }
 }
 
 Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,

@@ -19,6 +19,7 @@
 #define MODELS_SEQ2SEQ_H
 
 #include "models/state.h"
+#include "text/shortlist.h"
 #include "text/tokens.h"
 
 typedef struct Seq2Seq Seq2Seq;
@@ -34,6 +35,10 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Segmenter *seq2seq_source(const Seq2Seq *model);
 Segmenter *seq2seq_target(const Seq2Seq *model);
+/* NULL if the model has none. It is given to the model before its parameters have memory, if it is to be used
+ * with them, and becomes its own. */
+const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
+void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 /* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
  */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
@@ -57,6 +62,10 @@ Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, c
 Tensor *seq2seq_readout(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                         const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
+/* The logits of some tokens, of rows first..first+rows-1 of a readout, to logits [rows, count]: as floats,
+ * whatever format the weights have. The model has a shortlist. */
+void seq2seq_some_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows, const int *ids,
+                         int count, real *logits);
 /* New state whose row i is row index[i] of `state`; does not record. */
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows);
 

@@ -293,10 +293,10 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* May this option change when a run goes on? Where the data lie, where the run ends and what only people
  * see. */
 static bool may_change(const char *key) {
-    static const char *const FREE[] = {"data.train",        "data.valid",      "data.cache",
-                                       "data.broadcast",    "train.epochs",    "train.max_updates",
-                                       "train.max_minutes", "train.patience",  "train.save_minutes",
-                                       "train.samples",     "train.log_every", "train.comm_timeout"};
+    static const char *const FREE[] = {
+        "data.train",        "data.valid",         "data.cache",     "data.broadcast",     "train.epochs",
+        "train.max_updates", "train.max_minutes",  "train.patience", "train.save_minutes", "train.samples",
+        "train.log_every",   "train.comm_timeout", "train.shortlist"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;

@@ -96,6 +96,10 @@ static Status make_workers(Trainer *t) {
 static Status make_model(Trainer *t) {
     const TrainerOptions *o = t->options;
     t->model = seq2seq_new(t->config, t->source, t->target);
+    if (t->config->train.shortlist > 0 && comm_is_root())
+        seq2seq_take_shortlist(t->model, shortlist_learn(&t->train, vocab_size(segmenter_vocab(t->source)),
+                                                         vocab_size(segmenter_vocab(t->target)),
+                                                         t->config->train.shortlist));
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     if (o->init && !o->resume) return copy_weights(seq2seq_params(t->model), seq2seq_params(o->init));
     return STATUS_OK;

@@ -1,15 +1,15 @@
 /* fuzz_metadata.c - a model file with any metadata over sound tensors, and sound digests of all of it: it is
  * refused, or is a model that is saved and loaded the same.
  *
- * Input: config, source, target and provenance, with a NUL byte between them; an empty one is as in a sound
- * file.
+ * Input: config, source, target, provenance and shortlist, with a NUL byte between them; an empty one is as
+ * in a sound file, which has neither a target nor a shortlist.
  */
 #include "fuzz/small_model.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
 
-enum { PARTS = 4, MOST = 64 };
-static const char *const KEYS[PARTS] = {"config", "source", "target", "provenance"};
+enum { PARTS = 5, MOST = 64 };
+static const char *const KEYS[PARTS] = {"config", "source", "target", "provenance", "shortlist"};
 
 static SafeFile *sound_file(void) {
     static SafeFile *file;
@@ -40,10 +40,11 @@ static bool write_file(const char *path, char *const parts[PARTS]) {
             if (parts[p][0] && strcmp(metadata[pairs][0], KEYS[p]) == 0) metadata[pairs][1] = parts[p];
         pairs++;
     }
-    if (parts[2][0]) { /* the sound file has one segmenter for both languages */
-        metadata[pairs][0] = KEYS[2];
-        metadata[pairs++][1] = parts[2];
-    }
+    for (int p = 2; p < PARTS; p += 2) /* the sound file has one segmenter for both languages, and no lists */
+        if (parts[p][0]) {
+            metadata[pairs][0] = KEYS[p];
+            metadata[pairs++][1] = parts[p];
+        }
     return safetensors_write(path, tensors, count, (const char *const(*)[2])metadata, pairs) == STATUS_OK;
 }
 
@@ -55,6 +56,7 @@ static void save_and_load(const Seq2Seq *model) {
     require(modelfile_load_floats(&copy, path.text, &provenance) == STATUS_OK);
     const ParamSet *a = seq2seq_params(model), *b = seq2seq_params(copy);
     require(a->size == b->size && memcmp(a->data, b->data, a->size * sizeof *a->data) == 0);
+    require(!seq2seq_shortlist(model) == !seq2seq_shortlist(copy));
     strbuf_free(&provenance);
     seq2seq_free(copy);
 }
