@@ -315,7 +315,7 @@ static void run_group(void *context, int task, int thread) {
     int all = (int)(s->end_run - s->first_run), count = 0;
     Run *runs[TAPES_TOGETHER];
     Tape *tapes[TAPES_TOGETHER] = {NULL};
-    CrossEntropy sums[TAPES_TOGETHER];
+    CrossEntropy sums[TAPES_TOGETHER] = {{0}};
     for (int round = 0; round * s->groups < all; round++) {
         int i = dealt(round, s->groups, task);
         if (i >= all) continue;

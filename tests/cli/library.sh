@@ -30,8 +30,8 @@ sed 's/.*"translation": "\([^"]*\)", "score": \([^,]*\),.*/\1	\2/' "$TMP/json" >
 # WHAT FILE: the translations, and their scores as far as four digits tell.
 as_expected() {
     paste "$TMP/expected" "$2" >"$TMP/beside"
-    awk -F '\t' 'NF != 4 || $1 != $3 || ($2 - $4) ^ 2 > 1e-8 { print; wrong = 1 } END { exit wrong }' "$TMP/beside" ||
-        fail "$1: not so"
+    awk -F '\t' 'NF != 4 || $1 != $3 || ($2 - $4) ^ 2 > 1e-8' "$TMP/beside" >"$TMP/wrong"
+    [ ! -s "$TMP/wrong" ] || fail "$1, but for: $(cat "$TMP/wrong")"
 }
 
 compile() { # NAME FLAG...
