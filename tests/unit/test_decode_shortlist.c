@@ -136,11 +136,6 @@ static void test_narrow(void **state) {
     fixture_end(&fixture);
 }
 
-static void add_id(IdList *list, int id) {
-    MEM_GROW(list->ids, list->capacity, list->count + 1);
-    list->ids[list->count++] = id;
-}
-
 /* Prefixes and constraints are met though no list has their tokens. */
 static void test_guided(void **state) {
     (void)state;
@@ -157,10 +152,10 @@ static void test_guided(void **state) {
         if (i % 3 == 0) continue;
         guides[i].target = seq2seq_target(fixture.models[0]);
         if (i % 3 == 1) {
-            add_id(&guides[i].prefix, unlisted);
+            id_list_add(&guides[i].prefix, unlisted);
             guides[i].fixed = 1;
         } else {
-            add_id(&guides[i].constraints[0], unlisted);
+            id_list_add(&guides[i].constraints[0], unlisted);
             guides[i].constraint_count = 1;
         }
     }

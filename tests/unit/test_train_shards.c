@@ -228,11 +228,27 @@ static void test_validation(void **state) {
     corpus_free(&corpus);
 }
 
+/* The parts of a shard: 1, 2, 4, or a multiple of 8, which two threads and more can share; no part without a
+ * sentence. */
+static void test_plan(void **state) {
+    (void)state;
+    for (int sentences = 1; sentences <= 1000; sentences++)
+        for (long rows = 2L * sentences; rows <= 200L * sentences; rows += 1 + rows / 7) {
+            ShardPlan plan = shards_plan(sentences, rows);
+            int parts = plan.parts / plan.shards;
+            assert_int_equal(plan.parts, plan.shards * parts);
+            assert_true(parts == 1 || parts == 2 || parts == 4 || (parts > 0 && parts % 8 == 0));
+            if (plan.shards == 1) assert_true(plan.parts <= sentences);
+        }
+    assert_int_equal(shards_plan(64, 1800).parts, 16);
+    assert_int_equal(shards_plan(64, 2500).parts, 12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_and_shards), cmocka_unit_test(test_several_batches),
         cmocka_unit_test(test_by_batch),           cmocka_unit_test(test_dropout_keys),
-        cmocka_unit_test(test_validation),
+        cmocka_unit_test(test_validation),         cmocka_unit_test(test_plan),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);
