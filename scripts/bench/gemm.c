@@ -167,7 +167,7 @@ static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
     if (f->how == WEIGHT) {
         const WeightProduct *w = &kern->weights[f->format];
         job->packed = mem_aligned(w->size(p->K, p->N), 1);
-        w->pack(p->K, p->N, job->B, p->transpose_b, job->packed);
+        w->pack(p->K, p->N, job->B, p->transpose_b, 0, p->N, job->packed);
     }
     for (int r = 0; f->how == OUTER && r < p->K * job->tasks; r++) {
         job->A_rows[r] = job->A + (size_t)r * (size_t)p->M;

@@ -33,7 +33,10 @@ typedef enum {
 } WeightFormat;
 
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
-enum { DEEPEST_INT8 = 1 << 15 };              /* greatest K of FORMAT_INT8 */
+enum {
+    DEEPEST_INT8 = 1 << 15, /* greatest K of FORMAT_INT8 */
+    PACK_COLUMNS = 64
+};
 
 /* One update of Adam with decoupled weight decay:
  * p -= rate m / (correction sqrt(v) + epsilon) + decay p, after m and v have taken in gradient_scale g. */
@@ -48,8 +51,9 @@ typedef struct {
 /* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
-    void (*pack)(int K, int N, const real *B, bool transposed,
-                 void *out); /* B is [K, N], or [N, K] if transposed */
+    /* Columns first .. end - 1 of B, which is [K, N], or [N, K] if transposed, to their place in `out`. They
+     * are multiples of PACK_COLUMNS, but for an end that is N; different ones may be packed in parallel. */
+    void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
                      bool accumulate, void *scratch);

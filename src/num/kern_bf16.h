@@ -28,7 +28,7 @@ enum {
 INLINE size_t bf16_words(int depth) { return ((size_t)depth + BF16_LINES - 1) / BF16_LINES * BF16_WORDS; }
 
 static size_t kern_bf16_size(int K, int N) {
-    return ((size_t)N + PANEL - 1) / PANEL * bf16_words(K) * sizeof(uint32_t);
+    return panel_columns(N) / PANEL * bf16_words(K) * sizeof(uint32_t);
 }
 
 /* Number (k, n) of a matrix whose lines and columns lie so far apart; 0 beyond its edges. */
@@ -38,12 +38,14 @@ INLINE uint32_t bf16_at(const real *B, int k, int n, int K, int N, size_t line, 
     return (bits + 0x8000) >> 16;
 }
 
-static void kern_bf16_pack(int K, int N, const real *B, bool transposed, void *packed) {
-    uint32_t *out = packed;
+static void kern_bf16_pack(int K, int N, const real *B, bool transposed, int first, int end, void *packed) {
     size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
-    for (int k0 = 0; k0 < K; k0 += DEPTH)
-        for (int n0 = 0; n0 < N; n0 += PANEL)
-            for (int k = k0; k < K && k < k0 + DEPTH; k += BF16_LINES)
+    for (int k0 = 0; k0 < K; k0 += DEPTH) {
+        size_t before = (size_t)k0 / BF16_LINES * BF16_WORDS * (panel_columns(N) / PANEL);
+        int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
+        uint32_t *out = (uint32_t *)packed + before + (size_t)(first / PANEL) * bf16_words(depth);
+        for (int n0 = first; n0 < end; n0 += PANEL)
+            for (int k = k0; k < k0 + depth; k += BF16_LINES)
                 for (int w = 0; w < BF16_WORDS; w++) {
                     int n = n0 + (BF16_LINES == 2 ? w : w / LANES * 2 * LANES + w % LANES);
                     uint32_t low = bf16_at(B, k, n, K, N, line, column);
@@ -51,6 +53,7 @@ static void kern_bf16_pack(int K, int N, const real *B, bool transposed, void *p
                                                     : bf16_at(B, k, n + LANES, K, N, line, column);
                     *out++ = low | high << 16;
                 }
+    }
 }
 
 #ifdef __AVX512BF16__

@@ -17,23 +17,62 @@ enum {
     PANELS_MOST = 8 / PANEL_VECTORS
 };
 
-static size_t kern_float_size(int K, int N) {
-    return ((size_t)N + PANEL - 1) / PANEL * PANEL * (size_t)K * sizeof(real);
+/* With those that fill the last panel. */
+INLINE size_t panel_columns(int N) { return ((size_t)N + PANEL - 1) / PANEL * PANEL; }
+
+static size_t kern_float_size(int K, int N) { return panel_columns(N) * (size_t)K * sizeof(real); }
+
+/* Lines and columns of four by four numbers exchanged. */
+#if defined(HAVE_SHUFFLE) && !defined(REAL_DOUBLE)
+typedef real Four __attribute__((vector_size(4 * sizeof(real))));
+
+/* The lower or upper halves of two vectors, number by number in turn. */
+INLINE Four take_turns(Four a, Four b, bool upper) {
+    return upper ? __builtin_shufflevector(a, b, 2, 6, 3, 7) : __builtin_shufflevector(a, b, 0, 4, 1, 5);
 }
 
-static void kern_float_pack(int K, int N, const real *B, bool transposed, void *packed) {
-    real *out = packed;
+INLINE void transpose_four(const real *from, size_t ldfrom, real *to, size_t ldto) {
+    Four line[4], pair[4];
+    for (int i = 0; i < 4; i++) memcpy(&line[i], from + (size_t)i * ldfrom, sizeof line[i]);
+    for (int i = 0; i < 4; i++) pair[i] = take_turns(line[i / 2], line[i / 2 + 2], i % 2);
+    for (int i = 0; i < 4; i++) {
+        Four column = take_turns(pair[i / 2], pair[i / 2 + 2], i % 2);
+        memcpy(to + (size_t)i * ldto, &column, sizeof column);
+    }
+}
+#else
+INLINE void transpose_four(const real *from, size_t ldfrom, real *to, size_t ldto) {
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++) to[i * ldto + j] = from[j * ldfrom + i];
+}
+#endif
+
+/* A panel of which `width` columns are there; the others are 0. */
+INLINE void pack_lines(int depth, int width, const real *b, size_t ldb, real *out) {
+    for (int k = 0; k < depth; k++, b += ldb, out += PANEL) {
+        memcpy(out, b, (size_t)width * sizeof *out);
+        memset(out + width, 0, (size_t)(PANEL - width) * sizeof *out);
+    }
+}
+
+INLINE void pack_transposed(int depth, int width, const real *b, size_t ldb, real *out) {
+    int k = 0;
+    for (; width == PANEL && k + 4 <= depth; k += 4, out += 4 * PANEL)
+        for (int j = 0; j < PANEL; j += 4) transpose_four(b + (size_t)j * ldb + k, ldb, out + j, PANEL);
+    for (; k < depth; k++, out += PANEL)
+        for (int j = 0; j < PANEL; j++) out[j] = j < width ? b[(size_t)j * ldb + (size_t)k] : 0;
+}
+
+static void kern_float_pack(int K, int N, const real *B, bool transposed, int first, int end, void *packed) {
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
-        int k1 = K - k0 < DEPTH ? K : k0 + DEPTH;
-        for (int n0 = 0; n0 < N; n0 += PANEL) {
+        int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
+        real *out = (real *)packed + (size_t)k0 * panel_columns(N) + (size_t)first * (size_t)depth;
+        for (int n0 = first; n0 < end; n0 += PANEL, out += depth * PANEL) {
             int width = N - n0 < PANEL ? N - n0 : PANEL;
-            for (int k = k0; k < k1; k++, out += PANEL) {
-                if (!transposed)
-                    memcpy(out, B + (size_t)k * (size_t)N + n0, (size_t)width * sizeof *out);
-                else
-                    for (int j = 0; j < width; j++) out[j] = B[(size_t)(n0 + j) * (size_t)K + (size_t)k];
-                for (int j = width; j < PANEL; j++) out[j] = 0;
-            }
+            if (transposed)
+                pack_transposed(depth, width, B + (size_t)n0 * (size_t)K + k0, (size_t)K, out);
+            else
+                pack_lines(depth, width, B + (size_t)k0 * (size_t)N + n0, (size_t)N, out);
         }
     }
 }

@@ -51,14 +51,16 @@ static size_t kern_int8_size(int K, int N) {
 /* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
 #define ROUNDER 12582912.0f
 
-static void kern_int8_pack(int K, int N, const real *B, bool transposed, void *packed) {
-    size_t columns = int8_columns(N), blocks = int8_blocks(K);
+static void kern_int8_pack(int K, int N, const real *B, bool transposed, int first, int end, void *packed) {
+    size_t columns = int8_columns(N), blocks = int8_blocks(K), width = int8_columns(end) - (size_t)first;
     size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
     real *scales = packed;
     int32_t *sums = (void *)(scales + columns);
     int8_t *tiles = (int8_t *)(sums + columns);
-    memset(packed, 0, kern_int8_size(K, N));
-    for (int n = 0; n < N; n++) {
+    memset(scales + first, 0, width * sizeof *scales);
+    memset(sums + first, 0, width * sizeof *sums);
+    memset(tiles + (size_t)first * blocks * INT8_BLOCK, 0, width * blocks * INT8_BLOCK);
+    for (int n = first; n < end; n++) {
         const real *b = B + (size_t)n * column;
         real most = 0;
         for (int k = 0; k < K; k++) most = fmaxf(most, fabsf(b[(size_t)k * line]));

@@ -287,10 +287,13 @@ INLINE void pack_stripe(int K, int N, const real *B, bool transposed, int k0, in
     }
 }
 
-INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int parts, Word *out) {
+INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int first, int end, int parts,
+                       Word *packed) {
     for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH) {
         int depth = smaller(K - k0, CHUNK_DEPTH);
-        for (int n0 = 0; n0 < N; n0 += STRIPE, out += stripe_words(depth, parts))
+        Word *out = packed + tiles_size(k0, N, parts) / sizeof(Word) +
+                    (size_t)(first / STRIPE) * stripe_words(depth, parts);
+        for (int n0 = first; n0 < end; n0 += STRIPE, out += stripe_words(depth, parts))
             pack_stripe(K, N, B, transposed, k0, depth, n0, parts, out);
     }
 }
@@ -319,8 +322,8 @@ INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const
 }
 
 static size_t kern_bf16x3_size(int K, int N) { return tiles_size(K, N, PARTS); }
-static void kern_bf16x3_pack(int K, int N, const real *B, bool transposed, void *out) {
-    tiles_pack(K, N, B, transposed, PARTS, out);
+static void kern_bf16x3_pack(int K, int N, const real *B, bool transposed, int first, int end, void *out) {
+    tiles_pack(K, N, B, transposed, first, end, PARTS, out);
 }
 static void kern_bf16x3_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                  int ldc, bool accumulate, void *scratch) {
@@ -328,8 +331,8 @@ static void kern_bf16x3_multiply(int M, int N, int K, const real *A, int lda, co
 }
 
 static size_t kern_bf16_size(int K, int N) { return tiles_size(K, N, 1); }
-static void kern_bf16_pack(int K, int N, const real *B, bool transposed, void *out) {
-    tiles_pack(K, N, B, transposed, 1, out);
+static void kern_bf16_pack(int K, int N, const real *B, bool transposed, int first, int end, void *out) {
+    tiles_pack(K, N, B, transposed, first, end, 1, out);
 }
 static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                int ldc, bool accumulate, void *scratch) {

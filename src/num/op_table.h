@@ -68,6 +68,9 @@ OP_TABLE(OP_FUNCTIONS)
 int op_affine_rows(const Node *node);
 const Param *op_affine_weight(const Node *node);
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
+/* The same for the ops at whose end the logits are: forward, on tapes that keep what weights are to get. */
+bool op_is_loss(const Node *node);
+void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count);
 
 /* Run `node` and keep a copy of it if the tape records. Only for op functions. */
 Tensor *tape_run(Tape *tape, Node node);

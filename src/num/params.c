@@ -142,23 +142,70 @@ void params_initialize(ParamSet *params, uint64_t seed) {
     }
 }
 
-static void pack(const WeightProduct *product, const real *data, int K, int N, bool transposed, void **out) {
-    if (!*out) *out = mem_aligned_unset(product->size(K, N), 1);
-    product->pack(K, N, data, transposed, *out);
+enum { PACKED_AT_ONCE = 1 << 16 }; /* numbers, about, of a packed copy */
+
+static bool has_copy(const ParamSet *params, const Param *p, bool transposed) {
+    if (p->packing == PACK_NONE) return false;
+    return params->packs_backward || transposed == (p->packing == PACK_OUTPUT);
 }
 
-void params_pack(ParamSet *params, int index) {
-    Param *p = params->items[index];
-    const real *data = param_data(params, p);
-    bool both = p->packing != PACK_NONE && params->packs_backward;
-    const WeightProduct *product = &kern->weights[params->format];
-    if (both || p->packing == PACK_AFFINE) pack(product, data, p->rows, p->columns, false, &p->packed);
-    if (both || p->packing == PACK_OUTPUT)
-        pack(product, data, p->columns, p->rows, true, &p->packed_transpose);
+/* A copy is [K, N] to the product. */
+static int rows_of_copy(const Param *p, bool transposed) { return transposed ? p->columns : p->rows; }
+static int columns_of_copy(const Param *p, bool transposed) { return transposed ? p->rows : p->columns; }
+
+static int slices_of_copy(const Param *p, bool transposed) {
+    int most = (columns_of_copy(p, transposed) + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    size_t wanted = param_size(p) / PACKED_AT_ONCE + 1;
+    return wanted < (size_t)most ? (int)wanted : most;
+}
+
+static void pack_copy(const ParamSet *params, const Param *p, bool transposed, int slice) {
+    int N = columns_of_copy(p, transposed), slices = slices_of_copy(p, transposed);
+    int panels = (N + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    int first = panels * slice / slices * PACK_COLUMNS, end = panels * (slice + 1) / slices * PACK_COLUMNS;
+    kern->weights[params->format].pack(rows_of_copy(p, transposed), N, param_data(params, p), transposed,
+                                       first, end < N ? end : N,
+                                       transposed ? p->packed_transpose : p->packed);
+}
+
+/* Room for all copies; returns how many slices they have. */
+static int begin_packing(ParamSet *params) {
+    int slices = 0;
+    for (int i = 0; i < 2 * params->count; i++) {
+        Param *p = params->items[i / 2];
+        bool transposed = i % 2;
+        void **copy = transposed ? &p->packed_transpose : &p->packed;
+        if (!has_copy(params, p, transposed)) continue;
+        size_t size =
+            kern->weights[params->format].size(rows_of_copy(p, transposed), columns_of_copy(p, transposed));
+        if (!*copy) *copy = mem_aligned_unset(size, 1);
+        slices += slices_of_copy(p, transposed);
+    }
+    return slices;
+}
+
+static void pack_slice(void *context, int slice, int thread) {
+    const ParamSet *params = context;
+    (void)thread;
+    for (int i = 0; i < 2 * params->count; i++) {
+        const Param *p = params->items[i / 2];
+        if (!has_copy(params, p, i % 2)) continue;
+        int slices = slices_of_copy(p, i % 2);
+        if (slice < slices) {
+            pack_copy(params, p, i % 2, slice);
+            return;
+        }
+        slice -= slices;
+    }
 }
 
 void params_pack_all(ParamSet *params) {
-    for (int i = 0; i < params->count; i++) params_pack(params, i);
+    int slices = begin_packing(params);
+    for (int i = 0; i < slices; i++) pack_slice(params, i, 0);
+}
+
+void params_pack_by(ParamSet *params, Workers *workers) {
+    workers_run(workers, begin_packing(params), pack_slice, params);
 }
 
 void params_repack(ParamSet *params, WeightFormat format) {
@@ -176,7 +223,7 @@ void params_repack(ParamSet *params, WeightFormat format) {
 void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
     int K, N;
     void **copy = forward_copy(p, &K, &N);
-    if (copy) kern->weights[params->format].pack(K, N, numbers, p->packing == PACK_OUTPUT, *copy);
+    if (copy) kern->weights[params->format].pack(K, N, numbers, p->packing == PACK_OUTPUT, 0, N, *copy);
 }
 
 void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {

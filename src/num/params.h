@@ -2,7 +2,7 @@
  *
  * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving
  * and reducing are one pass over memory. Weights of products are also kept packed for the kernels (kern.h):
- * as the forward pass wants them and, for training, as the backward pass does; params_pack renews those
+ * as the forward pass wants them and, for training, as the backward pass does; params_pack_by renews those
  * copies after every change. A model that only translates has the packed ones alone (params_allocate_packed).
  *
  * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include "base/strview.h"
+#include "base/workers.h"
 #include "num/kern.h"
 #include "num/tensor.h"
 
@@ -44,7 +45,7 @@ typedef struct {
     double scale;
     Packing packing;
     bool looked_up;         /* a table whose rows are taken, whether or not it is the output layer too */
-    void *packed;           /* [rows, columns] packed for x * W; NULL until params_pack */
+    void *packed;           /* [rows, columns] packed for x * W; NULL until it is packed */
     void *packed_transpose; /* packed for x * W^T */
 } Param;
 
@@ -61,7 +62,7 @@ typedef struct {
     real *data;
     void *packed;        /* owns all packed copies, after params_allocate_packed */
     WeightFormat format; /* of packed copies; the same for all, and not changed once there are some */
-    bool packs_backward; /* params_pack also makes the copies that backward passes use */
+    bool packs_backward; /* there are also the copies that backward passes use */
 } ParamSet;
 
 ParamSet *params_new(void);
@@ -81,9 +82,9 @@ void params_allocate_packed(ParamSet *params, WeightFormat format);
 void params_initialize(ParamSet *params, uint64_t seed);
 Param *params_find(const ParamSet *params, const char *name);
 real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
-/* Renew the packed copy of parameter `index`; safe for different parameters in parallel. */
-void params_pack(ParamSet *params, int index);
+/* Renew the packed copies. */
 void params_pack_all(ParamSet *params);
+void params_pack_by(ParamSet *params, Workers *workers);   /* with the help of these */
 void params_repack(ParamSet *params, WeightFormat format); /* all of them in another format */
 /* Fill the forward pass's copy of a weight from numbers that are kept elsewhere [rows, columns]; the second
  * in FORMAT_INT8, from what compact_int8 makes. Safe for different parameters in parallel. */

@@ -21,10 +21,15 @@ static void enter_phase(const Walk *w, int tape, const Node *node) {
 
 static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
 
+/* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
+static bool is_joined(const Walk *w, const Node *node) {
+    return node->op == OP_AFFINE ? op_affine_rows(node) <= FEW_ROWS : !w->back && op_is_loss(node);
+}
+
 /* As far as a product that might be joined. */
 static void run_alone(Walk *w, int tape) {
     for (const Node *node; (node = w->at[tape]) != NULL; advance(w, tape)) {
-        if (node->op == OP_AFFINE && op_affine_rows(node) <= FEW_ROWS) return;
+        if (is_joined(w, node)) return;
         enter_phase(w, tape, node);
         if (w->back)
             OPS[node->op].backward(w->tapes[tape], node);
@@ -34,40 +39,45 @@ static void run_alone(Walk *w, int tape) {
 }
 
 /* The weight of the tape that is furthest behind, as far as the order of parameters is that of the model: so
- * the tapes with shorter sentences wait for the others where a layer ends. NULL: all are at their ends. */
+ * the tapes with shorter sentences wait for the others where a layer ends. NULL: none is left but the output
+ * layer, which comes last and may be a table that comes first in that order. */
 static const Param *next_weight(const Walk *w) {
     const Param *weight = NULL;
     for (int t = 0; t < w->count; t++) {
-        const Param *other = w->at[t] ? op_affine_weight(w->at[t]) : NULL;
+        const Node *node = w->at[t];
+        const Param *other = node && node->op == OP_AFFINE ? op_affine_weight(node) : NULL;
         if (other && (!weight || (w->back ? other->index > weight->index : other->index < weight->index)))
             weight = other;
     }
     return weight;
 }
 
-static void run_together(Walk *w, const Param *weight) {
+/* Products by this weight or, if it is NULL, output layers; returns whether there were any. */
+static bool run_together(Walk *w, const Param *weight) {
     Tape *tape[TAPES_TOGETHER];
     const Node *node[TAPES_TOGETHER];
     int count = 0;
     for (int t = 0; t < w->count; t++) {
-        if (!w->at[t] || op_affine_weight(w->at[t]) != weight) continue;
+        if (!w->at[t] || (weight && (w->at[t]->op != OP_AFFINE || op_affine_weight(w->at[t]) != weight)))
+            continue;
         if (!count) enter_phase(w, t, w->at[t]);
         tape[count] = w->tapes[t];
         node[count++] = w->at[t];
         advance(w, t);
     }
-    op_affine_together(tape, node, count, w->back);
+    if (weight)
+        op_affine_together(tape, node, count, w->back);
+    else if (count)
+        op_losses_together(tape, node, count);
+    return count > 0;
 }
 
 static void walk(Tape *const *tapes, int count, bool back) {
     Walk w = {.tapes = tapes, .count = count, .back = back};
     for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t]->last : tapes[t]->first;
-    for (;;) {
+    do
         for (int t = 0; t < count; t++) run_alone(&w, t);
-        const Param *weight = next_weight(&w);
-        if (!weight) return;
-        run_together(&w, weight);
-    }
+    while (run_together(&w, next_weight(&w)));
 }
 
 void tapes_run(Tape *const *tapes, int count) {

@@ -44,12 +44,7 @@ static void update_chunk(void *context, int task, int thread) {
     for (int i = 0; i < pass->grads->count; i++) memset(pass->grads->blocks[i] + first, 0, n * sizeof(real));
 }
 
-static void pack_task(void *context, int task, int thread) {
-    (void)thread;
-    params_pack(context, task);
-}
-
-void optimizer_repack(Optimizer *o) { workers_run(o->workers, o->params->count, pack_task, o->params); }
+void optimizer_repack(Optimizer *o) { params_pack_by(o->params, o->workers); }
 
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
     Optimizer *o = mem_alloc(1, sizeof *o);

@@ -14,8 +14,8 @@ enum {
     ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
     JOINED = 8,           /* short tapes whose weight gradients are one product, in memory at once */
     SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
-    SHORT_ROWS = 120,     /* of a short tape, about, */
-    SHORT_SENTENCES = 4,  /* and at least so many: steps of fewer sentences are slow */
+    SHORT_ROWS = 60,      /* of a short tape, about, */
+    SHORT_SENTENCES = 2,  /* and at least so many: steps of fewer sentences are slow */
     PARTS_LEAST = 8,      /* of a batch, if it has enough sentences */
     PARTS_MOST = 128,     /* of a batch, unless their rows become too many */
 };
@@ -264,18 +264,24 @@ static BatchLoss run_shards(Shards *s) {
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 static int quotient_up(int a, int b) { return (a + b - 1) / b; }
-/* Numbers that threads can share, which are mostly powers of two: multiples of 8, or less of them. */
-static int even_up(int n) { return n > 4 ? quotient_up(n, 8) * 8 : n > 2 ? 4 : n; }
-static int even_down(int n) { return n >= 8 ? n / 8 * 8 : n >= 4 ? 4 : n >= 2 ? 2 : n; }
+/* Powers of two, which is mostly how many threads and ranks share the work: the largest that is not above n,
+ * or 1; and one that is near n. */
+static int power_below(int n) {
+    int power = 1;
+    while (power <= n / 2) power *= 2;
+    return power;
+}
+static int power_near(int n) { return power_below(n + n / 3); }
 
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
-    int shards = least(quotient_up(n, PIECE_ROWS), SHARDS_MOST);
+    int shards = n > PIECE_ROWS ? 2 : 1; /* of 1,500 rows at most, unless they are SHARDS_MOST */
+    while (shards < SHARDS_MOST && n > shards * PIECE_ROWS / 2 * 3) shards *= 2;
     int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), PIECE_ROWS);
     int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
-    int room = sentences / (shards * SHORT_SENTENCES), two = shards == 1 && sentences > 1 ? 2 : 1;
-    tapes = least(even_up(tapes), most(even_down(room), two)); /* two: nobody has less than two threads */
-    return (ShardPlan){shards, shards * tapes};
+    int room = power_below(sentences / (shards * SHORT_SENTENCES));
+    if (shards == 1 && sentences > 1 && room < 2) room = 2; /* nobody has less than two threads */
+    return (ShardPlan){shards, shards * least(power_near(tapes), room)};
 }
 
 /* Appends the short tapes of a batch; returns how many shards they are. */

@@ -34,11 +34,6 @@ Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
     return STATUS_OK;
 }
 
-static void pack_task(void *params, int task, int thread) {
-    (void)thread;
-    params_pack(params, task);
-}
-
 void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *optimizer, Shards *shards,
                    long long update) {
     bool teach = t->count > 0 && !(t->is_average && update <= options->warmup);
@@ -47,7 +42,7 @@ void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *op
         ParamSet *params = seq2seq_params(t->models[0]);
         params->format = optimizer->params->format;
         params->data = optimizer->average;
-        workers_run(optimizer->workers, params->count, pack_task, params);
+        params_pack_by(params, optimizer->workers);
     }
     shards_teach(shards, (const Seq2Seq *const *)t->models, teach ? t->count : 0, t->share);
 }

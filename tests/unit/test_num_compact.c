@@ -71,7 +71,7 @@ static void check_packing(const Kernels *k, int K, int N, bool transposed) {
         packed[i] = mem_aligned(bytes, 1);
         y[i] = mem_alloc((size_t)(M * N), sizeof **y);
     }
-    k->weights[FORMAT_INT8].pack(K, N, w, transposed, packed[0]);
+    k->weights[FORMAT_INT8].pack(K, N, w, transposed, 0, N, packed[0]);
     k->pack_int8(K, N, q, scales, transposed, packed[1]);
     for (int i = 0; i < 2; i++)
         k->weights[FORMAT_INT8].multiply(M, N, K, x, K, packed[i], y[i], N, false, scratch);

@@ -23,8 +23,11 @@ static void multiply(int M, int N, int K, const real *A, int lda, const real *B,
 }
 
 static void *packed(WeightFormat format, int K, int N, const Line *B, bool transposed) {
-    void *out = mem_aligned(kern->weights[format].size(K, N), 1);
-    kern->weights[format].pack(K, N, B->at, transposed, out);
+    size_t size = kern->weights[format].size(K, N);
+    void *out = mem_aligned(size, 1);
+    memset(out, 0x5a, size);
+    for (int first = (N - 1) / PACK_COLUMNS * PACK_COLUMNS, end = N; end; end = first, first -= PACK_COLUMNS)
+        kern->weights[format].pack(K, N, B->at, transposed, first, end, out);
     return out;
 }
 

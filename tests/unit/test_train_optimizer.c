@@ -207,8 +207,8 @@ static void test_swap(void **state) {
     size_t size = product->size(first->rows, first->columns);
     real *weights = b.params->data, *average = b.optimizer->average;
     void *of_weights = mem_aligned(size, 1), *of_average = mem_aligned(size, 1);
-    product->pack(first->rows, first->columns, weights + first->offset, false, of_weights);
-    product->pack(first->rows, first->columns, average + first->offset, false, of_average);
+    product->pack(first->rows, first->columns, weights + first->offset, false, 0, first->columns, of_weights);
+    product->pack(first->rows, first->columns, average + first->offset, false, 0, first->columns, of_average);
     assert_memory_not_equal(of_weights, of_average, size);
     assert_memory_equal(first->packed, of_weights, size);
     optimizer_swap_average(b.optimizer);

@@ -228,7 +228,7 @@ static void test_validation(void **state) {
     corpus_free(&corpus);
 }
 
-/* The parts of a shard: 1, 2, 4, or a multiple of 8, which two threads and more can share; no part without a
+/* Shards that ranks can share, and parts of each that threads can: powers of two; no part without a
  * sentence. */
 static void test_plan(void **state) {
     (void)state;
@@ -237,11 +237,13 @@ static void test_plan(void **state) {
             ShardPlan plan = shards_plan(sentences, rows);
             int parts = plan.parts / plan.shards;
             assert_int_equal(plan.parts, plan.shards * parts);
-            assert_true(parts == 1 || parts == 2 || parts == 4 || (parts > 0 && parts % 8 == 0));
+            assert_true(parts > 0 && (parts & (parts - 1)) == 0);
+            assert_true(plan.shards > 0 && plan.shards <= 8 && (plan.shards & (plan.shards - 1)) == 0);
             if (plan.shards == 1) assert_true(plan.parts <= sentences);
         }
-    assert_int_equal(shards_plan(64, 1800).parts, 16);
-    assert_int_equal(shards_plan(64, 2500).parts, 12);
+    static const long ROWS[] = {1000, 1800, 2500, 5000, 9000};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        assert_int_equal(shards_plan(64, ROWS[i]).parts, i ? 32 : 16);
 }
 
 int main(void) {
