@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "num/kern.h"
 #include "serve/service.h"
+#include "text/shortlist.h"
 
 #define FIELD(member) OPT_FIELD(ServiceOptions, member)
 
@@ -25,6 +26,9 @@ static const Option SERVE_OPTIONS[] = {
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
     {.flag = "beam-size", .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+     .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
+                         "alone, which is faster; 0 = all"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
      .arg = "N", .help = "texts translated together, if so many wait"},
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",

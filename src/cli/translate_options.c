@@ -116,17 +116,6 @@ static Status check_mbr(const TranslateOptions *options, int beam) {
     return status_hint(STATUS_USAGE, "add --beam-size 12");
 }
 
-static Status check_shortlist(const TranslateOptions *options, const ModelSet *models) {
-    for (int m = 0; m < models->count && options->shortlist > 0; m++) {
-        if (seq2seq_shortlist(models->items[m])) continue;
-        status_fail(STATUS_USAGE, "--shortlist: '%s' has no list of likely translations of its tokens",
-                    options->models.items[m]);
-        return status_hint(STATUS_USAGE, "models are trained with one unless train.shortlist is 0; those of "
-                                         "earlier versions have none");
-    }
-    return STATUS_OK;
-}
-
 static Status choose_output(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
                             SearchOptions *search) {
     int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
@@ -147,7 +136,7 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
                            .source = seq2seq_source(models->items[0]),
                            .target = seq2seq_target(models->items[0])};
     TRY(read_alignment(options->alignment, style));
-    TRY(check_shortlist(options, models));
+    if (options->shortlist > 0) TRY(model_set_check_shortlists(models, &options->models));
     search->shortlist = options->shortlist;
     search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
     search->alternatives = options->alternatives;

@@ -30,6 +30,17 @@ void model_set_free(ModelSet *models) {
     *models = (ModelSet){0};
 }
 
+Status model_set_check_shortlists(const ModelSet *models, const StrList *paths) {
+    for (int m = 0; m < models->count; m++) {
+        if (seq2seq_shortlist(models->items[m])) continue;
+        status_fail(STATUS_USAGE, "shortlist: '%s' has no list of likely translations of its tokens",
+                    paths->items[m]);
+        return status_hint(STATUS_USAGE, "models are trained with one unless train.shortlist is 0; those of "
+                                         "earlier versions have none");
+    }
+    return STATUS_OK;
+}
+
 /* The work and memory of a piece of a line are at most in proportion to beam_size times the length of its
  * translation, which a file that nobody vouches for must not set as it likes. */
 static const DecodeOptions MODELS_MOST = {.beam_size = 20,

@@ -17,6 +17,8 @@ typedef struct {
 /* Load all models, with weights in that format. */
 Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
 void model_set_free(ModelSet *models);
+/* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */
+Status model_set_check_shortlists(const ModelSet *models, const StrList *paths);
 static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
     return (const Seq2Seq *const *)models->items;
 }

@@ -128,7 +128,7 @@ typedef struct {
     Translation *translations; /* [count] */
 } Call;
 
-static Status check_options(const attn_mt_options *options, int count) {
+static Status check_options(const attn_mt_model *model, const attn_mt_options *options, int count) {
     if (count < 0) return status_fail(STATUS_USAGE, "%d texts", count);
     if (options->beam_size < 0 || options->beam_size > MOST_BEAM)
         return status_fail(STATUS_USAGE, "beam_size is %d, not 0 to %d", options->beam_size, MOST_BEAM);
@@ -141,6 +141,9 @@ static Status check_options(const attn_mt_options *options, int count) {
         return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
     if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
+    if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
+        return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
+    if (options->shortlist > 0) TRY(model_set_check_shortlists(&model->models, &model->paths));
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
         if (options->reserved[i] != 0) return status_fail(STATUS_USAGE, "reserved[%zu] is not 0", i);
     return STATUS_OK;
@@ -154,6 +157,7 @@ static TranslatorOptions translator_options(const Call *call) {
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
     if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
     if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
+    options.search.shortlist = call->given ? 0 : wanted->shortlist;
     options.search.n_best = wanted->n_best > 1 && !call->given ? wanted->n_best : 1;
     options.search.attention = wanted->attention != ATTN_MT_NO_ATTENTION || wanted->markup;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
@@ -250,7 +254,7 @@ static StrView *views_of(const char *const *texts, int count) {
 static Status answer(Asked *asked) {
     Call call = {.model = asked->model, .count = asked->count};
     if (asked->options) call.options = *asked->options;
-    TRY(check_options(&call.options, asked->count));
+    TRY(check_options(call.model, &call.options, asked->count));
     call.texts = views_of(asked->texts, asked->count);
     call.given = asked->translations ? views_of(asked->translations, asked->count) : NULL;
     TRY(call_begin(&call));

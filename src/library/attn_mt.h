@@ -65,7 +65,9 @@ typedef struct {
     int split;       /* not 0: texts are paragraphs, translated sentence by sentence */
     int markup;      /* not 0: tags and placeholders are taken out and put back (HTML) */
     int attention;   /* attn_mt_level */
-    int reserved[9]; /* 0 */
+    int shortlist;   /* of each list of likely translations so many tokens are considered, 1 to 1000, which is
+                      * faster; 0: all tokens */
+    int reserved[8]; /* 0 */
 } attn_mt_options;
 
 /* A translation that was found, or scored. */

@@ -44,9 +44,15 @@ struct Pool {
 static Status served_open(const Pool *pool, Served **served) {
     attn_mt_error error;
     attn_mt_model *model;
+    attn_mt_result *nothing = NULL;
+    attn_mt_options options = {.shortlist = pool->options.shortlist};
     attn_mt_status failed =
         attn_mt_open(&model, pool->paths, (int)pool->options.models->count, pool->options.precision, &error);
+    /* Of no texts: are the options possible? */
+    if (!failed) failed = attn_mt_translate(model, NULL, 0, &options, &nothing, &error);
+    attn_mt_release(nothing);
     if (failed) {
+        attn_mt_close(model);
         Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;
         status_fail(status, "%s", error.message);
         if (error.hint[0]) status_hint(status, "%s", error.hint);
@@ -145,7 +151,8 @@ static void batch_translate(const Pool *pool, const Batch *batch, int first, int
                                .batch_size = pool->options.batch,
                                .split = pool->options.split,
                                .markup = batch->kind.html,
-                               .attention = batch->kind.attention};
+                               .attention = batch->kind.attention,
+                               .shortlist = pool->options.shortlist};
     if (options.beam_size > 0 && options.beam_size < options.n_best) options.beam_size = options.n_best;
     attn_mt_result *result;
     attn_mt_status status =

@@ -52,6 +52,7 @@ typedef struct {
     const StrList *models;
     attn_mt_precision precision;
     int threads, batch, beam_size; /* beam_size 0: the model's own */
+    int shortlist;                 /* as in attn_mt_options */
     bool split;
     int most_waiting; /* texts */
     size_t memory;    /* of a batch, bytes */

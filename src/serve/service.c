@@ -378,6 +378,7 @@ static Status service_begin(Service *service) {
                         .threads = options->threads > 0 ? options->threads : workers_default_count(),
                         .batch = options->mini_batch,
                         .beam_size = options->beam_size,
+                        .shortlist = options->shortlist,
                         .split = options->split,
                         .most_waiting = options->max_waiting,
                         .memory = (size_t)options->max_memory << 20};

@@ -20,7 +20,7 @@
 
 typedef struct {
     StrList models;
-    int precision, threads, beam_size, mini_batch;
+    int precision, threads, beam_size, mini_batch, shortlist;
     bool split, quiet;
     char *languages, *address, *api_key_file; /* or NULL */
     int port, connections;

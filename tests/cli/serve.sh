@@ -167,3 +167,12 @@ says "from and to, as in en-fr"
 expect 2 "$attn" serve -m "$model" more
 expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
+
+# Likely words alone, as translate has them; a model without lists cannot.
+"$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "translate --shortlist"
+serve_start -m "$model" --threads 2 --shortlist 2 || fail "no server: $(cat "$TMP/serve.log")"
+"$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
+serve_stop || fail "exit status"
+tiny_model bare --set train.shortlist=0 --set train.epochs=1
+expect 2 "$attn" serve -m "$TMP/bare/best.safetensors" --port 0 --shortlist 2
+says "'$TMP/bare/best.safetensors' has no list of likely translations"

@@ -73,7 +73,7 @@ expect 0 "$attn" translate --model "$model" --shortlist 9 --alignment --tags --m
 old=tests/golden/models/0.2.0-recurrent.safetensors
 for none in "$bare" $old; do
     expect 2 "$attn" translate --model "$none" --shortlist 9 "$TMP/lines"
-    says "--shortlist: '$none' has no list of likely translations of its tokens"
+    says "shortlist: '$none' has no list of likely translations of its tokens"
     says "hint: models are trained with one unless train.shortlist is 0"
 done
 expect 2 "$attn" translate --model "$model" --model "$bare" --shortlist 9 "$TMP/lines"
