@@ -169,7 +169,7 @@ expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
 
 # Likely words alone, as translate has them; a model without lists cannot.
-"$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "translate --shortlist"
+"$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"
 serve_start -m "$model" --threads 2 --shortlist 2 || fail "no server: $(cat "$TMP/serve.log")"
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 serve_stop || fail "exit status"
