@@ -159,12 +159,16 @@ static int slices_of_copy(const Param *p, bool transposed) {
     return wanted < (size_t)most ? (int)wanted : most;
 }
 
+/* Where slice `slice` of so many begins. */
+static int first_column(int columns, int slice, int slices) {
+    long long panels = (columns + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    return slice < slices ? (int)(panels * slice / slices) * PACK_COLUMNS : columns;
+}
+
 static void pack_copy(const ParamSet *params, const Param *p, bool transposed, int slice) {
     int N = columns_of_copy(p, transposed), slices = slices_of_copy(p, transposed);
-    int panels = (N + PACK_COLUMNS - 1) / PACK_COLUMNS;
-    int first = panels * slice / slices * PACK_COLUMNS, end = panels * (slice + 1) / slices * PACK_COLUMNS;
     kern->weights[params->format].pack(rows_of_copy(p, transposed), N, param_data(params, p), transposed,
-                                       first, end < N ? end : N,
+                                       first_column(N, slice, slices), first_column(N, slice + 1, slices),
                                        transposed ? p->packed_transpose : p->packed);
 }
 
