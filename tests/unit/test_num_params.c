@@ -148,6 +148,31 @@ static void test_packing(void **state) {
     }
 }
 
+/* Several threads make the copies that one call for each would. */
+static void test_packing_by_workers(void **state) {
+    (void)state;
+    enum { IN = 300, OUT = 1100 };
+    ParamSet *params = params_new();
+    params_add(params, "affine", IN, OUT, INIT_GLOROT, 0, PACK_AFFINE);
+    params_add(params, "output", OUT, IN, INIT_GLOROT, 0, PACK_OUTPUT);
+    params_initialize(params, 5);
+    params->packs_backward = true;
+    Workers *workers = workers_new(3);
+    params_pack_by(params, workers);
+    const WeightProduct *product = &kern->weights[params->format];
+    for (int i = 0; i < 2 * params->count; i++) {
+        const Param *p = params->items[i / 2];
+        int K = i % 2 ? p->columns : p->rows, N = i % 2 ? p->rows : p->columns;
+        size_t size = product->size(K, N);
+        void *whole = mem_aligned(size, 1);
+        product->pack(K, N, param_data(params, p), i % 2, 0, N, whole);
+        assert_memory_equal(i % 2 ? p->packed_transpose : p->packed, whole, size);
+        mem_free(whole);
+    }
+    workers_free(workers);
+    params_free(params);
+}
+
 /* ---- tapes ---- */
 
 static double run(const Seq2Seq *model, Tape *tape, uint64_t key, real *grads) {
@@ -212,9 +237,13 @@ static void test_gradients_add_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),        cmocka_unit_test(test_initial_values_by_name),
-        cmocka_unit_test(test_distributions), cmocka_unit_test(test_packing),
-        cmocka_unit_test(test_tape_reuse),    cmocka_unit_test(test_gradients_add_up),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_initial_values_by_name),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_packing_by_workers),
+        cmocka_unit_test(test_tape_reuse),
+        cmocka_unit_test(test_gradients_add_up),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);
