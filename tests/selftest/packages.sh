@@ -67,6 +67,7 @@ fi
 # ---- deb: its fields, its files, and lintian's opinion
 if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
     mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
+    for file in "$BUILD"/libattn_mt.*; do [ ! -e "$file" ] || cp "$file" "$TMP/deb/"; done
     BUILD=$TMP/deb DEBFULLNAME='' DEBEMAIL='' scripts/make-deb >"$TMP/log" 2>&1 ||
         fail "make deb: $(cat "$TMP/log")"
     deb=$TMP/deb/attn-mt_${version}_$(dpkg --print-architecture).deb
