@@ -12,7 +12,7 @@
 enum {
     PIECE_ROWS = 1000,    /* that a shard has in memory at once, about */
     ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
-    JOINED = 16, /* short tapes whose weight gradients are one product, in memory at once */
+    JOINED = 16,          /* short tapes whose weight gradients are one product, in memory at once */
     SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
     SHORT_ROWS = 60,      /* of a short tape, about, */
     SHORT_SENTENCES = 2,  /* and at least so many: steps of fewer sentences are slow */
