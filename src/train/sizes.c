@@ -157,7 +157,7 @@ static void choose_text(Rule *rule, DataSize size) {
 
 static void choose_model(Rule *rule, long pairs) {
     char count[32];
-    double width = pairs < 2000 ? 128 : pairs < 20000 ? 192 : pairs < 500000 ? 256 : 512;
+    double width = pairs < 500000 ? 256 : 512;
     if (options_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
     set(rule, "model.hidden", width);
     set(rule, "model.embedding", width);

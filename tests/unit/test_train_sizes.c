@@ -82,8 +82,7 @@ static void test_widths(void **state) {
     static const struct {
         long pairs;
         int width;
-    } STEPS[] = {{500, 128},   {1999, 128},   {2000, 192},   {19999, 192},
-                 {20000, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
+    } STEPS[] = {{500, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
         Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0}, false);
         assert_int_equal(config.model.hidden, STEPS[i].width);
