@@ -16,11 +16,7 @@
 #include "base/sha256.h"
 #include "bench/bench.h"
 
-enum {
-    MEMORY_THREADS = 8,
-    NUMBERS = 16,
-    WARM_UP = 12 /* updates, so that memory for batches of long sentences is there */
-};
+enum { MEMORY_THREADS = 8, NUMBERS = 16 };
 static const double ROUND_SECONDS = 8e-6; /* to begin a round of work and to wait for its end */
 
 /* ---- numbers of threads -------------------------------------------------------------------------------- */
@@ -55,6 +51,11 @@ static Status run_updates(TrainLoop *loop, int count) {
     return STATUS_OK;
 }
 
+/* So many that memory for batches of long sentences is there. */
+static Status warm_up(const Bench *bench, TrainLoop *loop) {
+    return run_updates(loop, bench->options.quick ? 2 : 12);
+}
+
 static TrainLoop *loop_new(const Bench *bench, Workers *workers) {
     return train_loop_new(bench->config, &bench->train, bench->source, bench->target, workers);
 }
@@ -63,7 +64,7 @@ static TrainLoop *loop_new(const Bench *bench, Workers *workers) {
 static Status measure_threads(const Bench *bench, int threads, int updates, double *seconds, char hex[65]) {
     Workers *workers = workers_new(threads);
     TrainLoop *loop = loop_new(bench, workers);
-    Status status = run_updates(loop, WARM_UP);
+    Status status = warm_up(bench, loop);
     double begin = clock_seconds();
     if (status == STATUS_OK) status = run_updates(loop, updates);
     *seconds = (clock_seconds() - begin) / updates;
@@ -146,7 +147,7 @@ static Status trace_updates(const Bench *bench, int threads, int updates, Trace 
     Workers *workers = workers_new(1);
     TrainLoop *loop = loop_new(bench, workers);
     shards_plan_for(loop->shards, threads);
-    Status status = run_updates(loop, WARM_UP);
+    Status status = warm_up(bench, loop);
     workers_watch(workers, on_task, t);
     t->since = processor_seconds();
     for (int i = 0; i < updates && status == STATUS_OK; i++) {

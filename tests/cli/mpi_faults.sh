@@ -89,7 +89,8 @@ for library in $mpis; do
     run=$library.user
     start "$library" "$run"
     kill -USR1 "$(launcher_process "$library" "$run")"
-    case $library in mpich) ends "$run" "138 0" ;; *) ends "$run" 138 ;; esac
+    case $library in mpich) codes="138 0" ;; *) codes=138 ;; esac
+    ends "$run" "$codes"
     says 'everything is saved'
     goes_on "$library" "$run"
 done
