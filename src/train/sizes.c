@@ -82,6 +82,23 @@ static Status collect_block(void *context, const PairBlock *block) {
     return STATUS_OK;
 }
 
+static bool begins_three_bytes(char c) { return ((unsigned char)c & 0xF0) == 0xE0; }
+
+/* Different characters of scripts without spaces: those of words that are two characters of three bytes. */
+static long count_signs(const HashMap *seen) {
+    HashMap *signs = hashmap_new();
+    for (size_t i = 0; i < hashmap_count(seen); i++) {
+        StrView word = hashmap_key(seen, i);
+        if (word.length != 6 || !begins_three_bytes(word.data[0]) || !begins_three_bytes(word.data[3]))
+            continue;
+        hashmap_set(signs, (StrView){word.data, 3}, 1);
+        hashmap_set(signs, (StrView){word.data + 3, 3}, 1);
+    }
+    long count = (long)hashmap_count(signs);
+    hashmap_free(signs);
+    return count;
+}
+
 Status sizes_measure(const Config *config, Workers *workers, DataSize *size) {
     PairReader *reader;
     *size = (DataSize){0};
@@ -97,6 +114,7 @@ Status sizes_measure(const Config *config, Workers *workers, DataSize *size) {
     *size = (DataSize){.pairs = survey->pairs, .words = survey->tenths / 10};
     for (size_t i = 0; i < hashmap_count(survey->seen); i++)
         size->repeated += hashmap_value(survey->seen, i) >= 2;
+    size->signs = count_signs(survey->seen);
     for (int slot = 0; slot < PAIR_SLOTS; slot++) hashmap_free(survey->counted[slot].seen);
     hashmap_free(survey->seen);
     mem_free(survey);
@@ -146,10 +164,12 @@ static double two_digits(double x) {
     return unit > 1 ? round(x / unit) * unit : round(x);
 }
 
-/* A piece is worth learning if it is a word that comes back: numbers, which do not, are best spelt. */
+/* A piece is worth learning if it is a word that comes back: numbers, which do not, are best spelt. A sign of
+ * a script without spaces is such a piece already. */
 static void choose_text(Rule *rule, DataSize size) {
     char words[32], repeated[32];
-    double merges = fmin(2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6), (double)size.repeated);
+    double merges = 2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6);
+    merges = fmin(merges, (double)size.repeated) - (double)size.signs;
     set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
     explain(rule, "%s words a side, %s different ones come back", str_count((long long)size.words, words),
             str_count(size.repeated, repeated));

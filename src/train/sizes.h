@@ -14,6 +14,7 @@ typedef struct {
     long pairs;    /* usable training pairs, up to data.limit */
     double words;  /* a side, on average of the two; of text without spaces, a fifth of its characters */
     long repeated; /* different words of both sides that occur at least twice; see sizes_measure */
+    long signs;    /* different characters of scripts without spaces, such as Chinese */
 } DataSize;
 
 /* Read all of data.train once; the pairs that are held out count. Of text without spaces, two characters are

@@ -91,14 +91,16 @@ static void test_widths(void **state) {
     }
 }
 
-/* Words that come back make pieces; where none do, as in numbers, the text is spelt. */
+/* Words that come back make pieces; where none do, as in numbers, the text is spelt. Characters of scripts
+ * without spaces are pieces already. */
 static void test_merges(void **state) {
     (void)state;
     static const struct {
         DataSize size;
         int merges;
-    } CASES[] = {{{500, 2945, 739}, 490},  {{5000, 29000, 2957}, 1200},    {{500, 2350, 0}, 100},
-                 {{50000, 2.4e5, 0}, 100}, {{160000, 1.2e6, 42000}, 8900}, {{500, 1e5, 300}, 300}};
+    } CASES[] = {{{500, 2945, 739}, 490},     {{5000, 29000, 2957}, 1200},    {{500, 2350, 0}, 100},
+                 {{50000, 2.4e5, 0}, 100},    {{160000, 1.2e6, 42000}, 8900}, {{500, 1e5, 300}, 300},
+                 {{500, 3340, 362, 90}, 270}, {{500, 3340, 162, 90}, 100}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Config config = choose("", CASES[i].size, false);
         assert_int_equal(config.text.bpe_merges, CASES[i].merges);
@@ -139,7 +141,7 @@ static void test_held_out(void **state) {
 
 static void test_measure(void **state) {
     (void)state;
-    static const char text[] = "one two\tun deux trois\n"
+    static const char text[] = "one two\tun hasard trois\n"
                                "abc\t\xE6\x98\x9F\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE6\x98\x9F"
                                "\xE6\x9C\x9F\xE4\xB8\x80\xE6\x9C\xAC\xE6\x98\x9F\xE6\x9C\x9F\n"
                                "one\tend\n";
@@ -153,6 +155,7 @@ static void test_measure(void **state) {
     /* Ten characters without a space are two words. */
     assert_true(fabs(size.words - (2 + fmax(3, 13 / 5.0) + 1 + 2 + 1 + 1) / 2) < 1e-9);
     assert_int_equal(size.repeated, 3); /* one, and two pairs of characters */
+    assert_int_equal(size.signs, 4);    /* and not the letters of "hasard" */
     config.data.limit = 1;
     assert_int_equal(sizes_measure(&config, workers, &size), STATUS_OK);
     assert_int_equal(size.pairs, 1);
