@@ -18,7 +18,7 @@ static const Option SERVE_OPTIONS[] = {
      .help = "model to translate with; several vote", .group = "Model"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
-             "nobody looks"},
+             "as the model was trained, and nobody looks"},
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",

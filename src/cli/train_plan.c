@@ -101,15 +101,12 @@ static Status use_option(const TrainPlan *plan) {
 
 /* As the model to start from was trained; false if it does not say. */
 static bool use_model(const TrainPlan *plan, StrView provenance) {
-    Json *root;
-    if (!provenance.length || json_parse(&root, provenance, false) != STATUS_OK) return false;
-    const Json *source = json_get(root, "source_language"), *target = json_get(root, "target_language");
-    bool known = source && target && json_type(source) == JSON_STRING && json_type(target) == JSON_STRING;
-    if (known) {
-        StrView a = sv(json_string(source)), b = sv(json_string(target));
-        set_languages(plan, a, b, a, b);
-    }
-    json_free(root);
+    StrBuf source = {0}, target = {0};
+    bool known = modelfile_languages(provenance, &source, &target);
+    StrView a = strbuf_view(&source), b = strbuf_view(&target);
+    if (known) set_languages(plan, a, b, a, b);
+    strbuf_free(&source);
+    strbuf_free(&target);
     return known;
 }
 

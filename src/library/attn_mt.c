@@ -12,6 +12,7 @@
 #include "decode/markup_restore.h"
 #include "decode/model_set.h"
 #include "decode/translator.h"
+#include "models/modelfile.h"
 #include "num/kern.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
@@ -21,6 +22,8 @@ struct attn_mt_model {
     MemScope *scope;
     StrList paths;
     ModelSet models;
+    StrBuf source, target; /* names of languages */
+    bool has_languages;
 };
 
 typedef struct {
@@ -89,6 +92,8 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
     for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
     TRY(model_set_load(&model->models, &model->paths, FORMATS[opening->precision]));
+    model->has_languages =
+        modelfile_languages(strbuf_view(&model->models.provenance), &model->source, &model->target);
     return scorer_check(model_set_items(&model->models), model->models.count);
 }
 
@@ -112,6 +117,14 @@ attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int
 
 void attn_mt_close(attn_mt_model *model) {
     if (model) mem_scope_free(model->scope);
+}
+
+const char *attn_mt_source_language(const attn_mt_model *model) {
+    return model->has_languages ? strbuf_text(&model->source) : NULL;
+}
+
+const char *attn_mt_target_language(const attn_mt_model *model) {
+    return model->has_languages ? strbuf_text(&model->target) : NULL;
 }
 
 /* ---- calls ---- */

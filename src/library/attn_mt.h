@@ -92,6 +92,10 @@ ATTN_MT_API const char *attn_mt_version(void); /* "0.2.0" */
 /* Load model files [count]: several vote, and must share one target vocabulary. */
 ATTN_MT_API attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                                         attn_mt_precision precision, attn_mt_error *error);
+/* The languages of the first model as its training named them, such as "en"; NULL if its file does not say.
+ * They live as long as the model. */
+ATTN_MT_API const char *attn_mt_source_language(const attn_mt_model *model);
+ATTN_MT_API const char *attn_mt_target_language(const attn_mt_model *model);
 /* No call may be under way. NULL is allowed. */
 ATTN_MT_API void attn_mt_close(attn_mt_model *model);
 

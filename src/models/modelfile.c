@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "base/mem.h"
 #include "models/safetensors.h"
 #include "models/weights_read.h"
@@ -231,6 +232,19 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
     segmenter_free(target);
     config_free(&config);
     return status;
+}
+
+bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target) {
+    Json *root;
+    if (provenance.length == 0 || json_parse(&root, provenance, false) != STATUS_OK) return false;
+    const Json *a = json_get(root, "source_language"), *b = json_get(root, "target_language");
+    bool known = a && b && json_type(a) == JSON_STRING && json_type(b) == JSON_STRING;
+    if (known) {
+        strbuf_add(source, sv(json_string(a)));
+        strbuf_add(target, sv(json_string(b)));
+    }
+    json_free(root);
+    return known;
 }
 
 static Status load(Seq2Seq **model, const char *path, WeightFormat format, bool packed, StrBuf *provenance) {

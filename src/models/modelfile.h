@@ -28,6 +28,8 @@ Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, St
 Status modelfile_load_floats(Seq2Seq **model, const char *path, StrBuf *provenance);
 /* The same, but a file of rounded weights is refused: to train on, to average. */
 Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenance);
+/* Add the names of the languages that a provenance has; false, and nothing added, if it has none. */
+bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target);
 /* "float32", "bf16" or "int8": of a file, or what it is translated with. */
 const char *modelfile_precision(const Seq2Seq *model);
 

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/log.h"
 #include "base/mem.h"
@@ -244,6 +246,20 @@ PoolFigures pool_figures(Pool *pool) {
     PoolFigures figures = pool->figures;
     pthread_mutex_unlock(&pool->lock);
     return figures;
+}
+
+static void copy_language(char copy[POOL_LANGUAGE], const char *name) {
+    bool fits = name && strlen(name) < POOL_LANGUAGE;
+    snprintf(copy, POOL_LANGUAGE, "%s", fits ? name : "");
+}
+
+PoolLanguages pool_languages(Pool *pool) {
+    PoolLanguages languages = {"", ""};
+    pthread_mutex_lock(&pool->lock);
+    copy_language(languages.source, attn_mt_source_language(pool->served->model));
+    copy_language(languages.target, attn_mt_target_language(pool->served->model));
+    pthread_mutex_unlock(&pool->lock);
+    return languages;
 }
 
 /* Signals go to the thread that called. */

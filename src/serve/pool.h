@@ -58,10 +58,16 @@ typedef struct {
     size_t memory;    /* of a batch, bytes */
 } PoolOptions;
 
+enum { POOL_LANGUAGE = 40 }; /* characters of the name of a language, with its NUL */
+
 typedef struct {
     int waiting; /* texts */
     long batches, texts, reloads;
 } PoolFigures;
+
+typedef struct {
+    char source[POOL_LANGUAGE], target[POOL_LANGUAGE]; /* of the models that are served; "" if not known */
+} PoolLanguages;
 
 Status pool_new(Pool **pool, const PoolOptions *options);
 void pool_free(Pool *pool); /* no job may wait */
@@ -70,6 +76,7 @@ bool pool_submit(Pool *pool, Job *job);
 /* Load the models again; with what they were, if that fails. */
 Status pool_reload(Pool *pool);
 PoolFigures pool_figures(Pool *pool);
+PoolLanguages pool_languages(Pool *pool);
 
 /* What was found for a text, which must not have failed; NULL: there are not so many candidates, or no
  * weights. */

@@ -253,6 +253,12 @@ static void answer_writing(Writing *writing, void (*write)(void *context), HttpA
     http_answer(writing->request, &answer);
 }
 
+static bool is_code(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '_' && text.data[i] != '-') return false;
+    return text.length > 0;
+}
+
 /* {"code": "en", "name": "English", "targets": ["fr"]} */
 static void write_language(StrView code, StrView target, StrBuf *out) {
     StrView name = language_name(code);
@@ -262,11 +268,17 @@ static void write_language(StrView code, StrView target, StrBuf *out) {
     strbuf_add(out, SV("]}"));
 }
 
+/* As --languages says, else as the model does, which may say anything. */
 static void write_languages(void *context) {
     Writing *writing = context;
     const Service *service = writing->service;
-    StrView source = service->source.length > 0 ? service->source : SV("source");
-    StrView target = service->target.length > 0 ? service->target : SV("target");
+    StrView source = service->source, target = service->target;
+    PoolLanguages trained = pool_languages(service->pool);
+    if (source.length == 0) {
+        bool known = is_code(sv(trained.source)) && is_code(sv(trained.target));
+        source = known ? sv(trained.source) : SV("source");
+        target = known ? sv(trained.target) : SV("target");
+    }
     strbuf_add_char(&writing->body, '[');
     write_language(source, target, &writing->body);
     strbuf_add(&writing->body, SV(", "));
@@ -359,14 +371,12 @@ static void on_answered(void *context, int status, double seconds) {
 
 /* "en-fr". */
 static Status read_languages(Service *service) {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     const char *text = service->options->languages;
     if (!text) return STATUS_OK;
     StrView rest = sv(text);
-    bool sound =
-        rest.length <= 40 && strspn(text, LETTERS) == rest.length && sv_next(&rest, '-', &service->source);
+    bool two = rest.length <= 40 && sv_next(&rest, '-', &service->source);
     service->target = rest;
-    if (sound && service->source.length > 0 && service->target.length > 0) return STATUS_OK;
+    if (two && is_code(service->source) && is_code(service->target)) return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages '%.60s' are not two", text);
     return status_hint(STATUS_USAGE, "from and to, as in en-fr");
 }

@@ -71,11 +71,11 @@ cp "$TMP/out" "$TMP/before"
 expect 0 sizes --configs "auto transformer"
 same "what is measured is measured again" "$TMP/before" "$TMP/out"
 [ ! -s "$TMP/err" ] || fail "a training again: $(cat "$TMP/err")"
+expect 1 sizes --configs huge
+says "no configuration 'huge'"
 # Too few pairs of one kind: the others are measured all the same.
 rm "$TMP/sizes/results.tsv"
 head -n 20 "$TMP/sizes/chinese/pool.tsv" >"$TMP/pool" && mv "$TMP/pool" "$TMP/sizes/chinese/pool.tsv"
 expect 0 sizes --sizes "30 10" --configs auto
 says "chinese has only 20 pairs besides the held-out ones: not measured"
 grep -q '^| chinese 10 | auto ' "$TMP/out" || fail "too few pairs end the measuring: $(cat "$TMP/out")"
-expect 1 sizes --configs huge
-says "no configuration 'huge'"

@@ -48,7 +48,8 @@ gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
 gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
 gives "unknown members" 200 "$french" post_json "{\"q\": \"$first\", \"more\": [1], \"api_key\": null}"
-gives "languages" 200 '[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"' get /languages
+listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'
+gives "languages" 200 "$listed" get /languages
 gives "health" 200 '{"status": "ok"}' get /health
 gives "metrics" 200 '# TYPE attn_mt_requests_total counter' get /metrics
 gives "seconds" 200 'attn_mt_request_seconds{quantile="0.99"} ' get /metrics
@@ -172,7 +173,12 @@ expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
 "$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"
 serve_start -m "$model" --threads 2 --shortlist 2 || fail "no server: $(cat "$TMP/serve.log")"
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
+gives "the model's languages" 200 "$listed" get /languages
+gives "others than those" 200 '"translatedText"' post_json '{"q": "x", "source": "de", "target": "it"}'
 serve_stop || fail "exit status"
-tiny_model bare --set train.shortlist=0 --set train.epochs=1
+tiny_model bare --set train.shortlist=0 --set train.epochs=1 --set data.source='<"' --set data.columns='<",fr'
 expect 2 "$attn" serve -m "$TMP/bare/best.safetensors" --port 0 --shortlist 2
 says "'$TMP/bare/best.safetensors' has no list of likely translations"
+serve_start -m "$TMP/bare/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
+gives "a language that is no code" 200 '[{"code": "source", ' get /languages
+serve_stop || fail "exit status"

@@ -163,6 +163,37 @@ static void test_split_and_markup(void **state) {
     attn_mt_close(model);
 }
 
+/* Save the model again with this provenance: are these its languages? NULL: there are none */
+static void assert_languages(const char *provenance, const char *source, const char *target) {
+    char file[80];
+    const char *name = file;
+    attn_mt_model *model;
+    Seq2Seq *tiny = tiny_model_new(WORDS, 5);
+    snprintf(file, sizeof file, "%s/languages.safetensors", folder);
+    assert_int_equal(modelfile_save(tiny, seq2seq_params(tiny)->data, provenance, file), STATUS_OK);
+    seq2seq_free(tiny);
+    assert_int_equal(attn_mt_open(&model, &name, 1, ATTN_MT_FLOAT32, NULL), ATTN_MT_OK);
+    if (source) {
+        assert_string_equal(attn_mt_source_language(model), source);
+        assert_string_equal(attn_mt_target_language(model), target);
+    } else {
+        assert_null(attn_mt_source_language(model));
+        assert_null(attn_mt_target_language(model));
+    }
+    attn_mt_close(model);
+    unlink(file);
+}
+
+static void test_languages(void **state) {
+    (void)state;
+    assert_languages("{\"source_language\": \"de\", \"target_language\": \"\"}", "de", "");
+    assert_languages("{\"source_language\": \"de\"}", NULL, NULL);
+    assert_languages("{\"source_language\": \"de\", \"target_language\": 3}", NULL, NULL);
+    assert_languages("{}", NULL, NULL);
+    assert_languages("", NULL, NULL);
+    assert_languages("no JSON", NULL, NULL);
+}
+
 static void assert_fails(const attn_mt_model *model, attn_mt_options options, const char *part) {
     attn_mt_result *result = (attn_mt_result *)folder;
     attn_mt_error error;
@@ -292,13 +323,10 @@ static void test_threads(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_translate),
-        cmocka_unit_test(test_n_best_and_attention),
-        cmocka_unit_test(test_score),
-        cmocka_unit_test(test_split_and_markup),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_of_loading),
+        cmocka_unit_test(test_translate), cmocka_unit_test(test_n_best_and_attention),
+        cmocka_unit_test(test_score),     cmocka_unit_test(test_split_and_markup),
+        cmocka_unit_test(test_languages), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_memory_of_loading),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
