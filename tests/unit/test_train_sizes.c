@@ -12,9 +12,9 @@
 #include "train/sizes.h"
 
 static const DataSize SIZES[] = {
-    {1, 1, 0},          {20, 40, 3},           {500, 3000, 740},       {1999, 1e5, 3000},
-    {5000, 4e4, 3000},  {29000, 3.8e5, 16500}, {160000, 1.2e6, 42000}, {5000000, 1e8, 900000},
-    {50000, 1e7, 1000}, {300, 300, 0},         {199999, 2e5, 0}};
+    {1, 1, 0, 0},          {20, 40, 3, 0},           {500, 3000, 740, 0},       {1999, 1e5, 3000, 0},
+    {5000, 4e4, 3000, 0},  {29000, 3.8e5, 16500, 0}, {160000, 1.2e6, 42000, 0}, {5000000, 1e8, 900000, 0},
+    {50000, 1e7, 1000, 0}, {300, 300, 0, 0},         {199999, 2e5, 0, 0}};
 enum { COUNT = sizeof SIZES / sizeof *SIZES };
 
 /* Choose for a configuration with these settings: "train.epochs=3 ...". */
@@ -84,7 +84,7 @@ static void test_widths(void **state) {
         int width;
     } STEPS[] = {{500, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0}, false);
+        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0, 0}, false);
         assert_int_equal(config.model.hidden, STEPS[i].width);
         assert_int_equal(config.model.embedding, STEPS[i].width);
         config_free(&config);
@@ -98,8 +98,8 @@ static void test_merges(void **state) {
     static const struct {
         DataSize size;
         int merges;
-    } CASES[] = {{{500, 2945, 739}, 490},     {{5000, 29000, 2957}, 1200},    {{500, 2350, 0}, 100},
-                 {{50000, 2.4e5, 0}, 100},    {{160000, 1.2e6, 42000}, 8900}, {{500, 1e5, 300}, 300},
+    } CASES[] = {{{500, 2945, 739, 0}, 490},  {{5000, 29000, 2957, 0}, 1200},    {{500, 2350, 0, 0}, 100},
+                 {{50000, 2.4e5, 0, 0}, 100}, {{160000, 1.2e6, 42000, 0}, 8900}, {{500, 1e5, 300, 0}, 300},
                  {{500, 3340, 362, 90}, 270}, {{500, 3340, 162, 90}, 100}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Config config = choose("", CASES[i].size, false);
