@@ -169,7 +169,8 @@ static double two_digits(double x) {
 static void choose_text(Rule *rule, DataSize size) {
     char words[32], repeated[32];
     double merges = 2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6);
-    merges = fmin(merges, (double)size.repeated) - (double)size.signs;
+    merges = fmin(merges, (double)size.repeated);
+    merges = fmax(merges - (double)size.signs, merges / 2); /* the other side may be of letters */
     set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
     explain(rule, "%s words a side, %s different ones come back", str_count((long long)size.words, words),
             str_count(size.repeated, repeated));

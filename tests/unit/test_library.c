@@ -163,7 +163,7 @@ static void test_split_and_markup(void **state) {
     attn_mt_close(model);
 }
 
-/* Save the model again with this provenance: are these its languages? NULL: there are none */
+/* Save the model again with this provenance: are these its languages? NULL: there are none. */
 static void assert_languages(const char *provenance, const char *source, const char *target) {
     char file[80];
     const char *name = file;
