@@ -4,20 +4,20 @@
  *
  *     # TITLE
  *     TITLE OF X       TITLE OF Y       NAME OF A LINE   NAME OF ANOTHER ...
- *     x                the lines' y there ...
+ *     x                the lines' y there, "-" for none ...
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "bench/bench.h"
 
-enum { PLOTS = 4, LINES = 6, POINTS = 64 };
+enum { PLOTS = 4, LINES = 6, POINTS = 256 };
 
 typedef struct {
     StrBuf title, x_title, y_title, name[LINES];
-    double x[POINTS], y[LINES][POINTS];
+    double x[LINES][POINTS], y[LINES][POINTS];
     PlotSeries series[LINES];
-    int lines, points;
+    int lines, points[LINES];
 } Table;
 
 static void table_free(Table *t) {
@@ -35,21 +35,28 @@ static void read_names(Table *t, StrView line) {
     }
 }
 
+static bool read_number(StrView field, double *number) {
+    char text[32], *end;
+    if (field.length == 0 || field.length >= sizeof text) return false;
+    memcpy(text, field.data, field.length);
+    text[field.length] = '\0';
+    *number = strtod(text, &end);
+    return *end == '\0';
+}
+
 /* A line of numbers; false if there are not as many as names. */
 static bool read_point(Table *t, StrView line) {
     StrView field;
-    int i = -1;
+    double x, y;
+    int i = 0;
+    if (!sv_next(&line, '\t', &field) || !read_number(field, &x)) return false;
     for (; sv_next(&line, '\t', &field); i++) {
-        char number[32], *end;
-        if (field.length == 0 || field.length >= sizeof number || i >= t->lines || t->points == POINTS)
-            return false;
-        memcpy(number, field.data, field.length);
-        number[field.length] = '\0';
-        double value = strtod(number, &end);
-        if (*end) return false;
-        *(i < 0 ? &t->x[t->points] : &t->y[i][t->points]) = value;
+        if (i == t->lines || t->points[i] == POINTS) return false;
+        if (sv_equal(field, SV("-"))) continue;
+        if (!read_number(field, &y)) return false;
+        t->x[i][t->points[i]] = x;
+        t->y[i][t->points[i]++] = y;
     }
-    t->points++;
     return i == t->lines;
 }
 
@@ -78,7 +85,7 @@ static int read_tables(StrView text, Table *tables, int *wrong) {
 static Plot plot_of(Table *t) {
     for (int i = 0; i < t->lines; i++)
         t->series[i] =
-            (PlotSeries){.name = strbuf_text(&t->name[i]), .x = t->x, .y = t->y[i], .count = t->points};
+            (PlotSeries){.name = strbuf_text(&t->name[i]), .x = t->x[i], .y = t->y[i], .count = t->points[i]};
     return (Plot){.title = strbuf_text(&t->title),
                   .x = {.title = strbuf_text(&t->x_title), .whole = true},
                   .left = {.title = strbuf_text(&t->y_title)},

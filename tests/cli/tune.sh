@@ -32,6 +32,15 @@ mean=$(for seed in 1 2; do
 done | awk '{ sum += $1 } END { printf "%.2f", sum / NR }')
 table "base \| 2 \| $mean .*"
 
+# A line for each change that was trained, over its own minutes.
+expect 1 scripts/tune --svg "$TMP/none.svg" "$TMP/plan" "$TMP/nothing"
+says "nothing was trained"
+expect 0 scripts/tune --svg "$TMP/curves.svg" "$TMP/plan" "$TMP/runs"
+for name in base longer; do
+    grep -q ">$name<" "$TMP/curves.svg" || fail "no line '$name': $(cat "$TMP/curves.svg")"
+done
+! grep -q '>greedy<' "$TMP/curves.svg" || fail "a line for a search"
+
 # Finished runs are kept; one that was interrupted goes on and ends as it would have.
 cp "$TMP/runs/longer-2/best.safetensors" "$TMP/whole"
 rm -r "$TMP/runs/longer-2"
