@@ -120,13 +120,18 @@ static Status open_temporary(OutFile *file) {
         strbuf_add(&path, folder);
         strbuf_format(&path, ".%s.%ld-%u.tmp", name_of(file->target), (long)getpid(), number);
         file->fd = open_again(path.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        error = errno;
         if (file->fd >= 0) {
-            file->temporary = path.data;
             flock(file->fd,
                   LOCK_EX | LOCK_NB); /* where locks do not work, stale files are not found either */
-            return STATUS_OK;
+            struct stat about;
+            if (fstat(file->fd, &about) != 0 || about.st_nlink > 0) {
+                file->temporary = path.data;
+                return STATUS_OK;
+            }
+            close(file->fd); /* another process took it for a stale one before it was locked */
+            error = EEXIST;
         }
-        error = errno;
         strbuf_free(&path);
         if (error != EEXIST) break;
     }

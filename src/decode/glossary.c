@@ -13,6 +13,7 @@
 
 typedef struct {
     StrView source, target; /* source in normal form */
+    size_t place;           /* in the file */
 } Term;
 
 struct Glossary {
@@ -43,7 +44,7 @@ static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out)
 static int term_compare(const void *a, const void *b) {
     const Term *x = a, *y = b;
     if (x->source.length != y->source.length) return x->source.length > y->source.length ? -1 : 1;
-    return (x > y) - (x < y);
+    return (x->place > y->place) - (x->place < y->place);
 }
 
 static Status add_term(Glossary *glossary, StrView line, const LineReader *reader) {
@@ -60,8 +61,9 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
     }
     add_normal_form(glossary, source, &normal);
     MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
-    glossary->terms[glossary->count++] = (Term){keep_text(glossary->arena, sv_trim(strbuf_view(&normal))),
-                                                keep_text(glossary->arena, sv_trim(target))};
+    glossary->terms[glossary->count] = (Term){keep_text(glossary->arena, sv_trim(strbuf_view(&normal))),
+                                              keep_text(glossary->arena, sv_trim(target)), glossary->count};
+    glossary->count++;
     strbuf_free(&normal);
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* guide.c - see guide.h. */
 #include "decode/guide.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "base/pack.h"
 #include "base/unicode.h"
@@ -164,6 +165,22 @@ static int find_next(const Guide *guide, const GuideState *state, int token) {
     return -1;
 }
 
+/* What is matched ends here: go on with the longest end of it that a constraint begins with. */
+static void fall_back(const Guide *guide, GuideState *state) {
+    const int *matched = guide->constraints[state->current].ids;
+    for (int skip = 1; skip < state->matched; skip++)
+        for (int c = 0; c < guide->constraint_count; c++) {
+            const IdList *ids = &guide->constraints[c];
+            int length = state->matched - skip;
+            if (is_met(state, c) || (int)ids->count <= length) continue;
+            if (memcmp(ids->ids, matched + skip, (size_t)length * sizeof *matched) != 0) continue;
+            state->current = c;
+            state->matched = length;
+            return;
+        }
+    state->matched = 0;
+}
+
 /* Does the token put letters behind a word that is complete? */
 static bool lengthens(const Segmenter *segmenter, int before, int token) {
     StrView text = vocab_token(segmenter_vocab(segmenter), token);
@@ -182,8 +199,8 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token) {
     state.last_met = -1;
     state.last_token = token;
     int next = find_next(guide, &state, token);
-    if (next < 0 && state.matched > 0) {
-        state.matched = 0;
+    while (next < 0 && state.matched > 0) {
+        fall_back(guide, &state);
         next = find_next(guide, &state, token);
     }
     if (next < 0) return state;

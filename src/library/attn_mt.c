@@ -1,6 +1,7 @@
 /* attn_mt.c - the public library: each call is a piece of work in a scope of its own. */
 #include "library/attn_mt.h"
 
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,13 +57,24 @@ static attn_mt_status fail_memory(attn_mt_error *error, size_t limit) {
                 limit > 0 ? "raise it, or ask for less at a time" : "");
 }
 
+/* Numbers are read and written with a point, whatever the locale of the calling program. */
+static locale_t plain_locale;
+
+static void library_begin(void) {
+    kern_select();
+    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
 /* Do the work in a new scope, which is left in *scope if all went well, else freed. `status` is what the work
  * says at its end. */
 static attn_mt_status run(MemScope **scope, size_t limit, void (*work)(void *context), void *context,
                           const Status *status, attn_mt_error *error) {
     attn_mt_status answer = ATTN_MT_OK;
+    locale_t callers = uselocale(plain_locale);
     *scope = mem_scope_new(limit);
-    if (!*scope || !mem_scope_run(*scope, work, context))
+    bool done = *scope && mem_scope_run(*scope, work, context);
+    uselocale(callers);
+    if (!done)
         answer = fail_memory(error, limit);
     else if (*status != STATUS_OK)
         answer = fail(error, (attn_mt_status)*status, status_message(), status_hint_text());
@@ -106,7 +118,7 @@ static void open_models(void *context) {
 attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                             attn_mt_precision precision, attn_mt_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, kern_select);
+    pthread_once(&once, library_begin);
     Opening opening = {.paths = paths, .count = count, .precision = precision};
     MemScope *scope;
     attn_mt_status status = run(&scope, 0, open_models, &opening, &opening.status, error);

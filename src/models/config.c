@@ -397,6 +397,13 @@ static Status check_directions(const Config *config) {
     return status_hint(s, "set train.epochs or train.max_updates");
 }
 
+static Status check_schedule(const TrainOptions *t) {
+    if (t->schedule != SCHEDULE_LINEAR || t->epochs || t->max_updates) return STATUS_OK;
+    Status s =
+        status_fail(STATUS_USAGE, "train.schedule = \"linear\" falls to 0 at the end of a run that has none");
+    return status_hint(s, "set train.epochs or train.max_updates, or train.schedule = \"inverse_sqrt\"");
+}
+
 static Status check_teachers(const TrainOptions *t) {
     Status s = STATUS_USAGE;
     int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
@@ -424,6 +431,7 @@ Status config_check(const Config *config) {
     }
     TRY(check_bpe_dropout(config));
     TRY(check_directions(config));
+    TRY(check_schedule(&config->train));
     TRY(check_teachers(&config->train));
     TRY(check_sizes(m));
     TRY(check_start(m));

@@ -127,7 +127,7 @@ static void *on_request_line(void *context, const char *uri, struct MHD_Connecti
 }
 
 static const char TOO_SLOW[] = "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\n"
-                               "Content-Length: 38\r\nConnection: close\r\n\r\n"
+                               "Content-Length: 39\r\nConnection: close\r\n\r\n"
                                "{\"error\": \"the request came too slow\"}\n";
 
 void http_tick(HttpServer *server) {
@@ -383,7 +383,7 @@ static bool is_busy(HttpServer *server) {
     bool busy = false;
     pthread_mutex_lock(&server->lock);
     for (const Connection *place = server->connections; place; place = place->next)
-        busy = busy || (place->phase > IDLE && !place->cut);
+        busy = busy || place->phase == WORKING || (place->phase > IDLE && !place->cut);
     pthread_mutex_unlock(&server->lock);
     return busy;
 }

@@ -31,7 +31,11 @@ void keys_free(Keys *keys) {
 Status keys_read(Keys *keys, const char *path) {
     StrBuf content = {0};
     StrList list = {0};
-    TRY(file_read(path, LARGEST_FILE, &content));
+    Status status = file_read(path, LARGEST_FILE, &content);
+    if (status != STATUS_OK) {
+        strbuf_free(&content);
+        return status;
+    }
     StrView rest = strbuf_view(&content), line;
     while (sv_next(&rest, '\n', &line)) {
         line = sv_trim(line);

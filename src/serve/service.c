@@ -373,12 +373,10 @@ static void on_answered(void *context, int status, double seconds) {
 static Status read_languages(Service *service) {
     const char *text = service->options->languages;
     if (!text) return STATUS_OK;
-    StrView rest = sv(text);
-    bool two = rest.length <= 40 && sv_next(&rest, '-', &service->source);
-    service->target = rest;
-    if (two && is_code(service->source) && is_code(service->target)) return STATUS_OK;
-    status_fail(STATUS_USAGE, "--languages '%.60s' are not two", text);
-    return status_hint(STATUS_USAGE, "from and to, as in en-fr");
+    TRY(languages_split(text, &service->source, &service->target));
+    if (is_code(service->source) && is_code(service->target)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--languages '%s' has more than letters and digits", text);
+    return status_hint(STATUS_USAGE, "codes of languages, as in en-fr");
 }
 
 static Status service_begin(Service *service) {

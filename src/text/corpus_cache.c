@@ -258,11 +258,11 @@ static bool is_sound(const CorpusSide *side, int pairs, size_t bytes, const Segm
     return !atomic_load(&check.wrong);
 }
 
-/* Each text ends in a NUL; there are as many as pairs, or none. */
-static bool split(const Section *section, int pairs, StrList *texts) {
+/* Each text ends in a NUL. */
+static bool split(const Section *section, int count, StrList *texts) {
     const char *text = section->data;
     for (size_t at = 0; at < section->bytes; at += strlen(text + at) + 1) strlist_add(texts, sv(text + at));
-    return texts->count == 0 || texts->count == (size_t)pairs;
+    return texts->count == (size_t)count;
 }
 
 /* The corpus takes the memory of its sections over. */
@@ -272,8 +272,9 @@ static void *take(Section *section) {
     return data;
 }
 
-static bool take_corpus(Corpus *corpus, const CorpusRecord *record, Section *section, const CorpusData *data,
-                        Workers *workers) {
+static bool take_corpus(Corpus *corpus, const CorpusRecord *record, Section *section, bool has_text,
+                        const CorpusData *data, Workers *workers) {
+    int texts = has_text ? (int)record->pairs : 0;
     corpus->count = (int)record->pairs;
     corpus->too_long = (long)record->too_long;
     memcpy(corpus->sha256, record->sha256, HEX);
@@ -284,8 +285,8 @@ static bool take_corpus(Corpus *corpus, const CorpusRecord *record, Section *sec
     strbuf_add(&corpus->report, (StrView){section[REPORT].data, section[REPORT].bytes});
     return is_sound(&corpus->source, corpus->count, section[SOURCE_IDS].bytes, data->source, workers) &&
            is_sound(&corpus->target, corpus->count, section[TARGET_IDS].bytes, data->target, workers) &&
-           split(&section[SOURCE_TEXT], corpus->count, &corpus->source_text) &&
-           split(&section[TARGET_TEXT], corpus->count, &corpus->target_text);
+           split(&section[SOURCE_TEXT], texts, &corpus->source_text) &&
+           split(&section[TARGET_TEXT], texts, &corpus->target_text);
 }
 
 static Status parse_segmenter(Segmenter **segmenter, const Section *json) {
@@ -320,10 +321,12 @@ static Verdict read_file(int fd, const char *path, const CorpusCacheKey *key, Co
     Section section[SECTIONS] = {{0}};
     verdict = read_sections(fd, path, &header, section, workers);
     if (verdict == USABLE && !data->source && !take_segmenters(data, section)) verdict = DAMAGED;
-    for (int i = 0; i < CORPORA && verdict == USABLE; i++)
-        if (!take_corpus(corpus_of(data, i), &header.corpora[i], section + CORPUS_SECTIONS + i * PER_CORPUS,
-                         data, workers))
+    for (int i = 0; i < CORPORA && verdict == USABLE; i++) {
+        Corpus *corpus = corpus_of(data, i);
+        if (!take_corpus(corpus, &header.corpora[i], section + CORPUS_SECTIONS + i * PER_CORPUS,
+                         corpus == &data->valid || key->keep_text, data, workers))
             verdict = DAMAGED;
+    }
     for (int i = 0; i < SECTIONS; i++) mem_free(section[i].data);
     return verdict;
 }

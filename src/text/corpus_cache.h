@@ -17,7 +17,8 @@
 
 /* Digests of what the content follows from. */
 typedef struct {
-    char inputs[65];   /* bytes of all files, and how they are read */
+    bool keep_text;    /* the training texts are there too; those of the validation pairs always are */
+    char inputs[65];   /* bytes of all files, how they are read, and keep_text */
     char learning[65]; /* how segmenters are learned from them */
     char stamp[65];    /* when the files were written that are hashed */
 } CorpusCacheKey;

@@ -40,14 +40,15 @@ static Status hash_entries(Sha256 *hash, const StrList *entries, const DataOptio
     return status;
 }
 
-static Status hash_inputs(const DataOptions *data, Workers *workers, char digest[65]) {
+static Status hash_inputs(const DataOptions *data, bool keep_text, Workers *workers, char digest[65]) {
     Sha256 hash;
     StrBuf options = {0};
     const char *const names[] = {ATTN_MT_VERSION, unicode_version(), data->source, data->target,
                                  data->columns ? data->columns : ""};
     sha256_begin(&hash);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) sha256_add_text(&hash, sv(names[i]));
-    strbuf_format(&options, "%d %a %a %d", data->max_length, data->max_ratio, data->held_out, data->limit);
+    strbuf_format(&options, "%d %a %a %d %d", data->max_length, data->max_ratio, data->held_out, data->limit,
+                  keep_text);
     sha256_add_text(&hash, strbuf_view(&options));
     strbuf_free(&options);
     Status status = hash_entries(&hash, &data->train, data, workers);
@@ -75,9 +76,10 @@ static Status hash_learning(const TextOptions *text, char digest[65]) {
 
 Status corpus_cache_key(CorpusCacheKey *key, const DataOptions *data, const TextOptions *text,
                         Workers *workers) {
+    key->keep_text = text->keep_parts; /* BPE-dropout cuts the texts anew */
     stamp_files(data, key->stamp);
     TRY(hash_learning(text, key->learning));
-    return hash_inputs(data, workers, key->inputs);
+    return hash_inputs(data, key->keep_text, workers, key->inputs);
 }
 
 bool corpus_cache_key_holds(const CorpusCacheKey *key, const DataOptions *data) {

@@ -219,7 +219,8 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
 
 static void choose_schedule(Rule *rule) {
     OptionTable *tables = rule->tables;
-    if (!options_given(rule->given, "train.schedule") &&
+    const TrainOptions *o = &rule->config->train;
+    if ((o->epochs || o->max_updates) && !options_given(rule->given, "train.schedule") &&
         options_set(tables, SV("train.schedule"), SV("linear")) == STATUS_OK)
         strbuf_format(&rule->line, " train.schedule=linear");
     explain(rule, "to 0 at the end of the training");

@@ -94,8 +94,8 @@ void trainer_announce_resumption(const Trainer *t) {
 /* Is it time for another progress line? On a terminal it is rewritten in place. */
 static bool progress_due(const Trainer *t, double now) {
     int every = t->config->train.log_every;
-    if (log_is_terminal()) return now - t->last_shown >= 0.25;
-    return every ? t->progress.update % every == 0 : now - t->last_shown >= log_progress_interval();
+    if (every && !log_is_terminal()) return t->progress.update % every == 0;
+    return now - t->last_shown >= log_progress_interval();
 }
 
 void trainer_show_progress(Trainer *t, double loss) {

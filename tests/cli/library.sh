@@ -60,6 +60,42 @@ if command -v pkg-config >/dev/null; then
     run_example "$TMP/static"
 fi
 
+# A program whose numbers have commas.
+cat >"$TMP/comma" <<-END
+	comment_char %
+	LC_NUMERIC
+	decimal_point ","
+	thousands_sep ""
+	grouping -1
+	END LC_NUMERIC
+END
+if localedef --force --inputfile="$TMP/comma" "$TMP/comma_XX" >"$TMP/log" 2>&1 || [ -d "$TMP/comma_XX" ]; then
+    cat >"$TMP/host.c" <<-END
+	#include <locale.h>
+	#include <string.h>
+	#include "attn_mt.h"
+	int main(int argc, char **argv) {
+	    attn_mt_model *model;
+	    const char *path = argv[argc - 1];
+	    if (!setlocale(LC_NUMERIC, "comma_XX") || strcmp(localeconv()->decimal_point, ",") != 0) return 77;
+	    if (attn_mt_open(&model, &path, 1, ATTN_MT_FLOAT32, NULL) != ATTN_MT_OK) return 1;
+	    attn_mt_close(model);
+	    return strcmp(localeconv()->decimal_point, ",") != 0;
+	}
+END
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -Isrc/library "$TMP/host.c" -o "$TMP/host" "$shared" \
+        -Wl,-rpath,"$BUILD" || fail "the host does not compile"
+    status=0
+    LOCPATH=$TMP "$TMP/host" "$model" || status=$?
+    case $status in
+    0) ;;
+    77) echo "no locale with commas: not tried" ;;
+    *) fail "a locale with commas: exit status $status" ;;
+    esac
+else
+    echo "no localedef: a locale with commas is not tried"
+fi
+
 # A C++ program may include the header.
 if command -v c++ >/dev/null; then
     echo '#include "attn_mt.h"' | c++ -Isrc/library -Wall -Werror -x c++ -fsyntax-only - || fail "C++"

@@ -156,6 +156,8 @@ exec 8>&- 9>&-
 wait "$held1" "$held2"
 for n in 1 2; do
     gives "a slow client" 408 'too slow' cat "$TMP/held.$n"
+    said=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
+    [ "$said" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] || fail "not $said bytes: $(cat "$TMP/held.$n")"
 done
 serve_stop || fail "exit status"
 
@@ -164,7 +166,11 @@ expect 2 "$attn" serve
 says "no model given"
 expect 1 "$attn" serve -m /nowhere
 expect 2 "$attn" serve -m "$model" --languages english
-says "from and to, as in en-fr"
+says "does not name two languages"
+expect 2 "$attn" serve -m "$model" --languages pt-BR-en
+says "does not name two languages"
+expect 2 "$attn" serve -m "$model" --languages 'en-"'
+says "codes of languages, as in en-fr"
 expect 2 "$attn" serve -m "$model" more
 expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0

@@ -220,6 +220,8 @@ refuse 2 'training data are not those' a --resume --set data.train="$own/changed
 cp "$own/train.tsv" "$own/moved.tsv"
 succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
 succeed linear --set train.schedule=linear --set train.epochs=1
+refuse 2 'falls to 0 at the end of a run that has none' endless --set train.schedule=linear \
+    --set train.epochs=0 --set train.max_updates=0 --set train.max_minutes=1
 linear="--resume --set train.schedule=linear"
 # shellcheck disable=SC2086  # the arguments are words
 {

@@ -170,6 +170,29 @@ static void test_round_trip(void **state) {
     check_round_trip(&data, &text);
 }
 
+/* Whether the training texts are there counts with given segmenters too; those of the validation pairs are
+ * never missing. */
+static void test_texts(void **state) {
+    (void)state;
+    DataOptions data = data_options();
+    TextOptions text = text_options(), with_text = text;
+    with_text.keep_parts = true;
+    CorpusData first = read_data(&data, &text);
+    CorpusCacheKey key = key_of(&data, &text);
+    for (int kept = 0; kept < 2; kept++) {
+        CorpusCacheKey wanted = key_of(&data, kept ? &with_text : &text);
+        CorpusData second = {.source = segmenter_retain(first.source),
+                             .target = segmenter_retain(first.target)};
+        corpus_cache_save(cache_path, &key, &first, false, workers);
+        assert_int_equal(corpus_cache_load(cache_path, &wanted, &second, workers), !kept);
+        data_free(&second);
+    }
+    strlist_free(&first.valid.source_text);
+    corpus_cache_save(cache_path, &key, &first, true, workers);
+    assert_false(is_used(&data, &text));
+    data_free(&first);
+}
+
 /* More words, and more pairs, than 16 bits count: each pair has a source word of its own. */
 enum { MANY = (1 << 16) + 100 };
 
@@ -590,6 +613,7 @@ int main(void) {
     workers = workers_new(2);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_round_trip, set_up),
+        cmocka_unit_test_setup(test_texts, set_up),
         cmocka_unit_test_setup(test_many, set_up),
         cmocka_unit_test_setup(test_names_do_not_matter, set_up),
         cmocka_unit_test_setup(test_threads_do_not_matter, set_up),

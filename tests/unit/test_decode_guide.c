@@ -259,6 +259,30 @@ static void test_alternatives(void **state) {
     fixture_end(&fixture);
 }
 
+/* How many of the constraints' tokens a hypothesis of these tokens has. Both lists end with 0. */
+static int bank_after(const Segmenter *target, const int constraints[2][4], const int *tokens) {
+    Guide guide = {.target = target, .constraint_count = 2};
+    GuideState at = {0};
+    for (int c = 0; c < 2; c++)
+        for (const int *id = constraints[c]; *id; id++) id_list_add(&guide.constraints[c], *id);
+    for (; *tokens; tokens++) at = guide_follow(&guide, at, *tokens);
+    int bank = guide_bank(&guide, &at);
+    guide_free(&guide);
+    return bank;
+}
+
+/* What breaks off may hold the beginning of what is wanted. */
+static void test_begun_again(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 7);
+    const Segmenter *target = seq2seq_target(model);
+    assert_int_equal(bank_after(target, (const int[2][4]){{7, 7, 9}, {5}}, (const int[]){7, 7, 7, 9, 0}), 3);
+    assert_int_equal(bank_after(target, (const int[2][4]){{7, 8, 9}, {8, 5}}, (const int[]){7, 8, 5, 0}), 2);
+    assert_int_equal(bank_after(target, (const int[2][4]){{7, 8, 9}, {8, 5}}, (const int[]){7, 8, 6, 5, 0}),
+                     0);
+    seq2seq_free(model);
+}
+
 static void test_words_in_text(void **state) {
     (void)state;
     assert_true(text_has_words(SV("the chat sat"), SV("chat")));
@@ -284,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_constraints_without_room),
         cmocka_unit_test(test_alternatives),
+        cmocka_unit_test(test_begun_again),
         cmocka_unit_test(test_words_in_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
