@@ -1,6 +1,6 @@
 #!/bin/sh
 # readme.sh - every attn-mt command that README.md, docs/your-data.md and docs/chapters.md show is run, in the
-# order it is shown, on small files.
+# order it is shown, on small files; but for those of mpirun, which mpi.sh has.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -64,7 +64,7 @@ lines() {
 }
 
 # Lines of code blocks, without the trailing comment.
-sed -n 's/^    \(build\/attn-mt .*\)$/\1/p' "$root/README.md" |
+sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/README.md" |
     sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
 [ "$(wc -l <commands)" -ge 8 ] || {
     echo "README.md shows only $(wc -l <commands) commands"

@@ -157,7 +157,8 @@ wait "$held1" "$held2"
 for n in 1 2; do
     gives "a slow client" 408 'too slow' cat "$TMP/held.$n"
     said=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
-    [ "$said" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] || fail "not $said bytes: $(cat "$TMP/held.$n")"
+    [ "$said" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] ||
+        fail "not $said bytes: $(cat "$TMP/held.$n")"
 done
 serve_stop || fail "exit status"
 
