@@ -26,11 +26,14 @@ bool file_is_stream(const char *path);           /* a pipe or a device: what is 
 double file_room(const char *path);              /* bytes that the disk of a file has left; -1: not known */
 Status file_make_dirs(const char *path);         /* mkdir -p */
 
+/* What packed files that begin so are called, "a zip file"; NULL if this is none. */
+const char *file_packed_kind(StrView start);
+
 typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
- * STATUS_DATA for text in UTF-16. */
+ * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);
 /* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
  * ahead, so it too ends the life of the last line. */

@@ -274,6 +274,27 @@ static const char *lines_find(LineReader *reader) {
     return end;
 }
 
+const char *file_packed_kind(StrView start) {
+    static const struct {
+        const char *magic, *name;
+    } KINDS[] = {{"PK\3\4", "a zip file, or a spreadsheet"},
+                 {"\37\213\10", "a gzip file"},
+                 {"\3757zXZ", "an xz file"},
+                 {"BZh91AY&SY", "a bzip2 file"},
+                 {"\50\265\57\375", "a zstd file"},
+                 {"7z\274\257\47", "a 7-Zip file"}};
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+        if (sv_starts(start, sv(KINDS[i].magic))) return KINDS[i].name;
+    return NULL;
+}
+
+static Status check_packed(const LineReader *reader, StrView line) {
+    const char *kind = file_packed_kind(line);
+    if (!kind) return STATUS_OK;
+    status_fail(STATUS_DATA, "'%.700s' is %s, not text", reader->source->path, kind);
+    return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
+}
+
 /* What editors on Windows call "Unicode". The mark is never in UTF-8; without a NUL it may be anything. */
 static bool is_utf16(StrView line) {
     return (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF"))) &&
@@ -298,6 +319,7 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
     if (reader->number == 0 && is_utf16(*line)) return fail_utf16(reader);
+    if (reader->number == 0) TRY(check_packed(reader, *line));
     if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
         reader->marked = true;
         line->data += 3;

@@ -60,54 +60,81 @@ static Status take_saved(const TrainPlan *plan) {
 
 /* ---- languages ----------------------------------------------------------------------------------------- */
 
-static void set_languages(const TrainPlan *plan, StrView source, StrView target, StrView first,
-                          StrView second) {
-    StrBuf columns = {0};
-    strbuf_format(&columns, "%.*s,%.*s", SV_ARG(first), SV_ARG(second));
+/* Columns that are not wanted have no name. */
+static void set_languages(const TrainPlan *plan, StrView source, StrView target,
+                          const LanguageColumns *columns) {
+    StrBuf names = {0};
+    for (int i = 0; i <= columns->second; i++) {
+        StrView name = i == columns->first ? columns->first_name : SV("-");
+        if (i == columns->second) name = columns->second_name;
+        strbuf_format(&names, "%s%.*s", i > 0 ? "," : "", SV_ARG(name));
+    }
     set_string(plan, "data.source", source);
     set_string(plan, "data.target", target);
-    if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&columns));
-    strbuf_free(&columns);
+    if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
+    strbuf_free(&names);
 }
 
-/* The languages that the first line of the first training file names, if it does. */
-static bool read_header(const StrList *files, StrView *first, StrView *second) {
+/* In this order, the first two columns. */
+static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
+    set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
+}
+
+/* The first line of the first training file, if that is a table; "" if not. */
+static void read_header(const StrList *files, StrBuf *header) {
     LineReader *reader;
     StrView line;
     bool more = false;
-    if (!files->count || strstr(files->items[0], "{}") || file_size(files->items[0]) < 0) return false;
-    if (line_reader_open(&reader, files->items[0]) != STATUS_OK) return false;
-    bool found =
-        line_reader_next(reader, &line, &more) == STATUS_OK && more && languages_header(line, first, second);
+    if (!files->count || strstr(files->items[0], "{}") || file_size(files->items[0]) < 0) return;
+    if (line_reader_open(&reader, files->items[0]) != STATUS_OK) return;
+    if (line_reader_next(reader, &line, &more) == STATUS_OK && more) strbuf_add(header, line);
     line_reader_close(reader);
-    return found;
 }
 
-/* The first column is the source unless the header says that it is the target. */
-static Status use_option(const TrainPlan *plan) {
-    const StrList *files = &plan->config->data.train;
-    StrView source, target, first, second;
+/* The first column is the source unless the header says otherwise. */
+static Status use_option(const TrainPlan *plan, StrView header) {
+    StrView source, target;
+    LanguageColumns columns;
     TRY(languages_split(plan->languages, &source, &target));
-    bool header = read_header(files, &first, &second);
-    bool swapped = header && language_same(first, target) && language_same(second, source);
-    if (header && !swapped && !(language_same(first, source) && language_same(second, target))) {
-        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
-                    files->items[0], SV_ARG(first), SV_ARG(second), plan->languages);
-        return status_hint(STATUS_USAGE, "leave out --languages, or change or remove that line");
+    if (languages_header_of(header, source, target, &columns)) {
+        set_languages(plan, source, target, &columns);
+        return STATUS_OK;
     }
-    set_languages(plan, source, target, swapped ? target : source, swapped ? source : target);
+    if (languages_header(header, &columns)) {
+        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
+                    plan->config->data.train.items[0], SV_ARG(columns.first_name),
+                    SV_ARG(columns.second_name), plan->languages);
+        return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
+    }
+    set_two_languages(plan, source, target);
     return STATUS_OK;
 }
 
-/* As the model to start from was trained; false if it does not say. */
-static bool use_model(const TrainPlan *plan, StrView provenance) {
-    StrBuf source = {0}, target = {0};
-    bool known = modelfile_languages(provenance, &source, &target);
-    StrView a = strbuf_view(&source), b = strbuf_view(&target);
-    if (known) set_languages(plan, a, b, a, b);
-    strbuf_free(&source);
-    strbuf_free(&target);
-    return known;
+/* The languages of the model to start from, empty if it does not say. */
+typedef struct {
+    StrBuf source, target;
+} ModelLanguages;
+
+/* A model goes on in its direction, whatever the order of the columns. */
+static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
+    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
+    bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
+    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
+             SV_ARG(columns->second_name), plan->config->data.train.items[0]);
+    if (swapped)
+        set_languages(plan, columns->second_name, columns->first_name, columns);
+    else
+        set_languages(plan, columns->first_name, columns->second_name, columns);
+}
+
+/* Nobody is kept from teaching a model other languages. */
+static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
+    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
+    const DataOptions *data = &plan->config->data;
+    if (!source.length || language_same(source, SV("source")) || !data->source || !data->target) return;
+    if (language_same(source, sv(data->source)) && language_same(target, sv(data->target))) return;
+    log_warn("'%s' translates from %.*s to %.*s, these pairs are from %s to %s", plan->init, SV_ARG(source),
+             SV_ARG(target), data->source, data->target);
 }
 
 static Status use_neutral_names(const TrainPlan *plan) {
@@ -117,25 +144,38 @@ static Status use_neutral_names(const TrainPlan *plan) {
             return status_hint(
                 status_fail(STATUS_USAGE, "which languages does {} in '%s' stand for?", files->items[i]),
                 "name them: --languages en-de");
-    set_languages(plan, SV("source"), SV("target"), SV("source"), SV("target"));
+    set_two_languages(plan, SV("source"), SV("target"));
     log_info("columns  source and target; --languages en-de names the languages");
     return STATUS_OK;
 }
 
-static Status find_languages(const TrainPlan *plan, StrView provenance) {
+static Status choose_languages(const TrainPlan *plan, StrView header, const ModelLanguages *model) {
     static const char *const KEYS[] = {"data.source", "data.target", "data.columns"};
-    StrView first, second;
-    if (plan->languages) return use_option(plan);
+    LanguageColumns columns;
+    if (plan->languages) return use_option(plan, header);
     for (int i = 0; i < 3; i++)
         if (options_given(plan->given, KEYS[i])) return STATUS_OK;
-    if (read_header(&plan->config->data.train, &first, &second)) {
-        log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(first), SV_ARG(second),
-                 plan->config->data.train.items[0]);
-        set_languages(plan, first, second, first, second);
+    if (languages_header(header, &columns)) {
+        use_header(plan, &columns, model);
         return STATUS_OK;
     }
-    if (!plan->without_config || use_model(plan, provenance)) return STATUS_OK;
-    return use_neutral_names(plan);
+    if (!plan->without_config) return STATUS_OK;
+    if (model->source.length == 0) return use_neutral_names(plan);
+    set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
+    return STATUS_OK;
+}
+
+static Status find_languages(const TrainPlan *plan, StrView provenance) {
+    ModelLanguages model = {{0}, {0}};
+    StrBuf header = {0};
+    modelfile_languages(provenance, &model.source, &model.target);
+    read_header(&plan->config->data.train, &header);
+    Status status = choose_languages(plan, strbuf_view(&header), &model);
+    if (status == STATUS_OK) compare_languages(plan, &model);
+    strbuf_free(&header);
+    strbuf_free(&model.source);
+    strbuf_free(&model.target);
+    return status;
 }
 
 /* ---- starting from a model ----------------------------------------------------------------------------- */

@@ -113,15 +113,16 @@ static void allow_completions(Guide *guide, int fixed) {
     strbuf_free(&rest);
 }
 
-void guide_add_prefix(Guide *guide, Segmenter *target, StrView text) {
+bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text) {
     guide->target = target;
     segmenter_encode(target, text, &guide->prefix);
     size_t count = guide->prefix.count;
-    if (count == 0) return;
+    bool known = !has_unknown(&guide->prefix);
+    if (count == 0) return true;
     StrView trimmed = sv_trim(text);
     if (trimmed.data + trimmed.length < text.data + text.length) {
         allow_new_words(guide);
-    } else if (has_unknown(&guide->prefix)) {
+    } else if (!known) {
         guide->fixed = (int)count;
     } else {
         int *word = mem_alloc(count, sizeof *word), fixed = (int)count - 1;
@@ -130,6 +131,7 @@ void guide_add_prefix(Guide *guide, Segmenter *target, StrView text) {
         mem_free(word);
         allow_completions(guide, fixed);
     }
+    return known;
 }
 
 /* ---- constraints ---- */

@@ -30,7 +30,8 @@ typedef struct {
     int constraint_count;
 } Guide;
 
-void guide_add_prefix(Guide *guide, Segmenter *target, StrView text);
+/* False if the text has what the model does not know, which becomes <unk>. */
+bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text);
 /* False if the model has no tokens for it, or there are too many. */
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
 void guide_free(Guide *guide);

@@ -22,6 +22,7 @@ struct Translator {
     Scorer **scorers; /* [threads], made when first needed */
     int broken;       /* on any rank; see translator_broken */
     long tokens;
+    bool warned_of_prefix;
 };
 
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
@@ -276,8 +277,17 @@ static Wanted find_wanted(const Pieces *pieces, const Translator *translator, co
     return (Wanted){words, count};
 }
 
+/* Mostly the prefix of all lines is one. */
+static void warn_of_prefix(Translator *translator, StrView prefix, long number) {
+    if (translator->warned_of_prefix || translator->options.quiet) return;
+    translator->warned_of_prefix = true;
+    log_warn("line %ld: the model does not know all of the prefix '%.*s': the rest is <unk>", number,
+             SV_ARG(prefix));
+}
+
 /* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */
-static void pieces_guide(Pieces *pieces, const Translator *translator, const LineGuide *guide, int first) {
+static void pieces_guide(Pieces *pieces, Translator *translator, const LineGuide *guide, long number,
+                         int first) {
     Segmenter *target = seq2seq_target(translator->models[0]);
     MEM_GROW(pieces->guides, pieces->guides_capacity, (size_t)pieces->count);
     MEM_GROW(pieces->wanted, pieces->wanted_capacity, (size_t)pieces->count);
@@ -285,7 +295,8 @@ static void pieces_guide(Pieces *pieces, const Translator *translator, const Lin
         const LineGuide *own = p == first ? guide : NULL;
         Wanted wanted = find_wanted(pieces, translator, own, p);
         pieces->guides[p] = (Guide){0};
-        if (own) guide_add_prefix(&pieces->guides[p], target, own->prefix);
+        if (own && !guide_add_prefix(&pieces->guides[p], target, own->prefix))
+            warn_of_prefix(translator, own->prefix, number);
         for (int c = 0; c < wanted.count; c++)
             guide_add_constraint(&pieces->guides[p], target, wanted.words[c]);
         pieces->wanted[p] = wanted;
@@ -332,7 +343,7 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
 }
 
 /* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView line, const LineGuide *guide,
+static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line, const LineGuide *guide,
                            long number, StrList *unknown) {
     if (!line.data) line = SV(""); /* what has no place has none in front of it */
     const char *end = line.data;
@@ -347,7 +358,8 @@ static int pieces_add_line(Pieces *pieces, const Translator *translator, StrView
             added += pieces_add_text(pieces, translator, sentences.items[i], number, unknown, &end);
     }
     pieces_add_gap(pieces, end, line.data + line.length);
-    if (guide || translator->options.glossary) pieces_guide(pieces, translator, guide, pieces->count - added);
+    if (guide || translator->options.glossary)
+        pieces_guide(pieces, translator, guide, number, pieces->count - added);
     piece_list_free(&sentences);
     return added;
 }

@@ -39,7 +39,7 @@ const Option DATA_OPTIONS[] = {
      .help = "share of the training pairs that validates where data.valid is empty, chosen by the source; "
              "0 = none"},
     {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
-     .help = "use only the first N training pairs; 0 = all"},
+     .help = "use only the first N training pairs, of which some may be held out; 0 = all"},
     {.key = "data.cache", DATA(STRING, cache), .arg = "FILE",
      .help = "keep the pairs as token ids in FILE, where the next start finds them; none: nowhere; if it is "
              "not set: in DIR/data.cache, from 32 MB of training files on"},

@@ -89,8 +89,10 @@ typedef struct {
     Sha256 hash;
 } Reading;
 
+/* `options`: NULL for validation. */
 static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
     size_t longer = source > target ? source : target, shorter = source > target ? target : source;
+    if (!options) return longer > VALIDATION_LENGTH;
     if (options->max_length > 0 && longer > (size_t)options->max_length) return true;
     return options->max_ratio > 0 && (double)longer > options->max_ratio * (double)shorter;
 }
@@ -102,7 +104,7 @@ static void encode_pair(const Reading *reading, const PairBlock *block, int pair
     segmenter_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
     size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
     assert(source_length > 0 && target_length > 0); /* of texts that are not blank */
-    if (reading->filter && is_too_long(source_length, target_length, reading->filter)) {
+    if (is_too_long(source_length, target_length, reading->filter)) {
         out->too_long++;
         out->source.count = source_start;
         out->target.count = target_start;
@@ -140,9 +142,10 @@ static Status collect_block(void *context, const PairBlock *block) {
     return STATUS_OK;
 }
 
-static Status fail_empty(long pairs) {
+static Status fail_empty(long pairs, bool training) {
     status_fail(STATUS_DATA, "none of %ld sentence pairs is left after filtering", pairs);
-    return status_hint(STATUS_DATA, "raise data.max_length or data.max_ratio");
+    if (training) return status_hint(STATUS_DATA, "raise data.max_length or data.max_ratio");
+    return status_hint(STATUS_DATA, "pairs for validation may have %d tokens a side", VALIDATION_LENGTH);
 }
 
 static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {
@@ -153,7 +156,7 @@ static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers)
                      .work = encode_block,
                      .collect = collect_block};
     TRY(pair_blocks_run(reader, workers, &work));
-    if (corpus->count == 0) return fail_empty(pair_reader_count(reader));
+    if (corpus->count == 0) return fail_empty(pair_reader_count(reader), reading->filter != NULL);
     sha256_end(&reading->hash, corpus->sha256);
     side_end(&reading->source, corpus->count);
     side_end(&reading->target, corpus->count);
@@ -213,6 +216,9 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     Status status = read_pairs(&reading, reader, workers);
     reading_end(&reading, workers_count(workers));
     if (status == STATUS_OK && part != PAIRS_HELD_OUT) pair_reader_report(reader, &corpus->report);
+    if (status == STATUS_OK && !filter && corpus->too_long > 0)
+        strbuf_format(&corpus->report, "left out %ld validation pair%s of more than %d tokens a side\n",
+                      corpus->too_long, corpus->too_long == 1 ? "" : "s", VALIDATION_LENGTH);
     pair_reader_close(reader);
     if (status == STATUS_OK)
         corpus_warn(corpus);

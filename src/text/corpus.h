@@ -12,6 +12,8 @@
 #include "text/segmenter.h"
 #include "text/tokens.h"
 
+enum { VALIDATION_LENGTH = 1000 };
+
 typedef struct {
     size_t *start; /* [count + 1] of each sentence in ids */
     void *ids;     /* uint16_t, or uint32_t if `wide`; without <s> and </s> */
@@ -22,13 +24,15 @@ typedef struct {
     int count; /* pairs */
     CorpusSide source, target;
     StrList source_text, target_text; /* raw lines, only if keep_text */
-    long too_long;                    /* pairs left out by max_length or max_ratio */
+    long too_long;                    /* pairs left out because of their length */
     StrBuf report;                    /* a line for each kind of thing that was dropped or repaired */
     char sha256[65]; /* of all usable pairs: tells whether a resumed run sees the same data */
 } Corpus;
 
-/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only). Where pairs are
- * held out, `filter` leaves them out, and without it they alone are read. The report goes to the log. */
+/* Read all entries. `filter`: apply max_length, max_ratio and limit (training data only); without it pairs of
+ * more than VALIDATION_LENGTH tokens a side are left out, each of which would take longer than all others.
+ * Where pairs are held out, `filter` leaves them out, and without it they alone are read. The report goes to
+ * the log. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text, Workers *workers);
 /* The report as warnings, but for what is held out: all of it was read for training, too. */

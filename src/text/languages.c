@@ -80,9 +80,34 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
                        "write --languages en-de, the language to translate from first");
 }
 
-bool languages_header(StrView line, StrView *first, StrView *second) {
-    if (!sv_next(&line, '\t', first) || !sv_next(&line, '\t', second)) return false;
-    *first = language_code(*first);
-    *second = language_code(*second);
-    return first->length > 0 && second->length > 0 && !sv_equal(*first, *second);
+static bool name_two(StrView a, StrView b, int first, LanguageColumns *found) {
+    *found = (LanguageColumns){first, first + 1, language_code(a), language_code(b)};
+    return found->first_name.length > 0 && found->second_name.length > 0 &&
+           !sv_equal(found->first_name, found->second_name);
+}
+
+bool languages_header(StrView line, LanguageColumns *found) {
+    StrView field[3] = {{0}};
+    int count = 0;
+    while (count < 3 && sv_next(&line, '\t', &field[count])) count++;
+    if (count == 3 && sv_equal(language_code(field[0]), SV("id")) && name_two(field[1], field[2], 1, found))
+        return true;
+    return count >= 2 && name_two(field[0], field[1], 0, found);
+}
+
+bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {
+    StrView field;
+    int names = 0;
+    for (int column = 0; names < 2 && sv_next(&line, '\t', &field); column++) {
+        bool is_a = language_same(field, a), is_b = language_same(field, b);
+        if (names == 0 && (is_a || is_b)) {
+            *found = (LanguageColumns){.first = column, .first_name = is_a ? a : b};
+            names = 1;
+        } else if (names == 1 && (sv_equal(found->first_name, a) ? is_b : is_a)) {
+            found->second = column;
+            found->second_name = is_a ? a : b;
+            names = 2;
+        }
+    }
+    return names == 2;
 }

@@ -20,7 +20,16 @@ StrView language_name(StrView code);
 bool language_same(StrView a, StrView b);
 /* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ. */
 Status languages_split(const char *value, StrView *source, StrView *target);
-/* Does this line of a TSV file name two languages in its first two columns? */
-bool languages_header(StrView line, StrView *first, StrView *second);
+/* Two columns of a TSV file, from 0, and the languages that its first line says they have. */
+typedef struct {
+    int first, second; /* first < second */
+    StrView first_name, second_name;
+} LanguageColumns;
+
+/* Does this line name two languages in its first two columns? One called "id" before two others has numbers,
+ * not Indonesian. */
+bool languages_header(StrView line, LanguageColumns *found);
+/* Does it name these two in any of its columns? */
+bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found);
 
 #endif

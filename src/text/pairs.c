@@ -62,6 +62,7 @@ struct PairReader {
     double bytes, bytes_done; /* of all files; of those that were read to their end */
     PairPart part;
     double held_out;
+    int limit; /* of the pairs of which some are held out; 0 = none */
 };
 
 static void note(PairReader *reader, Kind kind, long count, long line) {
@@ -218,6 +219,7 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     result->source = mem_strdup(options->source);
     result->target = mem_strdup(options->target);
     result->held_out = options->held_out;
+    result->limit = options->limit;
     for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
     Status status = prepare(result, options);
     StrList files = {0};
@@ -348,10 +350,16 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
 }
 
 /* Is this the line that names the columns? */
-static bool is_header(const PairReader *reader, StrView source, StrView target) {
-    if (reader->second || line_reader_number(reader->first) != 1) return false;
-    return (language_same(source, sv(reader->source)) && language_same(target, sv(reader->target))) ||
-           (language_same(source, SV("source")) && language_same(target, SV("target")));
+static Status find_header(const PairReader *reader, StrView source, StrView target, bool *found) {
+    StrView a = sv(reader->source), b = sv(reader->target);
+    *found = false;
+    if (reader->second || line_reader_number(reader->first) != 1) return STATUS_OK;
+    *found = (language_same(source, a) && language_same(target, b)) ||
+             (language_same(source, SV("source")) && language_same(target, SV("target")));
+    if (*found || !language_same(source, b) || !language_same(target, a)) return STATUS_OK;
+    status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
+                line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
+    return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
 }
 
 /* 0 to 1, the same for the same text: FNV-1a, its bits mixed as in Murmur3. */
@@ -369,6 +377,14 @@ static bool is_wanted(PairReader *reader, StrView source) {
     bool wanted = (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
     reader->in_other_part += !wanted;
     return wanted;
+}
+
+/* What is held out is so of the pairs that are used. */
+static bool is_over(const PairReader *reader) {
+    if (reader->part != PAIRS_ALL && reader->limit > 0 &&
+        reader->usable + reader->in_other_part >= reader->limit)
+        return true;
+    return reader->current >= reader->entries.count;
 }
 
 static Status fail_unusable(const PairReader *reader) {
@@ -390,17 +406,19 @@ static Status fail_unusable(const PairReader *reader) {
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
-    while (reader->current < reader->entries.count) {
-        bool line = false, ok = false;
+    while (!is_over(reader)) {
+        bool line = false, ok = false, header = false;
         if (!reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));
         if (!line) {
             close_files(reader);
             reader->current++;
-        } else if (ok && is_header(reader, *source, *target)) {
-            note(reader, HEADER, 1, 1);
-        } else if (ok && accept(reader, source, target, line_reader_number(reader->first)) &&
-                   is_wanted(reader, *source)) {
+            continue;
+        }
+        if (ok) TRY(find_header(reader, *source, *target, &header));
+        if (header) note(reader, HEADER, 1, 1);
+        if (!ok || header || !accept(reader, source, target, line_reader_number(reader->first))) continue;
+        if (is_wanted(reader, *source)) {
             reader->usable++;
             *more = true;
             return STATUS_OK;

@@ -27,7 +27,8 @@ typedef struct {
     int max_length;        /* tokens a side; longer training pairs are left out; 0 = no limit */
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
     double held_out;       /* share of the training pairs that validates if `valid` is empty */
-    int limit;             /* use only the first N training pairs, read no further; 0 = all */
+    int limit;             /* use only the first N training pairs, some of which may be held out, and read no
+                              further; 0 = all */
     char *cache;           /* file that keeps the pairs encoded, "none", or NULL: as training finds best */
     bool broadcast;        /* of several machines the first one alone reads the data */
 } DataOptions;

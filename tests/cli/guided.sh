@@ -17,6 +17,9 @@ for beam in 1 5; do
 done
 expect 0 translate --n-best=3 -b 3 --prefix 'je ' "$TMP/source"
 [ "$(grep -c '^[013] ||| je' "$TMP/out")" -eq 9 ] || fail "--prefix, n-best: $(cat "$TMP/out")"
+expect 0 translate --prefix 'je 日 ' "$TMP/source"
+says "line 1: the model does not know all of the prefix 'je 日 ': the rest is <unk>"
+[ "$(grep -c 'of the prefix' "$TMP/err")" -eq 1 ] || fail "said more than once: $(cat "$TMP/err")"
 expect 0 translate --prefix 'v' "$TMP/source"
 [ "$(grep -c '^v' "$TMP/out")" -eq 3 ] || fail "a word to complete: $(cat "$TMP/out")"
 [ "$(head -n 1 "$TMP/out")" = "va !" ] || fail "'v' is completed: $(cat "$TMP/out")"

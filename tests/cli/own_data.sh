@@ -107,6 +107,22 @@ for wrong in en en- -de en-en English-en en-de-fr; do
     train 2 none "$TMP/plain.tsv" --languages=$wrong
     says "does not name two languages"
 done
+# Columns by their names; a number is no Indonesian.
+awk -F '\t' '{ print (NR == 1 ? "id" : NR) "\t" $0 }' "$TMP/header.tsv" >"$TMP/numbered.tsv"
+languages "$TMP/numbered.tsv" en de -,en,de
+languages "$TMP/numbered.tsv" de en -,en,de --languages de-en
+train 0 numbered "$TMP/numbered.tsv" --after-epochs 1
+says 'left out 1 header line'
+sed '1s/.*/key\tde\ten/' "$TMP/numbered.tsv" >"$TMP/keyed.tsv"
+languages "$TMP/keyed.tsv" en de -,de,en --languages en-de
+# Another file has its columns in the other order.
+awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/turned.tsv"
+for files in "$TMP/turned.tsv" "--set data.valid=$TMP/turned.tsv"; do
+    # shellcheck disable=SC2086  # words
+    train 3 none "$TMP/header.tsv" $files
+    says "'$TMP/turned.tsv' names its columns de and en, where en and de are read"
+done
+
 train 0 header "$TMP/header.tsv" --after-epochs 1
 says 'left out 1 header line'
 expect 0 "$attn" inspect "$TMP/header/best.safetensors"
@@ -115,6 +131,21 @@ train 0 both "$TMP/plain.tsv" --set data.held_out=0.5 --set data.valid="$TMP/hea
 silent_on 'held out of the file' # validation pairs are given
 train 1 none "$TMP/missing.tsv"
 says "cannot find '$TMP/missing.tsv'"
+# Of the first pairs of a file some validate, and no others.
+train 0 limited "$TMP/plain.tsv" --set data.limit=40 --after-epochs 1
+set -- $(sed -n 's/^data  *\([0-9]*\) training pairs.*; \([0-9]*\) validation pairs.*/\1 \2/p' "$TMP/err")
+[ $(($1 + $2)) -eq 40 ] || fail "data.limit: $* of 40 pairs"
+# One line that would take longer than all others.
+{ cat "$TMP/header.tsv" && awk 'BEGIN { while (i++ < 1500) printf "a "; print "\tb" }'; } >"$TMP/endless.tsv"
+train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --after-epochs 1
+says 'left out 1 validation pair of more than 1000 tokens a side'
+printf 'PK\003\004rest\n' >"$TMP/zip"
+train 3 none "$TMP/zip"
+says "'$TMP/zip' is a zip file, or a spreadsheet, not text"
+gzip -c "$TMP/one/best.safetensors" >"$TMP/packed"
+expect 3 "$attn" inspect "$TMP/packed"
+says "not a model file: it is a gzip file"
+
 train 3 none "$TMP/plain.tsv" --set data.held_out=1e-9
 says 'is held out for validation'
 says 'hint: raise data.held_out'
@@ -151,6 +182,15 @@ says 'gently from a trained model: train.learning_rate=0.0005'
 silent_on 'text.bpe_merges'
 expect 0 "$attn" inspect "$TMP/started/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init forgets the languages: $(cat "$TMP/out")"
+silent_on 'these pairs are'
+# It goes on in its direction, whatever the order of the columns; another language is asked for.
+train 0 turned "$TMP/turned.tsv" --init "$model" --after-updates 1
+says 'columns  de and en'
+silent_on 'these pairs are'
+expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
+grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
+train 0 other "$TMP/new.tsv" --init "$model" --after-updates 1 --languages fr-de
+says "'$model' translates from en to de, these pairs are from fr to de"
 # No step: these are its weights.
 train 0 same "$TMP/new.tsv" --init "$model" --after-updates 1 --set train.learning_rate=0
 for run in header same; do

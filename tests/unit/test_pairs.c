@@ -121,14 +121,23 @@ static void test_languages(void **state) {
         assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
     assert_false(language_same(SV("en"), SV("fr")));
     assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
-    StrView a, b;
-    assert_true(languages_header(SV("German\tEN\tid"), &a, &b));
-    assert_true(sv_equal(a, SV("de")) && sv_equal(b, SV("en")));
+    LanguageColumns at;
+    assert_true(languages_header(SV("German\tEN\tid"), &at));
+    assert_true(sv_equal(at.first_name, SV("de")) && sv_equal(at.second_name, SV("en")));
+    assert_true(at.first == 0 && at.second == 1);
+    assert_true(languages_header(SV("ID\ten\tfr"), &at)); /* of the pair */
+    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 1 && at.second == 2);
+    assert_true(languages_header(SV("id\ten\tnumber"), &at)); /* Indonesian */
+    assert_true(sv_equal(at.first_name, SV("id")) && at.first == 0 && at.second == 1);
+    assert_true(languages_header_of(SV("key\tFrench\tde\tsource\ten"), SV("en"), SV("fr"), &at));
+    assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
+    assert_true(sv_equal(at.second_name, SV("en")) && at.second == 4);
+    assert_false(languages_header_of(SV("en\tEN\tEnglish"), SV("en"), SV("fr"), &at));
+    assert_false(languages_header_of((StrView){0}, SV("en"), SV("fr"), &at));
     static const char *const NONE[] = {"",          "en",     "en\t", "en\ten", "en\tEnglish",
                                        "Go.\tVa !", "He\tEl", "en fr"};
-    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
-        assert_false(languages_header(sv(NONE[i]), &a, &b));
-    assert_false(languages_header((StrView){0}, &a, &b));
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) assert_false(languages_header(sv(NONE[i]), &at));
+    assert_false(languages_header((StrView){0}, &at));
     assert_true(sv_equal(language_name(SV("en")), SV("english")));
     assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* one whose name nobody asked for */
 }
@@ -172,6 +181,20 @@ static void test_held_out(void **state) {
     assert_int_equal(count[PAIRS_ALL], 400);
     assert_in_range(count[PAIRS_HELD_OUT], 70, 130);
     pair_reader_close(reader);
+    options.limit = 100; /* of both parts */
+    reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
+    StrBuf all = {0};
+    for (int part = PAIRS_NOT_HELD_OUT; part <= PAIRS_HELD_OUT; part++) {
+        pair_reader_rewind(reader);
+        pair_reader_take(reader, (PairPart)part);
+        assert_int_equal(read_all(reader, &all), STATUS_OK);
+        count[part] = pair_reader_count(reader);
+    }
+    assert_int_equal(count[PAIRS_HELD_OUT] + count[PAIRS_NOT_HELD_OUT], 100);
+    assert_in_range(count[PAIRS_HELD_OUT], 10, 40);
+    strbuf_free(&all);
+    pair_reader_close(reader);
+    options.limit = 0;
     options.held_out = 1e-9;
     reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
     pair_reader_take(reader, PAIRS_HELD_OUT);

@@ -516,9 +516,9 @@ static void other_things_are_refused(void **state) {
     refuse_file("not a regular file", "pipe");
     unlink(path);
     put_file("PK\3\4 this is an archive, not a tensor file", 42);
-    refuse_file("not a safetensors file", "zip");
+    refuse_file("not a model file: it is a zip file", "zip");
     put_file("\x1f\x8b\x08\0\0\0\0\0\0\3 gzip", 15);
-    refuse_file("not a safetensors file", "gzip");
+    refuse_file("not a model file: it is a gzip file", "gzip");
     static const char *const TEXTS[] = {"Go.\tVa !\nHi!", "{\"model\": {}}",
                                         "\xE4\xBD\xA0\xE5\xA5\xBD \xE4\xBD\xA0"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
