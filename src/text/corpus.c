@@ -204,6 +204,21 @@ static void reading_end(Reading *reading, int threads) {
     mem_free(reading->encoded);
 }
 
+/* `options`: NULL for validation. */
+static void report_too_long(Corpus *corpus, const DataOptions *options) {
+    char number[32];
+    StrBuf *out = &corpus->report;
+    int most = options ? options->max_length : VALIDATION_LENGTH;
+    strbuf_format(out, "left out %s %s pair%s", str_count(corpus->too_long, number),
+                  options ? "training" : "validation", corpus->too_long == 1 ? "" : "s");
+    if (most > 0) strbuf_format(out, " of more than %d tokens a side", most);
+    if (options && most > 0) strbuf_add(out, SV(" (data.max_length)"));
+    if (options && options->max_ratio > 0)
+        strbuf_format(out, "%s one side %g times as long as the other (data.max_ratio)",
+                      most > 0 ? " or" : ",", options->max_ratio);
+    strbuf_add(out, SV("\n"));
+}
+
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text, Workers *workers) {
     *corpus = (Corpus){0};
@@ -216,9 +231,7 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     Status status = read_pairs(&reading, reader, workers);
     reading_end(&reading, workers_count(workers));
     if (status == STATUS_OK && part != PAIRS_HELD_OUT) pair_reader_report(reader, &corpus->report);
-    if (status == STATUS_OK && !filter && corpus->too_long > 0)
-        strbuf_format(&corpus->report, "left out %ld validation pair%s of more than %d tokens a side\n",
-                      corpus->too_long, corpus->too_long == 1 ? "" : "s", VALIDATION_LENGTH);
+    if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
     pair_reader_close(reader);
     if (status == STATUS_OK)
         corpus_warn(corpus);

@@ -139,6 +139,8 @@ set -- $(sed -n 's/^data  *\([0-9]*\) training pairs.*; \([0-9]*\) validation pa
 { cat "$TMP/header.tsv" && awk 'BEGIN { while (i++ < 1500) printf "a "; print "\tb" }'; } >"$TMP/endless.tsv"
 train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --after-epochs 1
 says 'left out 1 validation pair of more than 1000 tokens a side'
+train 0 shortened "$TMP/endless.tsv" --set data.valid="$TMP/header.tsv" --after-epochs 1
+says 'left out 1 training pair of more than 100 tokens a side (data.max_length)'
 printf 'PK\003\004rest\n' >"$TMP/zip"
 train 3 none "$TMP/zip"
 says "'$TMP/zip' is a zip file, or a spreadsheet, not text"
