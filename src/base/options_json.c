@@ -9,6 +9,16 @@
 
 enum { CONFIG_LIMIT = 1 << 20 };
 
+static StrView member_of(const Option *row, StrView path);
+
+/* Does a key of the tables lie in the section `path`? */
+static bool is_section(const OptionTable *tables, StrView path) {
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            if (member_of(row, path).length) return true;
+    return false;
+}
+
 /* `path` is the key of the object, and afterwards that of the member where reading stopped. */
 static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path, OptionsGiven *given) {
     size_t length = path->length;
@@ -23,6 +33,10 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
         }
         void *field;
         const Option *row = option_by_key(tables, strbuf_view(path), &field);
+        if (!row && is_section(tables, strbuf_view(path))) {
+            status_fail(STATUS_USAGE, "section '%s' must be an object", strbuf_text(path));
+            return status_hint(STATUS_USAGE, "write \"%s\": {\"NAME\": VALUE, ...}", json_key(member));
+        }
         if (!row) return option_unknown_key(tables, strbuf_view(path));
         char name[160];
         snprintf(name, sizeof name, "key '%.140s'", strbuf_text(path));

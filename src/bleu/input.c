@@ -126,7 +126,7 @@ Status input_files(LineSet *set, const StrList *paths, bool paired) {
 Status input_stdin(LineSet *set, bool paired) {
     StrView rest, line = {"", 0}, field;
     TRY(read_text(set, "-", &rest));
-    next_line(&rest, &line); /* no line at all counts as one empty line */
+    set->nothing = !next_line(&rest, &line); /* no line at all counts as one empty line */
     StrView fields = line;
     for (int number = 1; sv_next(&fields, '\t', &field); number++) {
         char name[32] = "Baseline";
@@ -153,6 +153,11 @@ Status input_check(const LineSet *hypotheses, const LineSet *references) {
         for (size_t j = 0; j < references->count; j++) {
             const LineList *reference = &references->lists[j];
             if (reference->count == system->count) continue;
+            if (hypotheses->nothing) {
+                status_fail(STATUS_DATA, "standard input is empty, reference '%s' has %zu lines",
+                            reference->name, reference->count);
+                return status_hint(STATUS_DATA, "-i FILE names a file of translations");
+            }
             Status status =
                 status_fail(STATUS_DATA, "'%s' has %zu line%s, but reference '%s' has %zu", system->name,
                             system->count, system->count == 1 ? "" : "s", reference->name, reference->count);

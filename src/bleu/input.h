@@ -25,6 +25,7 @@ typedef struct {
     size_t count;
     StrBuf *texts;
     size_t text_count;
+    bool nothing; /* standard input was empty */
 } LineSet;
 
 /* One list per file; or, if `columns` > 1, one list per tab-separated column of the only file. */

@@ -25,11 +25,11 @@ static const Option AVERAGE_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static const char USAGE[] =
-    "Usage: attn-mt average MODEL MODEL... -o FILE\n"
-    "\n"
-    "Makes one model of several: each weight is the mean of theirs. They must be of one training, or have\n"
-    "been trained from one model (train --init): others have the same weights in different places.\n";
+static const char USAGE[] = "Usage: attn-mt average MODEL MODEL... -o FILE\n"
+                            "\n"
+                            "Makes one model of several: each weight is the mean of theirs. They must be of\n"
+                            "one training, or have been trained from one model (train --init): others have\n"
+                            "the same weights in different places.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

@@ -110,18 +110,20 @@ static const Option OUTPUT_ROWS[] = {
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter] [OPTION...] [< HYPOTHESES]\n"
+    "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter]\n"
+    "                    [OPTION...] [< HYPOTHESES]\n"
     "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
-    "Score translations against references with BLEU, chrF and TER, in numbers and output like sacreBLEU " //
-    SACREBLEU_VERSION ".\n"
+    "Score translations against references with BLEU, chrF and TER, in numbers and\n"
+    "output like sacreBLEU " SACREBLEU_VERSION ".\n"
     "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
 static const char NOTES[] =
-    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs -pbsn -par -parn -sh "
-    "-nc.\n"
-    "\nEnvironment:\n"
-    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = different every time\n"
+    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+    "-pbsn -par -parn -sh -nc.\n"
+    "\n"
+    "Environment:\n"
+    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
     "  SACREBLEU_FORMAT output format: json, text, latex; it overrides --format\n"
     "  NO_COLOR         if not empty, no colours\n";
 

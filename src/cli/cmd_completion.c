@@ -10,13 +10,12 @@
 
 static const Shell *const SHELLS[] = {&SHELL_BASH, &SHELL_ZSH, &SHELL_FISH};
 
-static const char USAGE[] =
-    "Usage: attn-mt completion bash\n"
-    "       attn-mt completion zsh\n"
-    "       attn-mt completion fish\n"
-    "\n"
-    "Prints a script with which the shell completes commands, options, their values and file names.\n"
-    "'make install' puts the three where the shells look for them.\n";
+static const char USAGE[] = "Usage: attn-mt completion bash\n"
+                            "       attn-mt completion zsh\n"
+                            "       attn-mt completion fish\n"
+                            "\n"
+                            "Prints a script with which the shell completes commands, options, their values\n"
+                            "and file names. 'make install' puts the three where the shells look for them.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  source <(attn-mt completion bash)       in ~/.bashrc\n"

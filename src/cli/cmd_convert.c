@@ -1,5 +1,6 @@
 /* cmd_convert.c - attn-mt convert: a model whose weights have fewer bits, in a file that is smaller by as
  * much. */
+#include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/strview.h"
@@ -30,12 +31,24 @@ static const Option CONVERT_OPTIONS[] = {
 static const char USAGE[] =
     "Usage: attn-mt convert [OPTION...] MODEL -o SMALL\n"
     "\n"
-    "Rounds the weights of a model for good: SMALL translates as MODEL does with the same --precision, is\n"
-    "smaller and loads faster. It can be used like any model, but not be trained or averaged: keep MODEL.\n";
+    "Rounds the weights of a model for good: SMALL translates as MODEL does with the\n"
+    "same --precision, is smaller and loads faster. It can be used like any model,\n"
+    "but not be trained or averaged: keep MODEL.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt convert best.safetensors -o small.safetensors\n"
                                "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n";
+
+/* What went into a pipe has no size any more; "-" would be asked for that of standard input. */
+static void report(const char *model, const char *output) {
+    char before[32], after[32];
+    long long old = file_size(model), small = strcmp(output, "-") == 0 ? -1 : file_size(output);
+    if (old >= 0 && small >= 0)
+        log_info("wrote '%s': %s instead of %s", output, str_bytes((double)small, after),
+                 str_bytes((double)old, before));
+    else
+        log_info("wrote '%s'", output);
+}
 
 static Status convert(const char *path, const ConvertOptions *options) {
     Seq2Seq *model;
@@ -46,12 +59,7 @@ static Status convert(const char *path, const ConvertOptions *options) {
                                         options->output);
         seq2seq_free(model);
     }
-    if (status == STATUS_OK) {
-        char before[32], after[32];
-        log_info("wrote '%s': %s instead of %s", options->output,
-                 str_bytes((double)file_size(options->output), after),
-                 str_bytes((double)file_size(path), before));
-    }
+    if (status == STATUS_OK) report(path, options->output);
     strbuf_free(&provenance);
     return status;
 }

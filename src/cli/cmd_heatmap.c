@@ -69,9 +69,10 @@ static const Option HEATMAP_OPTIONS[] = {
 static const char USAGE[] =
     "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
     "\n"
-    "Translates and shows the attention weights: one row for each target token, one column for each source\n"
-    "token. Attention tells what the model looked at, which is not always what a word is a translation of.\n"
-    "A model without attention (model.attention = none) has nothing to show.\n";
+    "Translates and shows the attention weights: one row for each target token, one\n"
+    "column for each source token. Attention tells what the model looked at, which is\n"
+    "not always what a word is a translation of. A model without attention\n"
+    "(model.attention = none) has nothing to show.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -348,6 +349,9 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
     if (options->target && options->target_file)
         return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
     if (sentence) {
+        if (strcmp(sentence, "-") != 0 && file_size(sentence) >= 0 && !options->quiet)
+            log_warn("'%s' is taken as the sentence, although there is a file of this name; < '%s' reads it",
+                     sentence, sentence);
         lines_add(lines, sentence);
     } else {
         if (isatty(STDIN_FILENO) == 1) log_info("one sentence a line; Ctrl-D ends");
@@ -410,6 +414,9 @@ Status cmd_heatmap(int argc, char **argv) {
     Status status = options_parse_given(tables, argc, argv, &words, &help, &given);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
+    } else if (status == STATUS_OK && options.output && !options.output[0]) {
+        status = status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
+        status_hint(status, "is a variable of the shell not set? --output calm writes calm.csv and so on");
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");

@@ -40,9 +40,10 @@ static const char USAGE[] =
     "Usage: attn-mt inspect [OPTION...] MODEL\n"
     "       attn-mt inspect [OPTION...] PAIRS\n"
     "\n"
-    "Shows configuration, vocabularies, parameters, scores and provenance of a model file; or of sentence\n"
-    "pairs, a TSV file or a pattern such as train.{}, how many there are, how long, in which scripts, which\n"
-    "are repeated and which look wrong, with the first lines of each.\n";
+    "Shows configuration, vocabularies, parameters, scores and provenance of a model\n"
+    "file; or of sentence pairs, a TSV file or a pattern such as train.{}, how many\n"
+    "there are, how long, in which scripts, which are repeated and which look wrong,\n"
+    "with the first lines of each.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"

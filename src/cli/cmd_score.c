@@ -6,6 +6,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/pair_window.h"
@@ -62,10 +63,10 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] [PAIRS]\n"
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
-    "Scores translations: two files, line by line, or one of pairs with a TAB between them (standard "
-    "input).\n"
-    "One line out for each pair: log p, a TAB, log p by length. An empty translation of an empty source is\n"
-    "certain (0), any other impossible (-inf).\n";
+    "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
+    "them (standard input). One line out for each pair: log p, a TAB, log p by\n"
+    "length. An empty translation of an empty source is certain (0), any other\n"
+    "impossible (-inf).\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -185,9 +186,19 @@ static Status open_input(Session *session, const StrList *files) {
     return pair_window_open(&session->window, first);
 }
 
+/* Readers of n-best lists look for "NAME= VALUE" between white space, and for "|||" before that. */
+static Status check_feature(const char *name) {
+    StrView rest = sv(name), word;
+    bool one_word = unicode_next_word(&rest, &word) && word.length == strlen(name);
+    if (one_word && !strstr(name, "|||")) return STATUS_OK;
+    status_fail(STATUS_USAGE, "option '--n-best-feature': '%s' is no name of a feature", name);
+    return status_hint(STATUS_USAGE, "one word without ||| in it, such as LM");
+}
+
 static Status session_begin(Session *session, const StrList *files) {
     const ScoreOptions *options = &session->options;
     TranslatorOptions scoring = {.search = {.n_best = 1}};
+    TRY(check_feature(options->feature));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.joined = session->filter;
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES

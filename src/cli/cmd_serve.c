@@ -66,15 +66,15 @@ static const Option SERVE_OPTIONS[] = {
 static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
-    "Translates for programs that speak LibreTranslate's interface, and in a browser; prints its address\n"
-    "when it is ready. POST /translate takes {\"q\": text or list, \"source\", \"target\", \"format\",\n"
-    "\"alternatives\", \"api_key\"} as JSON or a form; GET /languages, /health, /metrics (Prometheus), and "
-    "/,\n"
-    "a page that translates what is typed. Texts that wait are translated together.\n"
-    "SIGTERM finishes what was asked and stops; SIGHUP loads the model again and loses no request.\n"
-    "Everything that a client can ask for is bounded, as the options below say; an answer follows within "
-    "the\n"
-    "time that --max-waiting texts take.\n";
+    "Translates for programs that speak LibreTranslate's interface, and in a browser;\n"
+    "prints its address when it is ready. POST /translate takes {\"q\": text or list,\n"
+    "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
+    "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
+    "is typed. Texts that wait are translated together.\n"
+    "SIGTERM finishes what was asked and stops; SIGHUP loads the model again and\n"
+    "loses no request.\n"
+    "Everything that a client can ask for is bounded, as the options below say; an\n"
+    "answer follows within the time that --max-waiting texts take.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

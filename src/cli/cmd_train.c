@@ -87,13 +87,14 @@ static Status dump_config(const Config *config, const OptionTable *tables, bool 
 static const char USAGE[] =
     "Usage: attn-mt train [FILE]... [--config CONFIG] [--run DIR] [OPTION]...\n"
     "\n"
-    "Build the vocabularies, train a translation model on the sentence pairs of FILE, or of data.train in\n"
-    "CONFIG, and leave it in DIR/best.safetensors. FILEs are TSV, or patterns: train.{} means train.en and\n"
-    "train.de. Without CONFIG sizes follow from the data (model.size=auto), and without data.valid some\n"
-    "pairs are held out for validation.\n"
-    "DIR also receives last.safetensors with the state to resume from, train.jsonl (a line per\n"
-    "validation), curve.svg, and data.cache, the encoded data, where they are many. Ctrl-C, SIGTERM, SIGHUP\n"
-    "and SIGUSR1 save everything and stop.\n"
+    "Build the vocabularies, train a translation model on the sentence pairs of FILE,\n"
+    "or of data.train in CONFIG, and leave it in DIR/best.safetensors. FILEs are TSV,\n"
+    "or patterns: train.{} means train.en and train.de. Without CONFIG sizes follow\n"
+    "from the data (model.size=auto), and without data.valid some pairs are held out\n"
+    "for validation.\n"
+    "DIR also receives last.safetensors with the state to resume from, train.jsonl (a\n"
+    "line per validation), curve.svg, and data.cache, the encoded data, where they\n"
+    "are many. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save everything and stop.\n"
     "\n"
     "  -c, --config FILE           read a JSON configuration; several may be\n"
     "                              given, later ones win\n"
@@ -126,10 +127,25 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
     exit(128 + stop_signal);
 }
 
-static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                           const StrList *files, OptionsGiven *given) {
+/* What one option says about another, and what a shell variable that is not set leaves: files of a run in
+ * '' would go to '/'. */
+static Status check_command(const TrainCommand *command) {
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
+    if (command->resume && command->init) {
+        status_fail(STATUS_USAGE, "--resume and --init exclude each other");
+        return status_hint(STATUS_USAGE,
+                           "a run goes on with its own weights; --init MODEL --run OTHER starts "
+                           "another one");
+    }
+    if (command->run && command->run[0]) return STATUS_OK;
+    status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");
+    return status_hint(STATUS_USAGE, "is a variable of the shell not set? --run DIR is where the model goes");
+}
+
+static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
+                           const StrList *files, OptionsGiven *given) {
+    TRY(check_command(command));
     if (command->dump == DUMP_NONE) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
     if (command->quiet) log_set_level(LOG_WARN);

@@ -22,11 +22,13 @@
 #include "viz/heatmap.h"
 
 static const char USAGE[] =
-    "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...] [INPUT...] [> OUTPUT]\n"
+    "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
+    "                         [INPUT...] [> OUTPUT]\n"
     "\n"
-    "Translates text, one sentence a line: one line out for each line in. Search options that are not\n"
-    "given are the model's own, which may differ from the defaults below. A model may ask for a beam of up\n"
-    "to 20, and for translations of up to 20 tokens for each source token and 200 more; you may for more.\n";
+    "Translates text, one sentence a line: one line out for each line in. Search\n"
+    "options that are not given are the model's own, which may differ from the\n"
+    "defaults below. A model may ask for a beam of up to 20, and for translations of\n"
+    "up to 20 tokens for each source token and 200 more; you may for more.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

@@ -23,7 +23,7 @@ const Command COMMANDS[] = {
     {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
     {"average", cmd_average, "make one model of several: the mean of their weights"},
     {"convert", cmd_convert, "make a model smaller: weights of 8 or 16 bits"},
-    {"demo", cmd_demo, "draw small computations of attention and of the encoding of positions"},
+    {"demo", cmd_demo, "draw small computations of attention and of encoded positions"},
     {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
     {0},
 };
@@ -58,15 +58,13 @@ static Status print_help(void) {
                         "Commands:\n"));
     for (int i = 0; i < COMMAND_COUNT; i++)
         strbuf_format(&out, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
-    strbuf_add(
-        &out,
-        SV("\n"
-           "attn-mt COMMAND --help shows the options of a command; attn-mt --version shows what this\n"
-           "program was built from and which processor features it uses.\n"
-           "\n"
-           "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration, 3 bad data\n"
-           "or model file, 4 training diverged, 6 another process of the same run is gone, 128+N stopped\n"
-           "by signal N.\n"));
+    strbuf_add(&out, SV("\n"
+                        "attn-mt COMMAND --help shows the options of a command; attn-mt --version shows\n"
+                        "what this program was built from and which processor features it uses.\n"
+                        "\n"
+                        "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration,\n"
+                        "3 bad data or model file, 4 training diverged, 6 another process of the same run\n"
+                        "is gone, 128+N stopped by signal N.\n"));
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;
@@ -91,9 +89,9 @@ static Status print_version(void) {
     return status;
 }
 
-/* "help COMMAND" is "COMMAND --help". */
+/* "help COMMAND" is "COMMAND --help"; what is no command of its own is explained in the general help. */
 static Status help_command(int argc, char **argv) {
-    if (argc < 2) return print_help();
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0) return print_help();
     const Command *command = find_command(argv[1]);
     if (!command) return fail_unknown_command(argv[1]);
     char *arguments[] = {argv[1], (char[]){"--help"}, NULL};

@@ -113,11 +113,18 @@ static Status read_pair(Ask *ask, StrView pair) {
     return STATUS_OK;
 }
 
-static Status read_form(Ask *ask, StrView body) {
+static Status read_pairs(Ask *ask, StrView body) {
     StrView pair;
     while (sv_next(&body, '&', &pair))
         if (pair.length > 0) TRY(read_pair(ask, pair));
     return STATUS_OK;
+}
+
+/* Clients that are not told call everything a form, JSON too. */
+static Status read_form(Ask *ask, StrView body) {
+    Status status = read_pairs(ask, body);
+    if ((status == STATUS_OK && ask->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
+    return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
 
 /* ---- both ---- */

@@ -372,7 +372,11 @@ Status http_start(HttpServer **started, const HttpOptions *options) {
     free(server);
     status_fail(STATUS_RUNTIME, "cannot listen on %s, port %d: %s", options->address, options->port,
                 error ? strerror(error) : "libmicrohttpd does not start");
-    return status_hint(STATUS_RUNTIME, "--port 0 takes any port that is free");
+    if (error == EADDRINUSE) status_hint(STATUS_RUNTIME, "--port 0 takes any port that is free");
+    if (error == EADDRNOTAVAIL)
+        status_hint(STATUS_RUNTIME, "it is no address of this machine; --address 0.0.0.0 stands for all of "
+                                    "them");
+    return STATUS_RUNTIME;
 }
 
 int http_port(const HttpServer *server) {

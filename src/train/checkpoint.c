@@ -94,6 +94,13 @@ bool checkpoint_has_model(const char *dir) {
     return checkpoint_exists(dir) || file_exists(path_in(dir, "best.safetensors").text);
 }
 
+Status checkpoint_hint_model_alone(Status code, const char *dir) {
+    return status_hint(code,
+                       "its training state is not there: --init %s/best.safetensors --run OTHER starts from "
+                       "the model, --overwrite begins again",
+                       dir);
+}
+
 Status checkpoint_forget(const char *dir) {
     static const char *const NAMES[] = {STATE_NAME, "train.jsonl"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -107,6 +114,7 @@ Status checkpoint_forget(const char *dir) {
 static Status check_exists(const char *dir) {
     if (checkpoint_exists(dir)) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "nothing to resume in '%s'", dir);
+    if (checkpoint_has_model(dir)) return checkpoint_hint_model_alone(s, dir);
     return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
 }
 

@@ -167,12 +167,13 @@ void trainer_report(Trainer *t, const ValidationScore *score, bool best) {
 }
 
 void trainer_report_end(Trainer *t) {
-    char time[32], speed[32], chrf[32] = "";
+    char time[32], tokens[32], speed[64] = "", chrf[32] = "";
     trainer_update_clock(t);
     if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
-    double tokens_per_second = t->train_seconds > 0 ? (double)t->tokens / t->train_seconds : 0;
-    log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %s target tokens/s; model "
-             "'%s/best.safetensors'",
+    if (t->tokens > 0 && t->train_seconds > 0) /* a run that was finished trains nothing */
+        snprintf(speed, sizeof speed, "%s target tokens/s; ",
+                 str_count((long long)((double)t->tokens / t->train_seconds), tokens));
+    log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %smodel '%s/best.safetensors'",
              str_duration(t->progress.seconds, time), t->progress.best_bleu, chrf, t->progress.best_loss,
-             str_count((long long)tokens_per_second, speed), t->options->dir);
+             speed, t->options->dir);
 }

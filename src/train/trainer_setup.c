@@ -82,6 +82,7 @@ static Status take_directory(const Trainer *t) {
     TRY(checkpoint_lock(o->dir));
     if (o->resume || o->overwrite || !checkpoint_has_model(o->dir)) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
+    if (!checkpoint_exists(o->dir)) return checkpoint_hint_model_alone(s, o->dir);
     return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
 }
 

@@ -122,6 +122,9 @@ printf 'a\tb\nc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
 printf 'a\nb\tc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
 [ $? -eq 3 ] && grep -q "standard input, line 2: 2 tab-separated fields, expected 1" "$own/err" ||
     complain "one field too many of standard input: $(cat "$own/err")"
+"$ATTN_MT" bleu ref.txt </dev/null >"$own/out" 2>"$own/err"
+[ $? -eq 3 ] && grep -q "standard input is empty, reference 'ref.txt' has 150 lines" "$own/err" ||
+    complain "an empty standard input: $(cat "$own/err")"
 "$ATTN_MT" bleu blank.txt <"$own" >"$own/out" 2>"$own/err"
 [ $? -eq 1 ] && grep -q "cannot read 'standard input': Is a directory" "$own/err" ||
     complain "a folder as standard input: $(cat "$own/err")"

@@ -82,6 +82,11 @@ expect 2 heatmap go .
 says "put the sentence in quotes"
 expect 3 heatmap -t "va !" <"$TMP/in"
 says "3 sentences, but 1 translation"
+expect 2 heatmap -o '' "go ."
+says "option '--output': the prefix is empty"
+(cd "$TMP" && expect 0 "$attn" heatmap -m "$model" in && says "'in' is taken as the sentence") || exit 1
+(cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" in) || exit 1
+[ ! -s "$TMP/err" ] || fail "--quiet is not quiet: $(cat "$TMP/err")"
 expect 1 heatmap -o "$TMP/none/x" "go ."
 says "cannot create"
 if [ -e /dev/full ]; then

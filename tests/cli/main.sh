@@ -12,12 +12,17 @@ says "attn-mt --help lists the commands"
 expect 2 "$attn" --beam-size 5 translate
 says "stands before the command"
 
+# Lines of prose, and of options, fit into a terminal; examples are commands to copy in one piece.
+narrow() { ! awk '/^Examples:/ { exit } length > 80' "$TMP/out" | grep . || fail "--help is too wide: $*"; }
+
 expect 0 "$attn" --help
-for command in train translate score bleu heatmap inspect average convert demo completion; do
+narrow attn-mt
+for command in train translate score bleu heatmap serve inspect average convert demo completion; do
     grep -q "^  $command  *[a-z]" "$TMP/out" || fail "--help does not list $command"
     expect 0 "$attn" "$command" --help
     grep -q "^Usage: attn-mt $command" "$TMP/out" || fail "$command --help has no usage line"
     [ ! -s "$TMP/err" ] || fail "$command --help writes to standard error"
+    narrow "$command"
     cp "$TMP/out" "$TMP/help"
     expect 0 "$attn" help "$command"
     same "help $command" "$TMP/help" "$TMP/out"
@@ -27,6 +32,11 @@ for command in train translate score bleu heatmap inspect average convert demo c
     expect 0 "$attn" --help
 done
 expect 0 "$attn" help
+cp "$TMP/out" "$TMP/help"
+for word in help version; do
+    expect 0 "$attn" help $word
+    same "help $word" "$TMP/help" "$TMP/out"
+done
 expect 2 "$attn" help trian
 says "did you mean 'attn-mt train'?"
 

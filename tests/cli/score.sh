@@ -151,6 +151,10 @@ printf '4 ||| va !\n' >"$TMP/list"
 expect 3 score --n-best "$TMP/list" "$TMP/four"
 says "'$TMP/list', line 1: number 4, but the source has 4 lines"
 expect 2 score --keep-above x "$TMP/pairs"
+for name in '' ' ' 'a b' 'LM ' 'a|||b'; do
+    expect 2 score --n-best "$TMP/nbest" --n-best-feature "$name" "$TMP/four"
+    says "'$name' is no name of a feature"
+done
 echo kept >"$TMP/old"
 expect 3 score -o "$TMP/old" "$TMP/source"
 [ "$(cat "$TMP/old")" = kept ] || fail "a failed run replaced the output"

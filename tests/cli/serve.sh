@@ -31,6 +31,10 @@ for clients in 1 6; do
     grep -q '^40 requests, 0 wrong' "$TMP/out" || fail "$clients clients: $(cat "$TMP/out")"
 done
 
+# A port that is taken.
+expect 1 "$attn" serve -m "$model" --port "$port"
+says "--port 0 takes any port that is free"
+
 # LibreTranslate's interface.
 first=$(head -n 1 "$TMP/text") french=$(head -n 1 "$TMP/translated")
 gives "a text" 200 "{\"translatedText\": \"$french\"}" \
@@ -175,6 +179,9 @@ says "codes of languages, as in en-fr"
 expect 2 "$attn" serve -m "$model" more
 expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
+expect 1 "$attn" serve -m "$model" --address 192.0.2.1 --port 0 # an address of examples in documents
+says "0.0.0.0 stands for all of them"
+! grep -q -e '--port 0' "$TMP/err" || fail "another port does not help: $(cat "$TMP/err")"
 
 # Likely words alone, as translate has them; a model without lists cannot.
 "$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"

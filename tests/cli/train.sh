@@ -197,6 +197,8 @@ cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
 grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
     grep -q 'to train longer: --resume --after-epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
+grep -q '^done in' "$own/err" && ! grep -q 'tokens/s' "$own/err" ||
+    complain "speed of what was not trained: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run changes the model"
 succeed longer --set train.epochs=2 --threads 2
 succeed longer --resume
@@ -209,7 +211,17 @@ refuse 2 'already holds a trained model' a
 grep -q '^hint: .*--resume.*--overwrite.*--run' "$own/err" || complain "no hint: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "a refused run changes the model"
 refuse 2 'exclude each other' a --resume --overwrite
+refuse 2 'exclude each other' a --resume --init "$own/a/best.safetensors"
+refuse 2 'the name of the folder is empty' a --run ''
 refuse 2 'nothing to resume' nowhere --resume
+grep -q '^hint: train without --resume' "$own/err" || complain "no hint: $(cat "$own/err")"
+mkdir "$own/alone"
+cp "$own/a/best.safetensors" "$own/alone"
+for resume in --no-resume --resume; do
+    refuse 2 "'$own/alone'" alone $resume
+    grep -q "^hint: .*not there: --init $own/alone/best.safetensors --run OTHER .*--overwrite" "$own/err" ||
+        complain "a model without its training state: $(cat "$own/err")"
+done
 refuse 2 'train.learning_rate was 0.01, now it is 0.02' a --resume --set train.learning_rate=0.02
 refuse 2 'model.hidden was 16, now it is 17' a --resume --set model.hidden=17
 refuse 2 'text.bpe_merges was 150, now it is 151' a --resume --set text.bpe_merges=151

@@ -478,6 +478,11 @@ static void wrong_configurations_are_located(void **state) {
     refuse_config("{\"train\": {\"seed\": \"12z\"}}",
                   " line 1: key 'train.seed': '12z' is not a whole number", "");
     refuse_config("{\"model\": {\"hidden\": 3, \"hidden\": 4}}", ": key 'hidden' occurs twice", "");
+    refuse_config("{\"train\": [1]}", " line 1: section 'train' must be an object",
+                  "write \"train\": {\"NAME\": VALUE, ...}");
+    refuse_config("{\n\"model\": 5}", " line 2: section 'model' must be an object",
+                  "write \"model\": {\"NAME\": VALUE, ...}");
+    refuse_config("{\"mode\": 5}", " line 1: unknown key 'mode'", "did you mean 'model.hidden'?");
     refuse_config("[]", ": a configuration must be an object of sections", "");
     refuse_config("{\"model\": {\"hidden\": 3},}", ": line 1 column 24: a comma before '}': remove it", "");
     refuse_config("", ": the text is empty", "");
