@@ -91,6 +91,13 @@ void *arena_alloc_zeroed(Arena *arena, size_t bytes) {
     return block;
 }
 
+StrView arena_text(Arena *arena, StrView text) {
+    char *copy = arena_alloc(arena, text.length + 1);
+    if (text.length > 0) memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    return (StrView){copy, text.length};
+}
+
 void arena_reset(Arena *arena) {
     Chunk *chunk = arena->newest;
     if (chunk && chunk->older) {

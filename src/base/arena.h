@@ -10,6 +10,7 @@
 #define BASE_ARENA_H
 
 #include <stddef.h>
+#include "base/strview.h"
 
 typedef struct Arena Arena;
 
@@ -17,6 +18,7 @@ Arena *arena_new(void);
 void arena_free(Arena *arena);
 void *arena_alloc(Arena *arena, size_t bytes); /* 64-byte aligned, not zeroed */
 void *arena_alloc_zeroed(Arena *arena, size_t bytes);
+StrView arena_text(Arena *arena, StrView text); /* a copy with a 0 byte behind it */
 void arena_reset(Arena *arena);
 size_t arena_used(const Arena *arena); /* bytes handed out since the last reset */
 

@@ -32,16 +32,10 @@ void line_guides_free(LineGuides *guides) {
     mem_free(guides);
 }
 
-static StrView keep_text(Arena *arena, StrView text) {
-    char *copy = arena_alloc(arena, text.length + 1);
-    if (text.length > 0) memcpy(copy, text.data, text.length);
-    return (StrView){copy, text.length};
-}
-
 static StrView without_markup(Arena *arena, StrView text) {
     Markup markup = {0};
     markup_find(text, &markup);
-    StrView plain = keep_text(arena, strbuf_view(&markup.plain));
+    StrView plain = arena_text(arena, strbuf_view(&markup.plain));
     markup_free(&markup);
     return plain;
 }
@@ -54,7 +48,7 @@ static Status next_prefix(LineGuides *guides, StrView *prefix) {
                     line_reader_number(guides->prefixes));
         return status_hint(STATUS_DATA, "a prefix for each line; an empty one asks for nothing");
     }
-    *prefix = keep_text(guides->arena, *prefix);
+    *prefix = arena_text(guides->arena, *prefix);
     return STATUS_OK;
 }
 

@@ -17,13 +17,6 @@ struct WindowEnds {
     size_t raw, text, error;
 };
 
-static StrView keep_text(Arena *arena, const char *text) {
-    size_t length = strlen(text);
-    char *copy = arena_alloc(arena, length + 1);
-    memcpy(copy, text, length + 1);
-    return (StrView){copy, length};
-}
-
 static Status read_constraints(const Json *list, Arena *arena, LineGuide *guide) {
     if (json_type(list) != JSON_ARRAY) return status_fail(STATUS_DATA, "\"constraints\" is not a list");
     if (json_count(list) > GUIDE_MOST_CONSTRAINTS)
@@ -33,7 +26,7 @@ static Status read_constraints(const Json *list, Arena *arena, LineGuide *guide)
     for (const Json *item = json_first(list); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING || unicode_is_blank(sv(json_string(item))))
             return status_fail(STATUS_DATA, "a constraint that is no text");
-        items[guide->constraint_count++] = keep_text(arena, json_string(item));
+        items[guide->constraint_count++] = arena_text(arena, sv(json_string(item)));
     }
     return STATUS_OK;
 }
@@ -62,7 +55,7 @@ static Status read_guide(const Json *root, StrView text, bool split, Arena *aren
     const Json *prefix = json_get(root, "prefix"), *constraints = json_get(root, "constraints");
     if (prefix && json_type(prefix) != JSON_STRING)
         return status_fail(STATUS_DATA, "\"prefix\" is not a string");
-    if (prefix) guide->prefix = keep_text(arena, json_string(prefix));
+    if (prefix) guide->prefix = arena_text(arena, sv(json_string(prefix)));
     if (constraints) TRY(read_constraints(constraints, arena, guide));
     return split && guide->constraint_count > 0 ? check_one_sentence(text) : STATUS_OK;
 }

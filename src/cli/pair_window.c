@@ -7,12 +7,6 @@
 #include "base/utf8.h"
 #include "text/pairs.h"
 
-static StrView keep_text(Arena *arena, StrView text) {
-    char *copy = arena_alloc(arena, text.length + 1);
-    if (text.length > 0) memcpy(copy, text.data, text.length);
-    return (StrView){copy, text.length};
-}
-
 static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
     status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
                 what);
@@ -25,7 +19,7 @@ static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, St
     if (!*more) return STATUS_OK;
     if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
         return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
-    *line = keep_text(arena, *line);
+    *line = arena_text(arena, *line);
     bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
     if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
     return STATUS_OK;
@@ -102,7 +96,7 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
         strbuf_add(&both, pair->target);
         for (size_t i = 0; i < both.length; i++) /* a TAB inside would begin another column */
             if (both.data[i] == '\t' && i != pair->source.length) both.data[i] = ' ';
-        pair->raw = keep_text(window->arena, strbuf_view(&both));
+        pair->raw = arena_text(window->arena, strbuf_view(&both));
         strbuf_free(&both);
         return STATUS_OK;
     }

@@ -23,13 +23,6 @@ struct Glossary {
     Arena *arena;
 };
 
-/* A term is not empty. */
-static StrView keep_text(Arena *arena, StrView text) {
-    char *copy = arena_alloc(arena, text.length + 1);
-    memcpy(copy, text.data, text.length);
-    return (StrView){copy, text.length};
-}
-
 static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out) {
     StrBuf sound = {0};
     utf8_repair(text, &sound);
@@ -61,8 +54,8 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
     }
     add_normal_form(glossary, source, &normal);
     MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
-    glossary->terms[glossary->count] = (Term){keep_text(glossary->arena, sv_trim(strbuf_view(&normal))),
-                                              keep_text(glossary->arena, sv_trim(target)), glossary->count};
+    glossary->terms[glossary->count] = (Term){arena_text(glossary->arena, sv_trim(strbuf_view(&normal))),
+                                              arena_text(glossary->arena, sv_trim(target)), glossary->count};
     glossary->count++;
     strbuf_free(&normal);
     return STATUS_OK;

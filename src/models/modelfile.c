@@ -122,20 +122,12 @@ Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, cons
     return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
 }
 
-static Status parse_segmenter(Segmenter **segmenter, StrView text) {
-    Json *root;
-    TRY(json_parse(&root, text, false));
-    Status status = segmenter_read_json(segmenter, root);
-    json_free(root);
-    return status;
-}
-
 /* What is read has limits of its own: so many values of JSON, tokens of such a length. */
 static Status check_segmenter(const Segmenter *segmenter, const char *path) {
     StrBuf text = {0};
     Segmenter *copy;
     segmenter_write_json(segmenter, &text);
-    Status status = parse_segmenter(&copy, strbuf_view(&text));
+    Status status = segmenter_read_json(&copy, strbuf_view(&text));
     strbuf_free(&text);
     if (status != STATUS_OK)
         return status_context(status, "cannot write '%.700s': its vocabulary could not be read back", path);
@@ -182,7 +174,7 @@ static Status check_format(const SafeFile *file, WeightFormat *stored) {
 static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {
     const char *text;
     TRY(require(file, key, &text));
-    Status status = parse_segmenter(segmenter, sv(text));
+    Status status = segmenter_read_json(segmenter, sv(text));
     return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
 }
 

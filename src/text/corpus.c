@@ -24,12 +24,11 @@ static SideBuilder side_begin(CorpusSide *side, const Segmenter *segmenter) {
     return (SideBuilder){.side = side};
 }
 
-static size_t id_size(const CorpusSide *side) { return side->wide ? sizeof(uint32_t) : sizeof(uint16_t); }
-
 /* Sentences behind the `count` that are there; `length`: of each. */
 static void side_add(SideBuilder *builder, int count, const IdList *ids, const int *length, int sentences) {
     CorpusSide *side = builder->side;
-    side->ids = mem_grow(side->ids, &builder->capacity, builder->tokens + ids->count + 1, id_size(side));
+    side->ids =
+        mem_grow(side->ids, &builder->capacity, builder->tokens + ids->count + 1, corpus_id_size(side));
     MEM_GROW(side->start, builder->starts, (size_t)count + (size_t)sentences + 1);
     uint32_t *wide = (uint32_t *)side->ids + builder->tokens;
     uint16_t *narrow = (uint16_t *)side->ids + builder->tokens;
@@ -48,7 +47,7 @@ static void side_add(SideBuilder *builder, int count, const IdList *ids, const i
 /* Give back what growing by halves took too much. */
 static void side_end(SideBuilder *builder, int count) {
     CorpusSide *side = builder->side;
-    side->ids = mem_realloc(side->ids, builder->tokens + 1, id_size(side));
+    side->ids = mem_realloc(side->ids, builder->tokens + 1, corpus_id_size(side));
     side->start = mem_realloc(side->start, (size_t)count + 1, sizeof *side->start);
 }
 

@@ -53,6 +53,9 @@ Corpus corpus_swapped(const Corpus *corpus);
 /* Which of the pairs of `entries` are wanted. */
 PairPart corpus_part(const DataOptions *options, bool training);
 
+static inline size_t corpus_id_size(const CorpusSide *side) {
+    return side->wide ? sizeof(uint32_t) : sizeof(uint16_t);
+}
 static inline int corpus_source_length(const Corpus *corpus, int pair) {
     return (int)(corpus->source.start[pair + 1] - corpus->source.start[pair]);
 }

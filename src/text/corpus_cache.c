@@ -85,17 +85,15 @@ static void join(const StrList *texts, StrBuf *out) {
 
 static Section buffer_section(const StrBuf *buffer) { return (Section){buffer->data, buffer->length}; }
 
-static size_t id_size(const CorpusSide *side) { return side->wide ? sizeof(uint32_t) : sizeof(uint16_t); }
-
 static void list_corpus(const Corpus *c, StrBuf text[2], CorpusRecord *record, Section *section) {
     size_t starts = ((size_t)c->count + 1) * sizeof *c->source.start;
     join(&c->source_text, &text[0]);
     join(&c->target_text, &text[1]);
     section[SOURCE_START] = (Section){c->source.start, starts};
-    section[SOURCE_IDS] = (Section){c->source.ids, corpus_tokens(c, &c->source) * id_size(&c->source)};
+    section[SOURCE_IDS] = (Section){c->source.ids, corpus_tokens(c, &c->source) * corpus_id_size(&c->source)};
     section[SOURCE_TEXT] = buffer_section(&text[0]);
     section[TARGET_START] = (Section){c->target.start, starts};
-    section[TARGET_IDS] = (Section){c->target.ids, corpus_tokens(c, &c->target) * id_size(&c->target)};
+    section[TARGET_IDS] = (Section){c->target.ids, corpus_tokens(c, &c->target) * corpus_id_size(&c->target)};
     section[TARGET_TEXT] = buffer_section(&text[1]);
     section[REPORT] = buffer_section(&c->report);
     record->pairs = (uint64_t)c->count;
@@ -250,7 +248,8 @@ static void check_pairs(void *context, int task, int thread) {
 
 static bool is_sound(const CorpusSide *side, int pairs, size_t bytes, const Segmenter *segmenter,
                      Workers *workers) {
-    if (side->start[0] != 0 || side->start[pairs] > bytes || side->start[pairs] * id_size(side) != bytes)
+    if (side->start[0] != 0 || side->start[pairs] > bytes ||
+        side->start[pairs] * corpus_id_size(side) != bytes)
         return false;
     Check check = {.side = side, .pairs = pairs, .vocab = vocab_size(segmenter_vocab(segmenter))};
     atomic_init(&check.wrong, false);
@@ -289,19 +288,13 @@ static bool take_corpus(Corpus *corpus, const CorpusRecord *record, Section *sec
            split(&section[TARGET_TEXT], texts, &corpus->target_text);
 }
 
-static Status parse_segmenter(Segmenter **segmenter, const Section *json) {
-    Json *root;
-    TRY(json_parse(&root, (StrView){json->data, json->bytes}, false));
-    Status status = segmenter_read_json(segmenter, root);
-    json_free(root);
-    return status;
-}
+static StrView text_of(const Section *section) { return (StrView){section->data, section->bytes}; }
 
 static bool take_segmenters(CorpusData *data, const Section *section) {
-    if (parse_segmenter(&data->source, &section[SOURCE_JSON]) != STATUS_OK) return false;
+    if (segmenter_read_json(&data->source, text_of(&section[SOURCE_JSON])) != STATUS_OK) return false;
     if (section[TARGET_JSON].bytes == 0)
         data->target = segmenter_retain(data->source);
-    else if (parse_segmenter(&data->target, &section[TARGET_JSON]) != STATUS_OK)
+    else if (segmenter_read_json(&data->target, text_of(&section[TARGET_JSON])) != STATUS_OK)
         return false;
     return true;
 }

@@ -87,7 +87,7 @@ void segmenter_label_unknown(const char *unknown, StrBuf *label);
 
 /* Everything needed to do the same elsewhere, as one JSON object; merges included. */
 void segmenter_write_json(const Segmenter *segmenter, StrBuf *out);
-Status segmenter_read_json(Segmenter **segmenter, const Json *object);
+Status segmenter_read_json(Segmenter **segmenter, StrView text);
 /* The merge list in subword-nmt's format; false for the word tokenizer. */
 bool segmenter_write_codes(const Segmenter *segmenter, StrBuf *out);
 

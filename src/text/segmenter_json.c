@@ -122,15 +122,22 @@ static Status read_parts(Segmenter *segmenter, const Json *object) {
     return vocab_read_json(&segmenter->vocab, vocab);
 }
 
-Status segmenter_read_json(Segmenter **segmenter, const Json *object) {
-    *segmenter = NULL;
-    if (!object || json_type(object) != JSON_OBJECT)
-        return status_fail(STATUS_DATA, "segmenter is not an object");
+static Status read_object(Segmenter **segmenter, const Json *object) {
+    if (json_type(object) != JSON_OBJECT) return status_fail(STATUS_DATA, "segmenter is not an object");
     Segmenter *result = segmenter_new();
     Status status = read_parts(result, object);
     if (status == STATUS_OK)
         *segmenter = result;
     else
         segmenter_free(result);
+    return status;
+}
+
+Status segmenter_read_json(Segmenter **segmenter, StrView text) {
+    Json *root;
+    *segmenter = NULL;
+    TRY(json_parse(&root, text, false));
+    Status status = read_object(segmenter, root);
+    json_free(root);
     return status;
 }

@@ -50,14 +50,9 @@ void share_config(Config *config) {
 
 static void share_segmenter(Segmenter **segmenter) {
     StrBuf text = {0};
-    Json *root;
     if (comm_is_root()) segmenter_write_json(*segmenter, &text);
     share_text(&text);
-    if (!comm_is_root()) {
-        must(json_parse(&root, strbuf_view(&text), false));
-        must(segmenter_read_json(segmenter, root));
-        json_free(root);
-    }
+    if (!comm_is_root()) must(segmenter_read_json(segmenter, strbuf_view(&text)));
     strbuf_free(&text);
 }
 
@@ -81,7 +76,7 @@ static void *share_array(void *array, size_t count, size_t size) {
 static void share_side(CorpusSide *side, size_t pairs) {
     comm_broadcast(&side->wide, sizeof side->wide);
     side->start = share_array(side->start, pairs + 1, sizeof *side->start);
-    side->ids = share_array(side->ids, side->start[pairs], side->wide ? sizeof(uint32_t) : sizeof(uint16_t));
+    side->ids = share_array(side->ids, side->start[pairs], corpus_id_size(side));
 }
 
 /* Lines, each with its 0 byte. */

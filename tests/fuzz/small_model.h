@@ -12,10 +12,7 @@ static inline Seq2Seq *small_model_new(Config *config) {
         "\"merges\":[\"t h\",\"th e\"],"
         "\"vocab\":[\"\342\226\201\",\"the\",\"t\",\"h\",\"e\",\"a\",\".\",\"<\",\">\",\"b\",\"/\",\"1\"]}";
     Segmenter *segmenter;
-    Json *json;
-    require(json_parse(&json, sv(TEXT), false) == STATUS_OK);
-    require(segmenter_read_json(&segmenter, json) == STATUS_OK);
-    json_free(json);
+    require(segmenter_read_json(&segmenter, sv(TEXT)) == STATUS_OK);
     config->model.embedding = config->model.hidden = 8;
     config->model.heads = 2;
     config->model.encoder_layers = config->model.decoder_layers = 1;
