@@ -31,6 +31,17 @@ static const char *const NAMES[][2] = {
     {"urdu", "ur"},       {"vietnamese", "vi"}, {"mandarin", "zh"},   {"esperanto", "eo"},
 };
 
+/* Of ISO 639-2 and 639-3, as Tatoeba writes them. */
+static const char *const LONG_CODES[][2] = {
+    {"ara", "ar"}, {"bul", "bg"}, {"cat", "ca"}, {"ces", "cs"}, {"chi", "zh"}, {"cmn", "zh"}, {"dan", "da"},
+    {"deu", "de"}, {"dut", "nl"}, {"ell", "el"}, {"eng", "en"}, {"epo", "eo"}, {"est", "et"}, {"fas", "fa"},
+    {"fin", "fi"}, {"fra", "fr"}, {"fre", "fr"}, {"ger", "de"}, {"heb", "he"}, {"hin", "hi"}, {"hrv", "hr"},
+    {"hun", "hu"}, {"ind", "id"}, {"ita", "it"}, {"jpn", "ja"}, {"kor", "ko"}, {"lat", "la"}, {"lav", "lv"},
+    {"lit", "lt"}, {"nld", "nl"}, {"nor", "no"}, {"pol", "pl"}, {"por", "pt"}, {"ron", "ro"}, {"rus", "ru"},
+    {"slk", "sk"}, {"slv", "sl"}, {"spa", "es"}, {"srp", "sr"}, {"swe", "sv"}, {"tur", "tr"}, {"ukr", "uk"},
+    {"vie", "vi"}, {"zho", "zh"},
+};
+
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
 
 static bool equal_ignoring_case(StrView a, StrView b) {
@@ -50,9 +61,22 @@ static StrView find_code(StrView name) {
     return (StrView){0};
 }
 
+/* "en" of "en-US", "zh" of "zh_Hans"; empty where no such part follows a code. */
+static StrView without_region(StrView name) {
+    size_t end = 2;
+    if (name.length < 5 || name.length > 7 || (name.data[2] != '-' && name.data[2] != '_'))
+        return (StrView){0};
+    while (++end < name.length)
+        if (lower(name.data[end]) < 'a' || lower(name.data[end]) > 'z') return (StrView){0};
+    return (StrView){name.data, 2};
+}
+
 StrView language_code(StrView name) {
     name = sv_trim(name);
+    if (without_region(name).length > 0) name = without_region(name);
     if (name.length == 2) return find_code(name);
+    for (size_t i = 0; i < sizeof LONG_CODES / sizeof *LONG_CODES; i++)
+        if (equal_ignoring_case(name, sv(LONG_CODES[i][0]))) return sv(LONG_CODES[i][1]);
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (equal_ignoring_case(name, sv(NAMES[i][0]))) return sv(NAMES[i][1]);
     return (StrView){0};
@@ -66,18 +90,21 @@ StrView language_name(StrView code) {
 
 bool language_same(StrView a, StrView b) {
     StrView code = language_code(a);
-    return equal_ignoring_case(sv_trim(a), sv_trim(b)) ||
-           (code.length > 0 && sv_equal(code, language_code(b)));
+    if (equal_ignoring_case(sv_trim(a), sv_trim(b))) return true;
+    if (without_region(sv_trim(a)).length > 0 && without_region(sv_trim(b)).length > 0) return false;
+    return code.length > 0 && sv_equal(code, language_code(b));
 }
 
 Status languages_split(const char *value, StrView *source, StrView *target) {
-    size_t length = strcspn(value, "-:,");
+    const char *between = strpbrk(value, ":,") ? ":," : "-";
+    size_t length = strcspn(value, between);
     *source = (StrView){value, length};
     *target = sv(value + length + (value[length] != 0));
-    if (source->length && target->length && !strpbrk(target->data, "-:,") && !language_same(*source, *target))
+    if (source->length && target->length && !strpbrk(target->data, between) &&
+        !language_same(*source, *target))
         return STATUS_OK;
     return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),
-                       "write --languages en-de, the language to translate from first");
+                       "write --languages en-de, the language to translate from first, or pt-BR:en");
 }
 
 static bool name_two(StrView a, StrView b, int first, LanguageColumns *found) {

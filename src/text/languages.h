@@ -1,7 +1,8 @@
 /* languages.h - the names of languages, as the first line of a table of sentence pairs has them.
  *
- * Known are the two-letter codes of ISO 639-1 in lower or upper case, the English names of the larger
- * languages in any case, and the neutral pair source (src) and target (tgt, trg).
+ * Known are the two-letter codes of ISO 639-1 in lower or upper case, with a region or script too (en-US),
+ * the three-letter codes and the English names of the larger languages in any case, and the neutral pair
+ * source (src) and target (tgt, trg).
  *
  * Fails   languages_split; STATUS_USAGE
  */
@@ -16,9 +17,10 @@
 StrView language_code(StrView name);
 /* "english" for "en"; a code without a name is its own. */
 StrView language_name(StrView code);
-/* Do both name one language? Equal names do, known or not. */
+/* Do both name one language? Equal names do, known or not; en-US and en-GB are two. */
 bool language_same(StrView a, StrView b);
-/* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ. */
+/* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ.
+ * Names with "-" in them have another sign between them: "pt-BR:en". */
 Status languages_split(const char *value, StrView *source, StrView *target);
 /* Two columns of a TSV file, from 0, and the languages that its first line says they have. */
 typedef struct {

@@ -115,11 +115,20 @@ static void test_columns(void **state) {
 
 static void test_languages(void **state) {
     (void)state;
-    static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"}, {" ENGLISH ", "english"},
-                                          {"src", "source"}, {"tgt", "trg"},    {"xx", "XX"}};
+    static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"},    {" ENGLISH ", "english"},
+                                          {"src", "source"}, {"tgt", "trg"},       {"xx", "XX"},
+                                          {"eng", "en"},     {"en-US", "English"}, {"zh_Hans", "cmn"}};
     for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
         assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
     assert_false(language_same(SV("en"), SV("fr")));
+    assert_false(language_same(SV("pt-BR"), SV("pt-PT")));
+    assert_int_equal(language_code(SV("en-1")).length, 0);
+    assert_int_equal(language_code(SV("go-on")).length, 0);
+    StrView from, to;
+    assert_int_equal(languages_split("pt-BR:en", &from, &to), STATUS_OK);
+    assert_true(sv_equal(from, SV("pt-BR")) && sv_equal(to, SV("en")));
+    assert_int_equal(languages_split("pt-BR-en", &from, &to), STATUS_USAGE);
+    assert_int_equal(languages_split("en:fr:de", &from, &to), STATUS_USAGE);
     assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
     LanguageColumns at;
     assert_true(languages_header(SV("German\tEN\tid"), &at));
