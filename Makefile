@@ -58,7 +58,8 @@ ifdef WERROR
 BASE_CFLAGS += -Werror
 endif
 ifdef SANITIZE
-SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+# clang tells of each loop that checks keep from becoming vector code.
+SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-pass-failed
 endif
 # What only `attn-mt serve` needs: without it the rest is built. SERVE=no leaves it out.
 SERVE ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd 2>/dev/null && echo yes || echo missing)
