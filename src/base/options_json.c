@@ -9,7 +9,17 @@
 
 enum { CONFIG_LIMIT = 1 << 20 };
 
-static StrView member_of(const Option *row, StrView path);
+/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the
+ * row is elsewhere. */
+static StrView member_of(const Option *row, StrView path) {
+    StrView rest = sv(row->key ? row->key : ""), name;
+    if (path.length) {
+        if (!sv_starts(rest, path) || rest.data[path.length] != '.') return (StrView){rest.data, 0};
+        rest = (StrView){rest.data + path.length + 1, rest.length - path.length - 1};
+    }
+    sv_next(&rest, '.', &name);
+    return name;
+}
 
 /* Does a key of the tables lie in the section `path`? */
 static bool is_section(const OptionTable *tables, StrView path) {
@@ -80,18 +90,6 @@ Status options_read_file_given(const OptionTable *tables, const char *path, Opti
     json_free(root);
     strbuf_free(&text);
     return status;
-}
-
-/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the
- * row is elsewhere. */
-static StrView member_of(const Option *row, StrView path) {
-    StrView rest = sv(row->key ? row->key : ""), name;
-    if (path.length) {
-        if (!sv_starts(rest, path) || rest.data[path.length] != '.') return (StrView){rest.data, 0};
-        rest = (StrView){rest.data + path.length + 1, rest.length - path.length - 1};
-    }
-    sv_next(&rest, '.', &name);
-    return name;
 }
 
 /* Is there an earlier row than `until`, which is one of the tables', of the same member, so that its object

@@ -149,30 +149,34 @@ static Status use_neutral_names(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-static Status choose_languages(const TrainPlan *plan, StrView header, const ModelLanguages *model) {
-    static const char *const KEYS[] = {"data.source", "data.target", "data.columns"};
+static bool names_are_given(const TrainPlan *plan) {
+    return options_given(plan->given, "data.source") || options_given(plan->given, "data.target") ||
+           options_given(plan->given, "data.columns");
+}
+
+static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
+    if (!plan->languages && names_are_given(plan)) return STATUS_OK;
+    Status status = STATUS_OK;
+    StrBuf header = {0};
     LanguageColumns columns;
-    if (plan->languages) return use_option(plan, header);
-    for (int i = 0; i < 3; i++)
-        if (options_given(plan->given, KEYS[i])) return STATUS_OK;
-    if (languages_header(header, &columns)) {
+    read_header(&plan->config->data.train, &header);
+    if (plan->languages)
+        status = use_option(plan, strbuf_view(&header));
+    else if (languages_header(strbuf_view(&header), &columns))
         use_header(plan, &columns, model);
-        return STATUS_OK;
-    }
-    if (!plan->without_config) return STATUS_OK;
-    if (model->source.length == 0) return use_neutral_names(plan);
-    set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
-    return STATUS_OK;
+    else if (plan->without_config && model->source.length > 0)
+        set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
+    else if (plan->without_config)
+        status = use_neutral_names(plan);
+    strbuf_free(&header);
+    return status;
 }
 
 static Status find_languages(const TrainPlan *plan, StrView provenance) {
     ModelLanguages model = {{0}, {0}};
-    StrBuf header = {0};
     modelfile_languages(provenance, &model.source, &model.target);
-    read_header(&plan->config->data.train, &header);
-    Status status = choose_languages(plan, strbuf_view(&header), &model);
+    Status status = choose_languages(plan, &model);
     if (status == STATUS_OK) compare_languages(plan, &model);
-    strbuf_free(&header);
     strbuf_free(&model.source);
     strbuf_free(&model.target);
     return status;

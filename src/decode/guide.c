@@ -1,7 +1,6 @@
 /* guide.c - see guide.h. */
 #include "decode/guide.h"
 
-#include <string.h>
 #include "base/mem.h"
 #include "base/pack.h"
 #include "base/unicode.h"
@@ -151,35 +150,32 @@ bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text) {
 
 static bool is_met(const GuideState *state, int c) { return state->met >> c & 1; }
 
-/* Does constraint c, which is not met yet, begin with what is matched? */
-static bool begins_alike(const Guide *guide, const GuideState *state, int c) {
+/* Does constraint c, which is not met yet, begin with what is matched, but for its first `skip` tokens? */
+static bool begins_alike(const Guide *guide, const GuideState *state, int c, int skip) {
     const IdList *ids = &guide->constraints[c], *current = &guide->constraints[state->current];
-    if (is_met(state, c) || (int)ids->count <= state->matched) return false;
-    for (int i = 0; i < state->matched; i++)
-        if (ids->ids[i] != current->ids[i]) return false;
+    int length = state->matched - skip;
+    if (is_met(state, c) || (int)ids->count <= length) return false;
+    for (int i = 0; i < length; i++)
+        if (ids->ids[i] != current->ids[skip + i]) return false;
     return true;
 }
 
 /* The constraint that `token` takes one token further, or -1. */
 static int find_next(const Guide *guide, const GuideState *state, int token) {
     for (int c = 0; c < guide->constraint_count; c++)
-        if (begins_alike(guide, state, c) && guide->constraints[c].ids[state->matched] == token) return c;
+        if (begins_alike(guide, state, c, 0) && guide->constraints[c].ids[state->matched] == token) return c;
     return -1;
 }
 
 /* What is matched ends here: go on with the longest end of it that a constraint begins with. */
 static void fall_back(const Guide *guide, GuideState *state) {
-    const int *matched = guide->constraints[state->current].ids;
     for (int skip = 1; skip < state->matched; skip++)
-        for (int c = 0; c < guide->constraint_count; c++) {
-            const IdList *ids = &guide->constraints[c];
-            int length = state->matched - skip;
-            if (is_met(state, c) || (int)ids->count <= length) continue;
-            if (memcmp(ids->ids, matched + skip, (size_t)length * sizeof *matched) != 0) continue;
-            state->current = c;
-            state->matched = length;
-            return;
-        }
+        for (int c = 0; c < guide->constraint_count; c++)
+            if (begins_alike(guide, state, c, skip)) {
+                state->current = c;
+                state->matched -= skip;
+                return;
+            }
     state->matched = 0;
 }
 
@@ -242,7 +238,7 @@ RowChoice guide_choice(const Guide *guide, const GuideState *state, int top, int
         return choice;
     }
     for (int c = 0; c < guide->constraint_count; c++)
-        if (begins_alike(guide, state, c))
+        if (begins_alike(guide, state, c, 0))
             given[choice.given_count++] = guide->constraints[c].ids[state->matched];
     return choice;
 }

@@ -62,9 +62,9 @@ static Status hash_learning(const TextOptions *text, char digest[65]) {
     StrBuf codes = {0}, options = {0};
     Status status = STATUS_OK;
     if (text->bpe_codes && text->bpe_codes[0]) status = file_read(text->bpe_codes, 0, &codes);
-    strbuf_format(&options, "%d %d %d %d %d %d %d %d %d %d", text->tokenizer, text->normalize,
-                  text->lowercase, text->bpe_merges, text->bpe_marker, text->joint, text->min_count,
-                  text->max_vocab, text->keep_parts, codes.length > 0);
+    strbuf_format(&options, "%d %d %d %d %d %d %d %d %d", text->tokenizer, text->normalize, text->lowercase,
+                  text->bpe_merges, text->bpe_marker, text->joint, text->min_count, text->max_vocab,
+                  codes.length > 0);
     sha256_begin(&hash);
     sha256_add_text(&hash, strbuf_view(&options));
     sha256_add_text(&hash, strbuf_view(&codes));

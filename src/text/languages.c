@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ISO 639-1; for the languages that a file is likely to call by their English names, these too. */
+/* ISO 639-1. */
 static const char CODES[] = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co "
                             "cr cs cu cv cy da de dv dz "
                             "ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht "
@@ -16,6 +16,8 @@ static const char CODES[] = "aa ab ae af ak am an ar as av ay az ba be bg bh bi 
                             "tt tw ty ug uk ur uz ve vi "
                             "vo wa wo xh yi yo za zh zu ";
 
+/* What a file is likely to call the larger languages: English names first, because the first one is shown,
+ * then ISO 639-2 and 639-3, as Tatoeba has them. */
 static const char *const NAMES[][2] = {
     {"source", "source"}, {"src", "source"},    {"target", "target"}, {"tgt", "target"},
     {"trg", "target"},    {"arabic", "ar"},     {"bulgarian", "bg"},  {"catalan", "ca"},
@@ -29,17 +31,17 @@ static const char *const NAMES[][2] = {
     {"serbian", "sr"},    {"slovak", "sk"},     {"slovenian", "sl"},  {"spanish", "es"},
     {"swahili", "sw"},    {"swedish", "sv"},    {"turkish", "tr"},    {"ukrainian", "uk"},
     {"urdu", "ur"},       {"vietnamese", "vi"}, {"mandarin", "zh"},   {"esperanto", "eo"},
-};
-
-/* Of ISO 639-2 and 639-3, as Tatoeba writes them. */
-static const char *const LONG_CODES[][2] = {
-    {"ara", "ar"}, {"bul", "bg"}, {"cat", "ca"}, {"ces", "cs"}, {"chi", "zh"}, {"cmn", "zh"}, {"dan", "da"},
-    {"deu", "de"}, {"dut", "nl"}, {"ell", "el"}, {"eng", "en"}, {"epo", "eo"}, {"est", "et"}, {"fas", "fa"},
-    {"fin", "fi"}, {"fra", "fr"}, {"fre", "fr"}, {"ger", "de"}, {"heb", "he"}, {"hin", "hi"}, {"hrv", "hr"},
-    {"hun", "hu"}, {"ind", "id"}, {"ita", "it"}, {"jpn", "ja"}, {"kor", "ko"}, {"lat", "la"}, {"lav", "lv"},
-    {"lit", "lt"}, {"nld", "nl"}, {"nor", "no"}, {"pol", "pl"}, {"por", "pt"}, {"ron", "ro"}, {"rus", "ru"},
-    {"slk", "sk"}, {"slv", "sl"}, {"spa", "es"}, {"srp", "sr"}, {"swe", "sv"}, {"tur", "tr"}, {"ukr", "uk"},
-    {"vie", "vi"}, {"zho", "zh"},
+    {"ara", "ar"},        {"bul", "bg"},        {"cat", "ca"},        {"ces", "cs"},
+    {"chi", "zh"},        {"cmn", "zh"},        {"dan", "da"},        {"deu", "de"},
+    {"dut", "nl"},        {"ell", "el"},        {"eng", "en"},        {"epo", "eo"},
+    {"est", "et"},        {"fas", "fa"},        {"fin", "fi"},        {"fra", "fr"},
+    {"fre", "fr"},        {"ger", "de"},        {"heb", "he"},        {"hin", "hi"},
+    {"hrv", "hr"},        {"hun", "hu"},        {"ind", "id"},        {"ita", "it"},
+    {"jpn", "ja"},        {"kor", "ko"},        {"lat", "la"},        {"lav", "lv"},
+    {"lit", "lt"},        {"nld", "nl"},        {"nor", "no"},        {"pol", "pl"},
+    {"por", "pt"},        {"ron", "ro"},        {"rus", "ru"},        {"slk", "sk"},
+    {"slv", "sl"},        {"spa", "es"},        {"srp", "sr"},        {"swe", "sv"},
+    {"tur", "tr"},        {"ukr", "uk"},        {"vie", "vi"},        {"zho", "zh"},
 };
 
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
@@ -73,10 +75,9 @@ static StrView without_region(StrView name) {
 
 StrView language_code(StrView name) {
     name = sv_trim(name);
-    if (without_region(name).length > 0) name = without_region(name);
+    StrView base = without_region(name);
+    if (base.length > 0) return find_code(base);
     if (name.length == 2) return find_code(name);
-    for (size_t i = 0; i < sizeof LONG_CODES / sizeof *LONG_CODES; i++)
-        if (equal_ignoring_case(name, sv(LONG_CODES[i][0]))) return sv(LONG_CODES[i][1]);
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (equal_ignoring_case(name, sv(NAMES[i][0]))) return sv(NAMES[i][1]);
     return (StrView){0};
