@@ -28,6 +28,8 @@ Status file_make_dirs(const char *path);         /* mkdir -p */
 
 /* What packed files that begin so are called, "a zip file"; NULL if this is none. */
 const char *file_packed_kind(StrView start);
+/* Is a file in UTF-16 that begins with this line? Without a byte-order mark its Latin letters tell. */
+bool file_is_utf16(StrView line);
 
 typedef struct LineReader LineReader;
 /* `path` may be "-". */

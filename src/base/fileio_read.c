@@ -295,10 +295,15 @@ static Status check_packed(const LineReader *reader, StrView line) {
     return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
 }
 
-/* What editors on Windows call "Unicode". The mark is never in UTF-8; without a NUL it may be anything. */
-static bool is_utf16(StrView line) {
-    return (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF"))) &&
-           memchr(line.data, 0, line.length);
+/* What editors on Windows call "Unicode". Its mark is never in UTF-8; without a NUL it may be anything.
+ * Without the mark, of most Latin letters one byte is 0, always the first or always the second. */
+bool file_is_utf16(StrView line) {
+    enum { LETTERS_MOST = 32 };
+    size_t letters = line.length / 2 < LETTERS_MOST ? line.length / 2 : LETTERS_MOST, zeros[2] = {0};
+    if (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF")))
+        return memchr(line.data, 0, line.length);
+    for (size_t i = 0; i < 2 * letters; i++) zeros[i % 2] += line.data[i] == 0;
+    return letters > 1 && !(zeros[0] && zeros[1]) && 4 * (zeros[0] + zeros[1]) >= 3 * letters;
 }
 
 static Status fail_utf16(const LineReader *reader) {
@@ -318,7 +323,7 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     *line = (StrView){reader->held.data + reader->start, length};
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
-    if (reader->number == 0 && is_utf16(*line)) return fail_utf16(reader);
+    if (reader->number == 0 && file_is_utf16(*line)) return fail_utf16(reader);
     if (reader->number == 0) TRY(check_packed(reader, *line));
     if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
         reader->marked = true;

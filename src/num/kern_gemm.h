@@ -156,9 +156,11 @@ static void kern_float_multiply(int M, int N, int K, const real *A, int lda, con
 /* ---- weight gradients ---- */
 
 enum {
-    OUTER_COLUMNS = 256, /* of B, and OUTER_DEPTH rows of it, are gathered at a time */
+    OUTER_COLUMNS = 256, /* of B, and OUTER_DEPTH rows of it, are gathered at a time ... */
     OUTER_DEPTH = 256,
-    OUTER_SCRATCH = OUTER_DEPTH * OUTER_COLUMNS * (int)sizeof(real)
+    OUTER_ROWS = 16 * BLOCK_ROWS,             /* ... and so many columns of A, which are rows of C, ... */
+    OUTER_COPIES = OUTER_COLUMNS / PANEL > 4, /* ... unless each number is wanted too few times for that */
+    OUTER_SCRATCH = OUTER_DEPTH * (OUTER_COLUMNS + OUTER_ROWS) * (int)sizeof(real)
 };
 
 INLINE void copy_lines(int lines, int width, const real *from, size_t ldfrom, real *to, size_t ldto) {
@@ -178,19 +180,43 @@ INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n
         }
 }
 
+INLINE void gather_block(int rows, int first, int r, int end, int depth, const real *const *A, size_t a0,
+                         real *blocks) {
+    for (real *to = blocks + first * depth + r * rows; r < end; r++, to += rows)
+        memcpy(to, A[r] + a0 + first, (size_t)rows * sizeof *to);
+}
+
+/* Columns a0 .. a0 + M - 1 as the blocks of FOR_ROWS, line after line in each. A few lines at a time, which
+ * stay near while each block takes its numbers. */
+INLINE void gather_rows(int depth, int M, const real *const *A, size_t a0, real *blocks) {
+    enum { LINES = 16 };
+    for (int r = 0; r < depth; r += LINES) {
+        int end = r + LINES < depth ? r + LINES : depth;
+        FOR_ROWS(M, gather_block, r, end, depth, A, a0, blocks)
+    }
+}
+
+/* Those that are read where they lie come nearer. */
+INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
+    enum { FETCHED = 64 / sizeof(real) };
+    for (int r = 0; r < depth; r++)
+        for (int m = 0; m < M; m += FETCHED) __builtin_prefetch(A[r] + a0 + m, 0, 2);
+}
+
 /* Rows of C [.., width] from `first` on. Each number of C takes in one product after the other, so several
  * calls are the same as one with all their rows. */
-INLINE void outer_block(int rows, int first, int R, const real *const *A, size_t a0, const real *panel,
-                        real *C, size_t ldc, int width) {
-    C += (size_t)first * ldc, a0 += (size_t)first;
+INLINE void outer_block(int rows, int first, int depth, const real *const *A, size_t a0, const real *blocks,
+                        const real *panel, real *C, size_t ldc, int width) {
+    blocks += first * depth, a0 += (size_t)first;
+    C += (size_t)first * ldc;
     real edge[BLOCK_ROWS * PANEL], *at = width < PANEL ? edge : C;
     size_t line = width < PANEL ? PANEL : ldc;
     Vec sum[BLOCK_ROWS][PANEL_VECTORS];
     if (at == edge) copy_lines(rows, width, C, ldc, edge, PANEL);
     for (int m = 0; m < rows; m++)
         for (int j = 0; j < PANEL_VECTORS; j++) sum[m][j] = load(at + (size_t)m * line + j * LANES);
-    for (int r = 0; r < R; r++, panel += PANEL) {
-        const real *a = A[r] + a0;
+    for (int r = 0; r < depth; r++, blocks += rows, panel += PANEL) {
+        const real *a = OUTER_COPIES ? blocks : A[r] + a0;
         Vec b[PANEL_VECTORS];
         for (int j = 0; j < PANEL_VECTORS; j++) b[j] = load(panel + j * LANES);
         for (int m = 0; m < rows; m++)
@@ -201,23 +227,25 @@ INLINE void outer_block(int rows, int first, int R, const real *const *A, size_t
     if (at == edge) copy_lines(rows, width, edge, PANEL, C, ldc);
 }
 
-/* A line of A, of which few numbers are wanted at a time, is read where it is: while B is gathered, it comes
- * nearer. */
 __attribute__((unused)) static void kern_outer(int M, int N, int R, const real *const *A, size_t a0,
                                                const real *const *B, size_t b0, real *C, int ldc,
                                                void *scratch) {
-    enum { FETCHED = 64 / sizeof(real) };
-    real *panels = scratch;
+    real *panels = scratch, *blocks = panels + OUTER_DEPTH * OUTER_COLUMNS;
     for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
         int depth = R - r0 < OUTER_DEPTH ? R - r0 : OUTER_DEPTH;
         for (int n0 = 0; n0 < N; n0 += OUTER_COLUMNS) {
             int columns = N - n0 < OUTER_COLUMNS ? N - n0 : OUTER_COLUMNS;
             gather_panels(depth, columns, B + r0, b0 + (size_t)n0, panels);
-            for (int r = 0; n0 == 0 && r < depth; r++)
-                for (int m = 0; m < M; m += FETCHED) __builtin_prefetch(A[r0 + r] + a0 + m, 0, 2);
-            for (int n = 0; n < columns; n += PANEL)
-                FOR_ROWS(M, outer_block, depth, A + r0, a0, panels + n * depth, C + n0 + n, (size_t)ldc,
-                         columns - n)
+            for (int m0 = 0, rows; m0 < M; m0 += rows) {
+                rows = !OUTER_COPIES || M - m0 < OUTER_ROWS ? M - m0 : OUTER_ROWS;
+                if (OUTER_COPIES)
+                    gather_rows(depth, rows, A + r0, a0 + (size_t)m0, blocks);
+                else if (n0 == 0)
+                    fetch_rows(depth, rows, A + r0, a0);
+                for (int n = 0; n < columns; n += PANEL)
+                    FOR_ROWS(rows, outer_block, depth, A + r0, a0 + (size_t)m0, blocks, panels + n * depth,
+                             C + (size_t)m0 * (size_t)ldc + n0 + n, (size_t)ldc, columns - n)
+            }
         }
     }
 }

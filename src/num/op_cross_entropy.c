@@ -92,11 +92,13 @@ static void loss_of_twins(const Loss *loss, int target, real *a, real *b, real *
     loss->result->likelihood += both.likelihood / 2;
 }
 
-/* Of the rows of a part or, of twins, of two; `room` is for two rows more. */
+/* Of the rows of a part or, of twins, of two; `room` is for two rows more. Rows are added to the bias's
+ * gradient while they are in the cache, but those of the second view after all of the first. */
 static void loss_of_part(const Part *part, real *room) {
     const Loss *loss = part->loss;
     const int *targets = loss->targets + part->first;
     size_t V = (size_t)loss->weight->rows;
+    real *d_bias = loss->bias && part->tape->record ? tape_gradient(part->tape, loss->bias) : NULL;
     for (int r = 0; r < part->rows; r++) {
         real *logits = row_of(part, r);
         add_bias(part, logits);
@@ -109,7 +111,9 @@ static void loss_of_part(const Part *part, real *room) {
         } else {
             loss_of_row(loss, targets[r], loss->scale, logits, loss->result);
         }
+        if (d_bias) kern->add(V, logits, d_bias);
     }
+    for (int r = 0; d_bias && loss->twins && r < part->rows; r++) kern->add(V, row_of(part + 1, r), d_bias);
 }
 
 /* ---- several parts at a time --------------------------------------------------------------------------- */
@@ -149,9 +153,9 @@ static void multiply(const Part *parts, int rows, real *x, bool back) {
     }
 }
 
-/* What the gradients of these logits are for the output layer itself. */
+/* What the gradients of these logits are for the weight of the output layer. */
 static void defer_gradient(const Part *part) {
-    const Param *weight = part->loss->weight, *bias = part->loss->bias;
+    const Param *weight = part->loss->weight;
     product_defer_gradient(part->tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
                                                         .weight = weight,
                                                         .transposed = true,
@@ -162,8 +166,6 @@ static void defer_gradient(const Part *part) {
                                                         .outputs = weight->rows,
                                                         .stride = row_stride(weight->rows)});
     if (part->tape->grads) product_end_gradients(part->tape); /* the logits' memory serves the next rows */
-    real *d_bias = bias ? tape_gradient(part->tape, bias) : NULL;
-    for (int r = 0; d_bias && r < part->rows; r++) kern->add((size_t)weight->rows, row_of(part, r), d_bias);
 }
 
 static void pass_back(const Part *parts, int count, int rows) {

@@ -58,10 +58,14 @@ train 0 windows "$TMP/windows.tsv" --after-epochs 3
 says 'removed the carriage return from 120 lines'
 says 'removed the byte-order mark from 1 file'
 [ "$(member one valid_loss)" = "$(member windows valid_loss)" ] || fail "line ends change the loss"
-printf '\377\376g\0o\0\t\0v\0a\0\n\0' >"$TMP/utf16.tsv"
-train 3 none "$TMP/utf16.tsv"
-says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
-says 'hint: iconv -f UTF-16 -t UTF-8'
+for start in '\377\376g\0' '\376\377\0g' '\342\0' '\0g'; do # marked or not, lower or upper byte first
+    case $start in *'\0') rest='o\0\t\0v\0a\0\n\0' ;; *) rest='\0o\0\t\0v\0a\0\n' ;; esac
+    # shellcheck disable=SC2059
+    printf "$start$rest" >"$TMP/utf16.tsv"
+    train 3 none "$TMP/utf16.tsv"
+    says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
+    says 'hint: iconv -f UTF-16 -t UTF-8'
+done
 expect 3 "$attn" translate --model "$TMP/one/best.safetensors" "$TMP/utf16.tsv"
 says "is UTF-16, not UTF-8"
 expect 3 "$attn" inspect "$TMP/utf16.tsv"

@@ -6,6 +6,9 @@ export THREADS=1
 table() { # PATTERN: a row of the last table
     grep -qE "^\| $1 \|$" "$TMP/out" || fail "no row '$1': $(cat "$TMP/out")"
 }
+scores() { # FILE: a table without its last column, the minutes of training
+    sed 's/|[^|]*|$/|/' "$1"
+}
 
 tiny_model model --after-epochs 2 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
@@ -23,7 +26,7 @@ END
 expect 0 scripts/tune --table "$TMP/plan" "$TMP/runs"
 [ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table of nothing: $(cat "$TMP/out")"
 expect 0 scripts/tune --jobs 2 "$TMP/plan" "$TMP/runs"
-cp "$TMP/out" "$TMP/table"
+scores "$TMP/out" >"$TMP/table"
 table 'base \| 2 \| [0-9.]+ \| [0-9.]+ \|  \|  \| [0-9.]+'
 table 'longer \| 2 \| [0-9.]+ \| [0-9.]+ \| \+[0-9.]+ \| 0\.00[0-9] \| [0-9.]+'
 table 'greedy \| 2 \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| [0-9.]+ \| -'
@@ -49,7 +52,8 @@ status=0
     --set train.max_minutes=0.0001 --quiet 2>"$TMP/err" || status=$?
 [ -f "$TMP/runs/longer-2/last.state.safetensors" ] || fail "no interrupted run: $status, $(cat "$TMP/err")"
 expect 0 scripts/tune "$TMP/plan" "$TMP/runs"
-same "the table of a run that went on" "$TMP/table" "$TMP/out"
+scores "$TMP/out" >"$TMP/again"
+same "the table of a run that went on" "$TMP/table" "$TMP/again"
 [ "$(grep -c '^tune: ' "$TMP/err")" -eq 1 ] || fail "trained again: $(cat "$TMP/err")"
 
 sed 's/longer .*/longer --after-epochs 3/' "$TMP/plan" >"$TMP/other"

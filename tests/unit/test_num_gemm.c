@@ -219,9 +219,10 @@ static void test_outer(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         if (!kern->outer) continue;
-        static const int SHAPES[][3] = {{1, 1, 1},    {16, 16, 32},   {17, 33, 31},  {33, 15, 33},
-                                        {40, 64, 70}, {31, 800, 257}, {70, 20, 600}, {3, 7, 256}};
-        for (int i = 0; i < 8; i++) check_outer(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
+        static const int SHAPES[][3] = {{1, 1, 1},     {16, 16, 32}, {17, 33, 31},
+                                        {33, 15, 33},  {40, 64, 70}, {31, 800, 257},
+                                        {70, 20, 600}, {3, 7, 256},  {203, 40, 300}};
+        for (int i = 0; i < 9; i++) check_outer(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
     }
     kern_select();
 }
