@@ -26,7 +26,7 @@ enum { GAP = 64 };
 enum { GAP = 0 };
 #endif
 
-enum { ALIGNMENT = 64, FIRST_CHUNK = 64 * 1024 };
+enum { FIRST_CHUNK = 64 * 1024 };
 
 typedef struct Chunk {
     struct Chunk *older;
@@ -38,8 +38,6 @@ struct Arena {
     Chunk *newest;
     size_t used; /* by blocks, over all chunks */
 };
-
-static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static Chunk *chunk_new(size_t size, Chunk *older) {
     Chunk *chunk = mem_alloc(1, sizeof *chunk);
@@ -69,7 +67,7 @@ void arena_free(Arena *arena) {
 void *arena_alloc(Arena *arena, size_t bytes) {
     /* An absurd size goes to mem.c as it is, which ends the program. */
     if (bytes > SIZE_MAX / 4) return mem_alloc(bytes, 4);
-    size_t need = round_up(bytes ? bytes : 1) + GAP;
+    size_t need = mem_round_up(bytes ? bytes : 1) + GAP;
     Chunk *chunk = arena->newest;
     if (!chunk || chunk->size - chunk->used < need) {
         size_t size = chunk ? 2 * chunk->size : FIRST_CHUNK;
@@ -105,7 +103,7 @@ void arena_reset(Arena *arena) {
         for (const Chunk *each = chunk; each; each = each->older) total += each->used;
         chunks_free(chunk);
         /* A quarter more, so that slightly growing needs do not bring a new chunk every time. */
-        chunk = arena->newest = chunk_new(round_up(total + total / 4), NULL);
+        chunk = arena->newest = chunk_new(mem_round_up(total + total / 4), NULL);
     }
     if (chunk) {
         POISON(chunk->data, chunk->size);

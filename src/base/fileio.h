@@ -16,6 +16,8 @@
 #include "base/status.h"
 #include "base/strview.h"
 
+/* As open(2), again if a signal interrupts it, and closed where another program is started: -1 with errno. */
+int file_open(const char *path, int flags, unsigned mode);
 /* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
 Status file_read(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);

@@ -34,8 +34,7 @@ static const char *shown_path(const char *path) { return is_dash(path) ? "standa
 static Status source_open(Source **opened, const char *path) {
     int fd = STDIN_FILENO;
     if (!is_dash(path)) {
-        do fd = open(path, O_RDONLY | O_CLOEXEC);
-        while (fd < 0 && errno == EINTR);
+        fd = file_open(path, O_RDONLY, 0);
         if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", path, strerror(errno));
     }
     Source *source = mem_alloc(1, sizeof *source);

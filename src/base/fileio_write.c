@@ -54,9 +54,9 @@ static void list_remove(OutFile *file) {
     pthread_mutex_unlock(&list_lock);
 }
 
-static int open_again(const char *path, int flags, mode_t mode) {
+int file_open(const char *path, int flags, unsigned mode) {
     int fd;
-    do fd = open(path, flags, mode);
+    do fd = open(path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -85,7 +85,7 @@ static void remove_stale(const char *target) {
         strbuf_clear(&path);
         strbuf_add(&path, folder);
         strbuf_add(&path, name);
-        int fd = open_again(strbuf_text(&path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+        int fd = file_open(strbuf_text(&path), O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd < 0) continue;
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(strbuf_text(&path));
         close(fd);
@@ -106,7 +106,7 @@ static Status open_temporary(OutFile *file) {
     static unsigned serial;
     StrView folder = folder_of(file->target);
     char *folder_path = mem_strndup(folder.data, folder.length);
-    file->folder_fd = open_again(folder_path, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    file->folder_fd = file_open(folder_path, O_RDONLY | O_DIRECTORY, 0);
     int error = errno;
     mem_free(folder_path);
     /* A folder that may be written but not listed cannot be synced; everything else is an error. */
@@ -119,7 +119,7 @@ static Status open_temporary(OutFile *file) {
         StrBuf path = {0};
         strbuf_add(&path, folder);
         strbuf_format(&path, ".%s.%ld-%u.tmp", name_of(file->target), (long)getpid(), number);
-        file->fd = open_again(path.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        file->fd = file_open(path.data, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
         error = errno;
         if (file->fd >= 0) {
             flock(file->fd,
@@ -158,7 +158,7 @@ static Status open_target(OutFile *file) {
     }
     if (S_ISDIR(about.st_mode)) return fail_create(file->path, EISDIR);
     if (!S_ISREG(about.st_mode)) {
-        file->fd = open_again(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+        file->fd = file_open(file->path, O_WRONLY | O_NOCTTY, 0);
         return file->fd < 0 ? fail_create(file->path, errno) : STATUS_OK;
     }
     /* Renaming would replace a write-protected file without a word. */

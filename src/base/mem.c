@@ -13,8 +13,7 @@
 #endif
 #include "base/mem_scope.h"
 
-enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
-enum { LARGEST_KEPT = 32 << 20, MOST_KEPT = 64 << 20 };
+enum { HUGE_PAGE = 2 << 20, LARGEST_KEPT = 32 << 20, MOST_KEPT = 64 << 20 };
 
 static void exhausted_default(size_t bytes) {
     fprintf(stderr, "attn-mt: out of memory (%zu bytes)\n", bytes);
@@ -88,7 +87,7 @@ static void *huge_block(size_t bytes) {
     if (block) madvise(block, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */
     return block;
 #else
-    return aligned_alloc(ALIGNMENT, bytes);
+    return aligned_alloc(MEM_ALIGNMENT, bytes);
 #endif
 }
 
@@ -96,10 +95,10 @@ void *mem_aligned_unset(size_t count, size_t size) {
     size_t bytes = product(count, size);
     if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
-    size_t unit = huge ? HUGE_PAGE : ALIGNMENT;
+    size_t unit = huge ? HUGE_PAGE : MEM_ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
     mem_scope_admit(bytes);
-    return keep(huge ? huge_block(bytes) : aligned_alloc(ALIGNMENT, bytes), bytes);
+    return keep(huge ? huge_block(bytes) : aligned_alloc(MEM_ALIGNMENT, bytes), bytes);
 }
 
 void *mem_aligned(size_t count, size_t size) {

@@ -10,10 +10,16 @@
 
 #include <stddef.h>
 
+enum { MEM_ALIGNMENT = 64 }; /* bytes: a cache line, and the widest vector */
+
 void *mem_alloc(size_t count, size_t size);              /* zeroed */
 void *mem_realloc(void *old, size_t count, size_t size); /* like realloc; new bytes are not zeroed */
-void *mem_aligned(size_t count, size_t size);            /* zeroed, 64-byte aligned, release with mem_free */
+void *mem_aligned(size_t count, size_t size);            /* zeroed, aligned, release with mem_free */
 void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody promises zeros */
+/* So many bytes that something aligned can follow. */
+static inline size_t mem_round_up(size_t bytes) {
+    return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
+}
 /* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
  * of them. Happens by itself with the first one that is allocated outside of a scope. */
 void mem_return_large(void);

@@ -29,11 +29,9 @@ bool sv_ends(StrView text, StrView suffix) {
            sv_equal((StrView){text.data + (text.length - suffix.length), suffix.length}, suffix);
 }
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 StrView sv_trim(StrView text) {
-    while (text.length > 0 && is_space(text.data[0])) text.data++, text.length--;
-    while (text.length > 0 && is_space(text.data[text.length - 1])) text.length--;
+    while (text.length > 0 && char_is_space(text.data[0])) text.data++, text.length--;
+    while (text.length > 0 && char_is_space(text.data[text.length - 1])) text.length--;
     return text;
 }
 
@@ -49,6 +47,17 @@ bool sv_next(StrView *rest, char separator, StrView *piece) {
         *rest = (StrView){NULL, 0};
     }
     return true;
+}
+
+bool sv_next_word(StrView *rest, StrView *word) {
+    *word = *rest;
+    if (rest->length == 0) return false; /* data may be NULL */
+    size_t start = 0, end;
+    while (start < rest->length && char_is_space(rest->data[start])) start++;
+    for (end = start; end < rest->length && !char_is_space(rest->data[end]);) end++;
+    *word = (StrView){rest->data + start, end - start};
+    *rest = (StrView){rest->data + end, rest->length - end};
+    return end > start;
 }
 
 void strbuf_cut(StrBuf *buffer, size_t length) {

@@ -26,6 +26,10 @@ bool sv_ends(StrView text, StrView suffix);
 StrView sv_trim(StrView text); /* ASCII white space at both ends */
 /* Cut the next piece off `rest` at `separator`; false when nothing is left. "a,,b" gives "a", "", "b". */
 bool sv_next(StrView *rest, char separator, StrView *piece);
+/* ASCII white space. */
+static inline bool char_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/* Cut the next word off `rest`, with the white space before it; false if none is left: *word is empty. */
+bool sv_next_word(StrView *rest, StrView *word);
 
 typedef struct {
     char *data; /* NUL after length bytes once anything was added, else NULL */

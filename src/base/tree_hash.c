@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/fileio.h"
 #include "base/mem.h"
 
 enum { PIECE = 4 << 20, BUFFER = 64 << 10, HEX = 64 };
@@ -87,9 +88,7 @@ Status tree_hash_read(Sha256 *hash, int fd, const char *path, uint64_t offset, v
 
 Status tree_hash_file(Sha256 *hash, const char *path, Workers *workers) {
     struct stat about;
-    int fd;
-    do fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
+    int fd = file_open(path, O_RDONLY, 0);
     if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", path, strerror(errno));
     Status status = STATUS_OK;
     if (fstat(fd, &about) != 0)

@@ -119,23 +119,20 @@ static int tokens_before(Segmenter *segmenter, StrView word, size_t at, int *tok
     return (int)((double)at / (double)word.length * *tokens);
 }
 
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 static void find_tokens(Restoring *r, Segmenter *segmenter, const int *source_unit) {
     const Markup *markup = r->markup;
     StrView plain = strbuf_view(&markup->plain);
-    size_t start = 0, end = 0;    /* of the word at hand */
+    StrView rest = plain, word = {plain.data, 0};
     int before = 0, of_word = -1; /* tokens before it, and its own if they were counted */
     int S = r->translation->source_length;
     for (int m = 0; m < markup->count; m++) {
         size_t at = markup->items[m].position;
-        while (end < plain.length && end <= at) {
-            if (end > start) before += count_tokens(segmenter, (StrView){plain.data + start, end - start});
+        while (rest.length > 0 && plain.length - rest.length <= at) {
+            if (word.length > 0) before += count_tokens(segmenter, word);
             of_word = -1;
-            for (start = end; start < plain.length && is_blank(plain.data[start]);) start++;
-            for (end = start; end < plain.length && !is_blank(plain.data[end]);) end++;
+            sv_next_word(&rest, &word);
         }
-        StrView word = {plain.data + start, end - start};
+        size_t start = (size_t)(word.data - plain.data);
         int token = before + (at > start ? tokens_before(segmenter, word, at - start, &of_word) : 0);
         if (token > S) token = S;
         int step = markup->items[m].kind == MARK_OPEN ? -1 : markup->items[m].kind == MARK_CLOSE ? 1 : 0;

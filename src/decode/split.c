@@ -22,18 +22,6 @@ static int token_count(Segmenter *segmenter, StrView text, IdList *scratch) {
     return (int)scratch->count;
 }
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-/* The next word at or after *position, which moves behind it. */
-static bool next_word(StrView line, size_t *position, StrView *word) {
-    size_t start = *position, end;
-    while (start < line.length && is_space(line.data[start])) start++;
-    for (end = start; end < line.length && !is_space(line.data[end]);) end++;
-    *word = (StrView){line.data + start, end - start};
-    *position = end;
-    return end > start;
-}
-
 typedef enum { CUT_NONE, CUT_WORD, CUT_CLAUSE, CUT_SENTENCE } CutKind;
 
 /* How good a place for a cut is the end of this word? Closing quotes and brackets take after what they close;
@@ -65,10 +53,10 @@ static size_t code_points_length(StrView word, int count) {
 
 /* Length in bytes of the first piece of `line`. */
 static size_t first_piece(Segmenter *segmenter, StrView line, int limit, IdList *scratch) {
-    size_t best[CUT_SENTENCE + 1] = {0}, position = 0;
-    StrView word;
+    size_t best[CUT_SENTENCE + 1] = {0};
+    StrView rest = line, word;
     CutKind kind = CUT_WORD;
-    for (int count = 0; next_word(line, &position, &word);) {
+    for (int count = 0; sv_next_word(&rest, &word);) {
         /* A word of very many bytes is not worth tokenizing, which may take long. */
         bool huge = word.length / 8 >= (size_t)limit;
         int tokens = huge ? limit + 1 : token_count(segmenter, word, scratch);
@@ -79,8 +67,8 @@ static size_t first_piece(Segmenter *segmenter, StrView line, int limit, IdList 
         }
         count += tokens;
         kind = word_cut_kind(word, kind);
-        best[CUT_WORD] = position;
-        if (kind > CUT_WORD && count > limit / 4) best[kind] = position;
+        size_t behind = best[CUT_WORD] = (size_t)(rest.data - line.data);
+        if (kind > CUT_WORD && count > limit / 4) best[kind] = behind;
     }
     return line.length;
 }

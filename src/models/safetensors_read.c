@@ -21,7 +21,7 @@
 #include "base/utf8.h"
 #include "models/safetensors_format.h"
 
-enum { ALIGNMENT = 64, LENGTH_BYTES = 8 };
+enum { LENGTH_BYTES = 8 };
 enum { CHUNK = 256 << 10 }; /* bytes that are still in the processor's cache when they are digested */
 
 /* A tensor with its place in the payload. */
@@ -95,8 +95,7 @@ static Status hint_models(Status status) {
 /* Up to and with the header; its length is proven against the file before memory is had for it. */
 static Status read_header(SafeFile *file) {
     /* Not blocking: a pipe without a writer would wait for ever before it can be refused. */
-    do file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (file->fd < 0 && errno == EINTR);
+    file->fd = file_open(file->path, O_RDONLY | O_NONBLOCK, 0);
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
     struct stat about;
@@ -243,8 +242,6 @@ static Status check_header_digest(SafeFile *file) {
     return STATUS_OK;
 }
 
-static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 Status safetensors_read_next(SafeFile *file, void *place) {
     SafeTensor *tensor = &file->entries[file->next++].tensor;
     unsigned char *to = place;
@@ -295,12 +292,12 @@ static void close_descriptor(SafeFile *file) {
 /* Each tensor to an aligned place of its own; another program's file need not be aligned. */
 static Status read_payload(SafeFile *file) {
     size_t total = 0;
-    for (size_t i = 0; i < file->count; i++) total += round_up(file->entries[i].tensor.bytes);
+    for (size_t i = 0; i < file->count; i++) total += mem_round_up(file->entries[i].tensor.bytes);
     file->data = mem_aligned_unset(total, 1);
     unsigned char *place = file->data;
     for (size_t i = 0; i < file->count; i++) {
         TRY(safetensors_read_next(file, place));
-        place += round_up(file->entries[i].tensor.bytes);
+        place += mem_round_up(file->entries[i].tensor.bytes);
     }
     return safetensors_check_digest(file);
 }

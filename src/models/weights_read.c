@@ -12,7 +12,6 @@
 enum {
     WINDOW = 8 << 20, /* bytes of tensors, or one tensor */
     MOST_THREADS = 4, /* one reads: more would wait for it */
-    ALIGNMENT = 64
 };
 
 /* A tensor of the file: the numbers of a parameter, or their scales. */
@@ -41,8 +40,6 @@ typedef struct {
     unsigned char *scratch; /* `scratch_size` bytes for each thread */
     size_t scratch_size;
 } Reading;
-
-static size_t round_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 /* ---- what the file must have ---- */
 
@@ -153,7 +150,7 @@ static void *place_of(const Reading *r, const Item *item, size_t bytes, unsigned
     if (item->is_scales) return r->scales + item->scales;
     if (stays(r, item->param)) return param_data(r->params, item->param);
     void *place = *next;
-    *next += round_up(bytes);
+    *next += mem_round_up(bytes);
     return place;
 }
 
@@ -165,7 +162,7 @@ static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
         size_t size = safetensors_at(r->file, end)->bytes;
         if (end > first && bytes + size > WINDOW) break;
         bytes += size;
-        if (!r->items[end].is_scales && !stays(r, r->items[end].param)) *buffer += round_up(size);
+        if (!r->items[end].is_scales && !stays(r, r->items[end].param)) *buffer += mem_round_up(size);
     }
     return end;
 }
@@ -262,7 +259,7 @@ static size_t scratch_size(const Reading *r) {
         bool used = compact_has(p) && !(r->stored == FORMAT_BF16 && p->offset != PARAM_ONLY_PACKED);
         if (used && bytes > most) most = bytes;
     }
-    return round_up(most);
+    return mem_round_up(most);
 }
 
 static Status read_windows(Reading *r, Workers *workers) {

@@ -74,7 +74,6 @@ static void **forward_copy(Param *p, int *K, int *N) {
 }
 
 void params_allocate_packed(ParamSet *params, WeightFormat format) {
-    enum { ALIGNMENT = 64 };
     size_t bytes = 0;
     int K, N;
     params->format = format;
@@ -84,8 +83,7 @@ void params_allocate_packed(ParamSet *params, WeightFormat format) {
         bool kept = p->packing == PACK_NONE || p->looked_up;
         p->offset = kept ? params->size : PARAM_ONLY_PACKED;
         if (kept) params->size += (param_size(p) + 15) / 16 * 16;
-        if (forward_copy(p, &K, &N))
-            bytes += (kern->weights[format].size(K, N) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        if (forward_copy(p, &K, &N)) bytes += mem_round_up(kern->weights[format].size(K, N));
     }
     params_allocate(params);
     char *place = params->packed = mem_aligned_unset(bytes ? bytes : 1, 1);
@@ -93,7 +91,7 @@ void params_allocate_packed(ParamSet *params, WeightFormat format) {
         void **copy = forward_copy(params->items[i], &K, &N);
         if (!copy) continue;
         *copy = place;
-        place += (kern->weights[format].size(K, N) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        place += mem_round_up(kern->weights[format].size(K, N));
     }
 }
 

@@ -324,13 +324,6 @@ static Verdict read_file(int fd, const char *path, const CorpusCacheKey *key, Co
     return verdict;
 }
 
-static int open_file(const char *path) {
-    int fd;
-    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 static void say(Verdict verdict, const char *path) {
     if (verdict == USABLE) log_info("cache    the encoded data are read from '%s'", path);
     if (verdict == STALE) log_info("cache    '%s' is of other data or options: it is made anew", path);
@@ -338,7 +331,7 @@ static void say(Verdict verdict, const char *path) {
 }
 
 bool corpus_cache_load(const char *path, const CorpusCacheKey *key, CorpusData *data, Workers *workers) {
-    int fd = open_file(path);
+    int fd = file_open(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ENOENT) return false;
     CorpusData found = {.source = data->source, .target = data->target};
     Verdict verdict = fd < 0 ? DAMAGED : read_file(fd, path, key, &found, workers);

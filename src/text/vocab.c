@@ -47,9 +47,9 @@ void vocab_write_json(const Vocab *vocab, StrBuf *out) {
 }
 
 /* A token with a line break in it would let a model file break "one line in, one line out". */
-static bool has_ascii_space(StrView token) {
+static bool has_space(StrView token) {
     for (size_t i = 0; i < token.length; i++)
-        if (token.data[i] == ' ' || (token.data[i] >= '\t' && token.data[i] <= '\r')) return true;
+        if (char_is_space(token.data[i])) return true;
     return false;
 }
 
@@ -61,8 +61,7 @@ static Status check_token(const Json *item, int id, StrView *token) {
     if (token->length > VOCAB_TOKEN_BYTES)
         return status_fail(STATUS_DATA, "vocabulary: token %d has %zu bytes, more than %d", id, token->length,
                            VOCAB_TOKEN_BYTES);
-    if (has_ascii_space(*token))
-        return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
+    if (has_space(*token)) return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
     return STATUS_OK;
 }
 

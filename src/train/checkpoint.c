@@ -35,13 +35,6 @@ static Path path_in(const char *dir, const char *name) {
 
 static int lock_fd = -1; /* open, and locked, until the process ends */
 
-static int open_lock(const char *path) {
-    int fd;
-    do fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* Who holds it, for the message to others. */
 static bool write_holder(int fd) {
     char pid[32];
@@ -58,7 +51,7 @@ static bool write_holder(int fd) {
 Status checkpoint_lock(const char *dir) {
     TRY(file_make_dirs(dir));
     Path path = path_in(dir, "LOCK");
-    int fd = open_lock(path.text);
+    int fd = file_open(path.text, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
     if (fd < 0 && errno == ELOOP)
         return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path.text),
                            "it is to be a file of its own: remove it");

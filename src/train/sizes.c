@@ -11,14 +11,13 @@
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
 
-static bool is_space(char c) { return c == ' ' || c == '\t'; }
 static bool begins_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
 static double count_words(StrView text) {
     double words = 0, characters = 0;
     bool inside = false;
     for (size_t i = 0; i < text.length; i++) {
-        bool space = is_space(text.data[i]);
+        bool space = char_is_space(text.data[i]);
         words += !space && !inside;
         inside = !space;
         characters += begins_character(text.data[i]);
@@ -30,8 +29,8 @@ static double count_words(StrView text) {
  * scripts without spaces: two of them are a word. */
 static StrView next_word(StrView *text) {
     size_t start = 0, end, characters = 0;
-    while (start < text->length && is_space(text->data[start])) start++;
-    for (end = start; end < text->length && !is_space(text->data[end]); end++) {
+    while (start < text->length && char_is_space(text->data[start])) start++;
+    for (end = start; end < text->length && !char_is_space(text->data[end]); end++) {
         bool begins = begins_character(text->data[end]);
         if (begins && characters == 2 && end - start == 6) break;
         characters += begins;

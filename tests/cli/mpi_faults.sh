@@ -28,13 +28,13 @@ start() {
     sleep "0.$(($(date +%N | cut -c 1-3 | sed 's/^0*//;s/^$/0/') % 10))"
 }
 
-# ends RUN CODES: within the time set, all of them, with one of these exit codes
+# ends RUN CODES: all of them, with one of these exit codes, in the time set, and a minute for a busy machine
 ends() {
     begin=$(date +%s)
     status=0
     wait "$job" || status=$?
     took=$(($(date +%s) - begin))
-    [ $took -le $((timeout + 4)) ] || fail "$1: ended after $took seconds"
+    [ $took -le $((timeout + 60)) ] || fail "$1: ended after $took seconds"
     case " $2 " in *" $status "*) ;; *) fail "$1: exit code $status: $(cat "$TMP/err")" ;; esac
     for left in 0 1 2; do
         [ -z "$(rank_process "$1" $left)" ] || fail "$1: rank $left is still there"

@@ -65,7 +65,7 @@ for cut in $(seq "${MPI_CUTS:-2}"); do
     begin=$(date +%s)
     for process in $processes; do
         while is_running "$process"; do
-            [ $(($(date +%s) - begin)) -le $((timeout + 2)) ] || fail "process $process is still there"
+            [ $(($(date +%s) - begin)) -le $((timeout + 60)) ] || fail "process $process is still there"
             sleep 0.2
         done
     done

@@ -175,6 +175,13 @@ static void views_split(void **state) {
     assert_pieces(SV("abc"), 1, (const char *const[]){"abc"});
     assert_pieces(SV("a,"), 2, (const char *const[]){"a", ""});
     assert_pieces((StrView){NULL, 0}, 0, NULL);
+
+    StrView rest = SV(" \ta  b\n"), word;
+    assert_true(sv_next_word(&rest, &word) && sv_equal(word, SV("a")) && sv_equal(rest, SV("  b\n")));
+    assert_true(sv_next_word(&rest, &word) && sv_equal(word, SV("b")));
+    assert_true(!sv_next_word(&rest, &word) && word.length == 0 && rest.length == 0);
+    rest = (StrView){NULL, 0};
+    assert_true(!sv_next_word(&rest, &word) && word.length == 0);
 }
 
 static void buffers_grow_and_end_in_nul(void **state) {
