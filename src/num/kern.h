@@ -48,6 +48,12 @@ typedef struct {
     real average_rate; /* average += average_rate (p - average) */
 } AdamStep;
 
+/* Where a row of A and one of C begin. */
+typedef struct {
+    const real *a;
+    real *c;
+} GemmRow;
+
 /* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
@@ -57,6 +63,8 @@ typedef struct {
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
                      bool accumulate, void *scratch);
+    /* The same for rows [M] that lie anywhere; NULL if there is no such product. */
+    void (*multiply_rows)(int M, int N, int K, const GemmRow *rows, const void *packed, bool accumulate);
 } WeightProduct;
 
 typedef struct {

@@ -77,18 +77,20 @@ static void kern_float_pack(int K, int N, const real *B, bool transposed, int fi
     }
 }
 
+INLINE void store_row(const Vec sum[PANEL_VECTORS], real *C, int width, bool accumulate) {
+    if (width >= PANEL) {
+        for (int j = 0; j < PANEL_VECTORS; j++)
+            store(C + j * LANES, accumulate ? load(C + j * LANES) + sum[j] : sum[j]);
+    } else {
+        real line[PANEL];
+        for (int j = 0; j < PANEL_VECTORS; j++) store(line + j * LANES, sum[j]);
+        for (int j = 0; j < width; j++) C[j] = accumulate ? C[j] + line[j] : line[j];
+    }
+}
+
 INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, int ldc, int width,
                         bool accumulate) {
-    for (int r = 0; r < rows; r++, C += ldc) {
-        if (width >= PANEL) {
-            for (int j = 0; j < PANEL_VECTORS; j++)
-                store(C + j * LANES, accumulate ? load(C + j * LANES) + sum[r][j] : sum[r][j]);
-        } else {
-            real line[PANEL];
-            for (int j = 0; j < PANEL_VECTORS; j++) store(line + j * LANES, sum[r][j]);
-            for (int j = 0; j < width; j++) C[j] = accumulate ? C[j] + line[j] : line[j];
-        }
-    }
+    for (int r = 0; r < rows; r++, C += ldc) store_row(sum[r], C, width, accumulate);
 }
 
 /* A line of a panel. */
@@ -144,6 +146,34 @@ INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t 
             else
                 gemm_block(2, 0, PANELS_MOST / 2, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add);
         }
+    }
+}
+
+/* gemm_block of one panel, for rows that lie anywhere: of A from k0 on, of C from n on. */
+INLINE void scattered_block(int rows, int first, int K, const GemmRow *at, int k0, const real *B, int n,
+                            int width, bool accumulate) {
+    const real *a[BLOCK_ROWS];
+    Vec sum[BLOCK_ROWS][PANEL_VECTORS];
+    for (int r = 0; r < rows; r++) {
+        a[r] = at[first + r].a + k0;
+        for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] = (Vec){0};
+    }
+    for (int k = 0; k < K; k++, B += PANEL) {
+        Vec b[PANEL_VECTORS];
+        load_line(false, B, b);
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] += splat(a[r][k]) * b[j];
+    }
+    for (int r = 0; r < rows; r++) store_row(sum[r], at[first + r].c + n, width, accumulate);
+}
+
+static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
+                                     bool accumulate) {
+    const real *panel = packed;
+    for (int k0 = 0, depth; k0 < K; k0 += depth) {
+        depth = K - k0 < DEPTH ? K - k0 : DEPTH;
+        for (int n = 0; n < N; n += PANEL, panel += depth * PANEL)
+            FOR_ROWS(M, scattered_block, depth, rows, k0, panel, n, N - n, accumulate || k0)
     }
 }
 

@@ -44,11 +44,13 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .name = KERN_TEXT(KERN_SUFFIX),
     .weights =
         {
-            [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply},
+            [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
+                                kern_float_multiply_rows},
 #ifdef __AMX_BF16__
             [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply},
 #else
-            [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply},
+            [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
+                               kern_float_multiply_rows},
 #endif
 #ifndef REAL_DOUBLE
             [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply},

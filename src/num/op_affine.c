@@ -40,7 +40,6 @@ static ProductRows product_of(const Node *node, bool back) {
     return (ProductRows){x->rows, x->data, x->columns, y->data, y->columns};
 }
 
-int op_affine_rows(const Node *node) { return node->out->rows; }
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }
 
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back) {

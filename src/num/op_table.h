@@ -65,7 +65,6 @@ OP_TABLE(OP_FUNCTIONS)
 
 /* Of op_affine, for tapes.h: the same op of several tapes of a thread, forward or backward, as one
  * product. */
-int op_affine_rows(const Node *node);
 const Param *op_affine_weight(const Node *node);
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
 /* The same for the ops at whose end the logits are: forward, on tapes that keep what weights are to get. */

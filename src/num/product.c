@@ -1,10 +1,12 @@
 /* product.c - which kernel computes the products of a model, and when. */
 #include "num/product.h"
 
+#include <assert.h>
 #include <string.h>
 #include "base/mem.h"
 #include "num/gemm.h"
 #include "num/kern.h"
+#include "num/tapes.h"
 
 /* Count the arithmetic of a product [M, K] x [K, N]. */
 static void count_flops(const Tape *tape, int M, int N, int K) {
@@ -30,26 +32,21 @@ static void copy_lines(int rows, int columns, const real *from, int ldfrom, real
                (size_t)columns * sizeof *to);
 }
 
-/* Room for so many numbers on the tape, the same at each call while it is enough. */
-static real *room_for(Tape *tape, size_t numbers) {
-    if (numbers > tape->room_size) {
-        tape->room_size = 2 * numbers;
-        tape->room = tape_alloc(tape, tape->room_size * sizeof *tape->room);
+/* Room for so many bytes on the tape, the same at each call while it is enough. */
+static void *room_for(Tape *tape, size_t bytes) {
+    if (bytes > tape->room_size) {
+        tape->room_size = 2 * bytes;
+        tape->room = tape_alloc(tape, tape->room_size);
     }
     return tape->room;
 }
 
-void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
-                      bool accumulate) {
-    int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
+/* Rows that lie apart from each other brought together, and what comes of them back again. */
+static void multiply_copies(Tape *tape, const Param *weight, bool transposed, int N, int K,
+                            const ProductRows *parts, int count, bool accumulate) {
     int rows = 0, row = 0;
     for (int i = 0; i < count; i++) rows += parts[i].rows;
-    if (count == 1) {
-        product_with_weight(tape, weight, transposed, rows, parts->x, parts->ldx, parts->y, parts->ldy,
-                            accumulate);
-        return;
-    }
-    real *x = room_for(tape, (size_t)rows * (size_t)(K + N)), *y = x + (size_t)rows * (size_t)K;
+    real *x = room_for(tape, (size_t)rows * (size_t)(K + N) * sizeof *x), *y = x + (size_t)rows * (size_t)K;
     for (int i = 0; i < count; row += parts[i++].rows) {
         const ProductRows *p = &parts[i];
         copy_lines(p->rows, K, p->x, p->ldx, x + (size_t)row * (size_t)K, K);
@@ -59,6 +56,42 @@ void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const Pr
     row = 0;
     for (int i = 0; i < count; row += parts[i++].rows)
         copy_lines(parts[i].rows, N, y + (size_t)row * (size_t)N, N, parts[i].y, parts[i].ldy);
+}
+
+static void multiply_rows(Tape *tape, const WeightProduct *product, int N, int K, const void *packed,
+                          const ProductRows *parts, int count, bool accumulate) {
+    int rows = 0, row = 0;
+    for (int i = 0; i < count; i++) rows += parts[i].rows;
+    GemmRow *at = room_for(tape, (size_t)rows * sizeof *at);
+    for (int i = 0; i < count; i++)
+        for (int r = 0; r < parts[i].rows; r++)
+            at[row++] = (GemmRow){parts[i].x + (size_t)r * (size_t)parts[i].ldx,
+                                  parts[i].y + (size_t)r * (size_t)parts[i].ldy};
+    count_flops(tape, rows, N, K);
+    product->multiply_rows(rows, N, K, at, packed, accumulate);
+}
+
+void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
+                      bool accumulate) {
+    enum { FEW_ROWS = 32 }; /* a product of more is fast enough alone */
+    int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
+    const WeightProduct *product = &kern->weights[tape->params->format];
+    const void *packed = transposed ? weight->packed_transpose : weight->packed;
+    assert(count <= TAPES_TOGETHER);
+    if (count > 1 && packed && product->multiply_rows) {
+        multiply_rows(tape, product, N, K, packed, parts, count, accumulate);
+        return;
+    }
+    ProductRows few[TAPES_TOGETHER];
+    int copied = 0;
+    for (int i = 0; i < count; i++) {
+        const ProductRows *p = &parts[i];
+        if (count > 1 && p->rows <= FEW_ROWS)
+            few[copied++] = *p;
+        else
+            product_with_weight(tape, weight, transposed, p->rows, p->x, p->ldx, p->y, p->ldy, accumulate);
+    }
+    if (copied) multiply_copies(tape, weight, transposed, N, K, few, copied, accumulate);
 }
 
 /* product_for_gradient through the library, which wants matrices: in blocks that the working memory has room

@@ -15,7 +15,7 @@
  * there is one. */
 void product_with_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x,
                          int ldx, real *y, int ldy, bool accumulate);
-/* The same for rows that lie apart from each other, read from the packed copy once. */
+/* The same for rows that lie apart from each other, TAPES_TOGETHER parts at most; the weight is read once. */
 typedef struct {
     int rows;
     const real *x; /* [rows, K] */

@@ -46,10 +46,10 @@ typedef struct Tape {
     WeightGradient *pending; /* put off to the end of tape_backward, or kept */
     size_t pending_count, pending_capacity;
     TapeSequence *sequence; /* the one that is open, or NULL */
-    real *room;             /* on the arena, for products of several tapes */
-    size_t room_size;
-    Profile *profile; /* of the thread that uses the tape, or NULL: nobody wants to know */
-    Notes *notes;     /* num/notes.h, or NULL */
+    void *room;             /* on the arena, for products of several tapes */
+    size_t room_size;       /* bytes */
+    Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
+    Notes *notes;           /* num/notes.h, or NULL */
 } Tape;
 
 Tape *tape_new(const ParamSet *params, bool record);

@@ -5,8 +5,6 @@
 #include "num/op_table.h"
 #include "num/product.h"
 
-enum { FEW_ROWS = 32 }; /* a product of more is fast enough alone */
-
 /* One direction of all tapes. */
 typedef struct {
     Tape *const *tapes;
@@ -23,7 +21,7 @@ static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->pr
 
 /* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
 static bool is_joined(const Walk *w, const Node *node) {
-    return node->op == OP_AFFINE ? op_affine_rows(node) <= FEW_ROWS : !w->back && op_is_loss(node);
+    return node->op == OP_AFFINE || (!w->back && op_is_loss(node));
 }
 
 /* As far as a product that might be joined. */

@@ -2,9 +2,9 @@
  *
  * A step of a recurrent layer multiplies one row of each sentence by a weight: with few sentences on a tape,
  * reading the weight takes longer than the arithmetic. Tapes that wait (Tape.waits) have put off all ops;
- * here they are run in turns, each as far as its next product of few rows, and products by the same weight
- * become one; so do their output layers. A row of a product does not depend on the others (kern.h): the
- * numbers are those of each tape run alone.
+ * here they are run in turns, each as far as its next product, and products by the same weight become one;
+ * so do their output layers. A row of a product does not depend on the others (kern.h): the numbers are those
+ * of each tape run alone.
  *
  * Threads all tapes belong to the calling one
  */

@@ -43,6 +43,21 @@ static double tolerance_of(WeightFormat format, int K) {
     return (5e-6 + FACTORS[format] * 1.5) * sqrt(K) + 1e-6;
 }
 
+/* Rows that lie anywhere, here backwards, get what they get in a matrix, to the last bit. */
+static void check_scattered(WeightFormat format, int M, int N, int K, const Line *A, int lda, const void *P,
+                            const Line *C, const Line *before, int ldc) {
+    Line D = line_copy(before);
+    GemmRow *rows = mem_alloc((size_t)M, sizeof *rows);
+    for (int m = 0; m < M; m++) rows[m] = (GemmRow){A->at + (M - 1 - m) * lda, D.at + (M - 1 - m) * ldc};
+    for (int pass = 0; pass < 2; pass++) kern->weights[format].multiply_rows(M, N, K, rows, P, pass > 0);
+    for (int i = 0; i < M * ldc; i++)
+        if (memcmp(&D.at[i], &C->at[i], sizeof *D.at) != 0)
+            fail_msg("%s, rows: %dx%dx%d: C[%d, %d] is %.9g, not %.9g", kern->name, M, N, K, i / ldc, i % ldc,
+                     (double)D.at[i], (double)C->at[i]);
+    mem_free(rows);
+    line_free(&D);
+}
+
 /* Rows of A and C lie further apart than they are long; what lies between rows of C must not change. */
 static void check_packed(WeightFormat format, int M, int N, int K, bool transposed) {
     int lda = K + 3, ldc = N + 2;
@@ -62,6 +77,7 @@ static void check_packed(WeightFormat format, int M, int N, int K, bool transpos
                              FORMAT_NAME[format], M, N, K, pass, m, n, c, expected);
             }
     }
+    if (kern->weights[format].multiply_rows) check_scattered(format, M, N, K, &A, lda, P, &C, &before, ldc);
     mem_free(P);
     mem_free(work);
     mem_free(want);
