@@ -47,14 +47,14 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                 kern_float_multiply_rows},
 #ifdef __AMX_BF16__
-            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply},
+            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply, NULL},
 #else
             [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                kern_float_multiply_rows},
 #endif
 #ifndef REAL_DOUBLE
-            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply},
-            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply},
+            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, NULL},
+            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply, NULL},
 #endif
         },
 #ifndef REAL_DOUBLE
