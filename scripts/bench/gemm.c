@@ -82,7 +82,7 @@ typedef struct {
     double began[TASKS_MOST], ended[TASKS_MOST];
 } Job;
 
-static size_t scratch_size(void) { return (kern->scratch + 63) / 64 * 64; }
+static size_t scratch_size(void) { return mem_round_up(kern->scratch); }
 
 static size_t a_size(const Product *p) { return (size_t)p->M * (size_t)p->K; }
 static size_t c_size(const Product *p) { return (size_t)p->M * (size_t)p->N; }

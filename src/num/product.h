@@ -15,7 +15,8 @@
  * there is one. */
 void product_with_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x,
                          int ldx, real *y, int ldy, bool accumulate);
-/* The same for rows that lie apart from each other, TAPES_TOGETHER parts at most; the weight is read once. */
+/* The same for parts, TAPES_TOGETHER at most, that lie apart from each other: one product, which reads the
+ * weight once, as far as the kernels can. */
 typedef struct {
     int rows;
     const real *x; /* [rows, K] */
