@@ -107,18 +107,21 @@ INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
     (void)halves;
 }
 
-/* Rows of C [.., width] (+)= A B from `first` on, of as many packed panels as `panels`. It, `rows` and
- * `halves` are constants at each call, so the sums stay in registers. */
-INLINE void gemm_block(int rows, int first, int panels, bool halves, int K, const real *A, size_t lda,
-                       const real *B, real *C, int ldc, int width, bool accumulate) {
+/* Rows of C [.., width] (+)= A B from `first` on, of as many packed panels as `panels`; `ahead`: the panel
+ * after the first is fetched meanwhile. These, `rows` and `halves` are constants at each call, so the sums
+ * stay in registers. */
+INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves, int K, const real *A,
+                       size_t lda, const real *B, real *C, int ldc, int width, bool accumulate) {
     size_t line = (size_t)(halves ? PANEL / 2 : PANEL), panel = (size_t)K * line;
     Vec sum[PANELS_MOST][BLOCK_ROWS][PANEL_VECTORS];
     A += (size_t)first * lda, C += (size_t)first * (size_t)ldc;
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < PANEL_VECTORS; j++) sum[p][r][j] = (Vec){0};
+    UNROLLED
     for (int k = 0; k < K; k++, B += line) {
         Vec b[PANELS_MOST][PANEL_VECTORS];
+        if (ahead) fetch(B + panel, line * sizeof *B);
         for (int p = 0; p < panels; p++) load_line(halves, B + (size_t)p * panel, b[p]);
         for (int r = 0; r < rows; r++) {
             Vec a = splat(A[(size_t)r * lda + (size_t)k]);
@@ -140,26 +143,30 @@ INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t 
             panels = M == 1 ? PANELS_MOST : M == 2 ? PANELS_MOST / 2 : 1;
             if (n + panels * PANEL > N) panels = 1;
             if (panels == 1)
-                FOR_ROWS(M, gemm_block, 1, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add)
+                FOR_ROWS_AHEAD(M, gemm_block, 1, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add)
             else if (M == 1)
-                gemm_block(1, 0, PANELS_MOST, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add);
+                gemm_block(1, 0, false, PANELS_MOST, halves, depth, A + k0, lda, packed, C + n, ldc, N - n,
+                           add);
             else
-                gemm_block(2, 0, PANELS_MOST / 2, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add);
+                gemm_block(2, 0, false, PANELS_MOST / 2, halves, depth, A + k0, lda, packed, C + n, ldc,
+                           N - n, add);
         }
     }
 }
 
 /* gemm_block of one panel, for rows that lie anywhere: of A from k0 on, of C from n on. */
-INLINE void scattered_block(int rows, int first, int K, const GemmRow *at, int k0, const real *B, int n,
-                            int width, bool accumulate) {
+INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRow *at, int k0, const real *B,
+                            int n, int width, bool accumulate) {
     const real *a[BLOCK_ROWS];
     Vec sum[BLOCK_ROWS][PANEL_VECTORS];
     for (int r = 0; r < rows; r++) {
         a[r] = at[first + r].a + k0;
         for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] = (Vec){0};
     }
+    UNROLLED
     for (int k = 0; k < K; k++, B += PANEL) {
         Vec b[PANEL_VECTORS];
+        if (ahead) fetch(B + (size_t)K * PANEL, PANEL * sizeof *B);
         load_line(false, B, b);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] += splat(a[r][k]) * b[j];
@@ -173,7 +180,7 @@ static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, c
     for (int k0 = 0, depth; k0 < K; k0 += depth) {
         depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         for (int n = 0; n < N; n += PANEL, panel += depth * PANEL)
-            FOR_ROWS(M, scattered_block, depth, rows, k0, panel, n, N - n, accumulate || k0)
+            FOR_ROWS_AHEAD(M, scattered_block, depth, rows, k0, panel, n, N - n, accumulate || k0)
     }
 }
 
@@ -245,6 +252,8 @@ INLINE void outer_block(int rows, int first, int depth, const real *const *A, si
     if (at == edge) copy_lines(rows, width, C, ldc, edge, PANEL);
     for (int m = 0; m < rows; m++)
         for (int j = 0; j < PANEL_VECTORS; j++) sum[m][j] = load(at + (size_t)m * line + j * LANES);
+    for (int m = 0; m < rows; m++) __builtin_prefetch(C + (size_t)(rows + m) * ldc, 1, 3); /* the next ones */
+    UNROLLED
     for (int r = 0; r < depth; r++, blocks += rows, panel += PANEL) {
         const real *a = OUTER_COPIES ? blocks : A[r] + a0;
         Vec b[PANEL_VECTORS];

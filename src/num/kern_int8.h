@@ -209,15 +209,18 @@ INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
 }
 #endif
 
-/* `rows`, a constant at each call, from `first` on. */
-INLINE void int8_block(int rows, int first, size_t blocks, const int32_t *a, const Int8Stripe *b,
+/* `rows` from `first` on; `ahead`: the next stripe is fetched meanwhile. Both are constants at each call. */
+INLINE void int8_block(int rows, int first, bool ahead, size_t blocks, const int32_t *a, const Int8Stripe *b,
                        const real *units, real *C, size_t ldc, bool accumulate) {
+    enum { LINE = INT8_STRIPE * INT8_TERMS };
     size_t depth = blocks * INT8_LINES;
     const int8_t *line = b->tiles;
     IntVec sum[BLOCK_ROWS][2];
     for (int r = 0; r < rows; r++) sum[r][0] = sum[r][1] = (IntVec){0};
     a += (size_t)first * depth;
-    for (size_t j = 0; j < depth; j++, line += INT8_STRIPE * INT8_TERMS) {
+    UNROLLED
+    for (size_t j = 0; j < depth; j++, line += LINE) {
+        if (ahead) fetch(line + depth * LINE, LINE);
         Int8Words left = int8_load(line), right = int8_load(line + LANES * INT8_TERMS);
         for (int r = 0; r < rows; r++) {
             sum[r][0] = int8_dot(sum[r][0], a[(size_t)r * depth + j], left);
@@ -231,7 +234,7 @@ INLINE void int8_block(int rows, int first, size_t blocks, const int32_t *a, con
 
 static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
                         real *C, size_t ldc, bool accumulate) {
-    FOR_ROWS(rows, int8_block, blocks, a, b, units, C, ldc, accumulate)
+    FOR_ROWS_AHEAD(rows, int8_block, blocks, a, b, units, C, ldc, accumulate)
 }
 #define INT8_BEGIN() ((void)0)
 #define INT8_END()   ((void)0)
