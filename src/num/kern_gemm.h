@@ -235,9 +235,7 @@ INLINE void gather_rows(int depth, int M, const real *const *A, size_t a0, real 
 
 /* Those that are read where they lie come nearer. */
 INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
-    enum { FETCHED = 64 / sizeof(real) };
-    for (int r = 0; r < depth; r++)
-        for (int m = 0; m < M; m += FETCHED) __builtin_prefetch(A[r] + a0 + m, 0, 2);
+    for (int r = 0; r < depth; r++) fetch(A[r] + a0, (size_t)M * sizeof **A);
 }
 
 /* Rows of C [.., width] from `first` on. Each number of C takes in one product after the other, so several
