@@ -93,6 +93,11 @@ INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, i
     for (int r = 0; r < rows; r++, C += ldc) store_row(sum[r], C, width, accumulate);
 }
 
+/* A row of C comes nearer while its sums are added up. */
+INLINE void fetch_for_sums(const real *c) {
+    for (size_t j = 0; j < PANEL; j += 64 / sizeof *c) __builtin_prefetch(c + j, 1, 3);
+}
+
 /* A line of a panel. */
 INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
     for (int j = 0; j < PANEL_VECTORS; j += 2)
@@ -118,6 +123,7 @@ INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves,
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < PANEL_VECTORS; j++) sum[p][r][j] = (Vec){0};
+    for (int r = 0; r < rows; r++) fetch_for_sums(C + (size_t)r * (size_t)ldc);
     UNROLLED
     for (int k = 0; k < K; k++, B += line) {
         Vec b[PANELS_MOST][PANEL_VECTORS];
@@ -154,7 +160,8 @@ INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t 
     }
 }
 
-/* gemm_block of one panel, for rows that lie anywhere: of A from k0 on, of C from n on. */
+/* gemm_block of one panel, for rows that lie anywhere: of A from k0 on, of C from n on. That one has no
+ * pointer for each row, which makes large products some 3 % faster. */
 INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRow *at, int k0, const real *B,
                             int n, int width, bool accumulate) {
     const real *a[BLOCK_ROWS];
@@ -162,6 +169,7 @@ INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRo
     for (int r = 0; r < rows; r++) {
         a[r] = at[first + r].a + k0;
         for (int j = 0; j < PANEL_VECTORS; j++) sum[r][j] = (Vec){0};
+        fetch_for_sums(at[first + r].c + n);
     }
     UNROLLED
     for (int k = 0; k < K; k++, B += PANEL) {
@@ -204,9 +212,16 @@ INLINE void copy_lines(int lines, int width, const real *from, size_t ldfrom, re
     for (int i = 0; i < lines; i++, from += ldfrom, to += ldto) memcpy(to, from, (size_t)width * sizeof *to);
 }
 
+/* Rows that lie anywhere, which no processor foresees, come nearer. */
+INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
+    for (int r = 0; r < depth; r++) fetch(A[r] + a0, (size_t)M * sizeof **A);
+}
+
 /* Columns n0 .. n0 + columns - 1 as panels. */
 INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n0, real *panels) {
-    for (int r = 0; r < depth; r++)
+    enum { AHEAD = 3 };
+    for (int r = 0; r < depth; r++) {
+        if (r + AHEAD < depth) fetch_rows(1, columns, B + r + AHEAD, n0);
         for (int n = 0; n < columns; n += PANEL) {
             real *to = panels + n * depth + r * PANEL;
             const real *from = B[r] + n0 + n;
@@ -215,6 +230,7 @@ INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n
             else
                 for (int j = 0; j < PANEL; j++) to[j] = n + j < columns ? from[j] : 0;
         }
+    }
 }
 
 INLINE void gather_block(int rows, int first, int r, int end, int depth, const real *const *A, size_t a0,
@@ -224,18 +240,15 @@ INLINE void gather_block(int rows, int first, int r, int end, int depth, const r
 }
 
 /* Columns a0 .. a0 + M - 1 as the blocks of FOR_ROWS, line after line in each. A few lines at a time, which
- * stay near while each block takes its numbers. */
+ * stay near while each block takes its numbers; where their addresses differ by 4096 bytes, the first-level
+ * cache holds eight. */
 INLINE void gather_rows(int depth, int M, const real *const *A, size_t a0, real *blocks) {
-    enum { LINES = 16 };
-    for (int r = 0; r < depth; r += LINES) {
-        int end = r + LINES < depth ? r + LINES : depth;
+    enum { LINES = 8 };
+    for (int r = 0, end, next; r < depth; r = end) {
+        end = r + LINES < depth ? r + LINES : depth, next = end + LINES < depth ? end + LINES : depth;
+        fetch_rows(next - end, M, A + end, a0);
         FOR_ROWS(M, gather_block, r, end, depth, A, a0, blocks)
     }
-}
-
-/* Those that are read where they lie come nearer. */
-INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
-    for (int r = 0; r < depth; r++) fetch(A[r] + a0, (size_t)M * sizeof **A);
 }
 
 /* Rows of C [.., width] from `first` on. Each number of C takes in one product after the other, so several
@@ -250,7 +263,7 @@ INLINE void outer_block(int rows, int first, int depth, const real *const *A, si
     if (at == edge) copy_lines(rows, width, C, ldc, edge, PANEL);
     for (int m = 0; m < rows; m++)
         for (int j = 0; j < PANEL_VECTORS; j++) sum[m][j] = load(at + (size_t)m * line + j * LANES);
-    for (int m = 0; m < rows; m++) __builtin_prefetch(C + (size_t)(rows + m) * ldc, 1, 3); /* the next ones */
+    for (int m = 0; m < rows; m++) fetch_for_sums(C + (size_t)(rows + m) * ldc); /* those of the next block */
     UNROLLED
     for (int r = 0; r < depth; r++, blocks += rows, panel += PANEL) {
         const real *a = OUTER_COPIES ? blocks : A[r] + a0;
