@@ -210,8 +210,11 @@ static void report(const Session *session) {
 /* Better now than after the files before it. */
 static Status check_inputs(const StrList *inputs) {
     for (size_t i = 0; i < inputs->count; i++)
-        if (strcmp(inputs->items[i], "-") != 0 && !file_exists(inputs->items[i]))
-            return status_fail(STATUS_RUNTIME, "cannot open '%s': %s", inputs->items[i], strerror(errno));
+        if (strcmp(inputs->items[i], "-") != 0 && !file_exists(inputs->items[i])) {
+            status_fail(STATUS_RUNTIME, "cannot open '%s': %s", inputs->items[i], strerror(errno));
+            return status_hint(STATUS_RUNTIME, "INPUT is a file; text itself comes on standard input: "
+                                               "echo 'go .' | attn-mt translate --model FILE");
+        }
     return STATUS_OK;
 }
 
