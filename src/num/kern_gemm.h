@@ -221,7 +221,7 @@ INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
 INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n0, real *panels) {
     enum { AHEAD = 3 };
     for (int r = 0; r < depth; r++) {
-        if (r + AHEAD < depth) fetch_rows(1, columns, B + r + AHEAD, n0);
+        if (r + AHEAD < depth) fetch(B[r + AHEAD] + n0, (size_t)columns * sizeof **B);
         for (int n = 0; n < columns; n += PANEL) {
             real *to = panels + n * depth + r * PANEL;
             const real *from = B[r] + n0 + n;

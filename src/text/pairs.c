@@ -399,12 +399,11 @@ static Status fail_unusable(const PairReader *reader) {
     pair_reader_report(reader, &report);
     status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
                 reader->entries.count > 1 ? " and the other files" : "");
-    status_hint(
-        STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
-        reader->troubles[NO_TAB].count == 0
-            ? ""
-            : "; a file of pairs has lines of SOURCE TAB TARGET, and two files, one for each language, "
-              "are named by one pattern: 'train.{}' means train.en and train.fr");
+    const char *advice =
+        "; a file of pairs has lines of SOURCE TAB TARGET, and two files, one for each language, "
+        "are named by one pattern: 'train.{}' means train.en and train.fr";
+    status_hint(STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
+                reader->troubles[NO_TAB].count > 0 ? advice : "");
     strbuf_free(&report);
     return STATUS_DATA;
 }
