@@ -28,7 +28,7 @@ typedef struct {
     const char *name;
     double tolerance; /* of an element, times the root of K, for normal numbers */
     enum { LIBRARY, WEIGHT, OUTER } how;
-    WeightFormat format; /* of a WEIGHT */
+    WeightFormat format; /* of a WEIGHT or an OUTER */
 } Format;
 
 /* What keeps all bits comes first. */
@@ -36,8 +36,9 @@ static const Format FORMATS[] = {
     {"BLAS", 2e-5, LIBRARY, 0},
     {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
     {"bf16x3", 2e-5, WEIGHT, FORMAT_BF16X3},
-    {"outer", 2e-5, OUTER, 0},
+    {"outer", 2e-5, OUTER, FORMAT_BF16X3},
     {"bf16", 0.02, WEIGHT, FORMAT_BF16},
+    {"bf16 outer", 0.02, OUTER, FORMAT_BF16},
     {"int8", 0.1, WEIGHT, FORMAT_INT8},
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
@@ -46,7 +47,7 @@ _Static_assert((int)FORMAT_COUNT <= (int)WAYS_MOST, "one peak for each");
 /* Weights are kept packed; products that make gradients of weights are X^T dY. */
 static bool can(const Format *f, const Product *p) {
     if (f->how == WEIGHT) return !p->transpose_a;
-    return f->how == LIBRARY || (p->transpose_a && kern->outer);
+    return f->how == LIBRARY || (p->transpose_a && kern->weights[f->format].outer);
 }
 
 /* Of a model. 12, 64 and 1500 rows: beams of a few sentences, a step of half a batch, all steps of one. */
@@ -102,8 +103,8 @@ static void multiply(const Job *job, int task) {
                                                     scratch);
         break;
     case OUTER: /* adds */
-        kern->outer(p->M, p->N, p->K, job->A_rows + (size_t)p->K * (size_t)task, 0, job->B_rows, 0, C, p->N,
-                    scratch);
+        kern->weights[job->format->format].outer(p->M, p->N, p->K, job->A_rows + (size_t)p->K * (size_t)task,
+                                                 0, job->B_rows, 0, C, p->N, scratch);
         break;
     }
 }

@@ -15,7 +15,8 @@ TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter 
     Seq2Seq *model = seq2seq_new(config, source, target);
     params_initialize(seq2seq_params(model), (uint64_t)config->train.seed);
     *loop = (TrainLoop){.config = config, .corpus = corpus, .model = model, .workers = workers};
-    loop->optimizer = optimizer_new(seq2seq_params(model), workers, config->train.average > 0);
+    loop->optimizer = optimizer_new(seq2seq_params(model), workers, optimizer_format(&config->train),
+                                    config->train.average > 0);
     loop->shards = shards_new(model, corpus, config->train.shards, workers);
     return loop;
 }

@@ -211,6 +211,10 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
+    {.key = "train.precision", TRAIN(CHOICE, precision), .fallback = "float32", .choices = "float32|bf16",
+     .arg = "NUMBERS",
+     .help = "what products round to: bf16 is faster where the processor multiplies 16-bit numbers; sums, "
+             "gradients and weights stay floats"},
     {.key = "train.shortlist", TRAIN(INT, shortlist), .fallback = "100", .max = SHORTLIST_MOST, .arg = "N",
      .help = "keep with the model up to N likely translations of each source token, for translate "
              "--shortlist; 0 = none"},

@@ -64,7 +64,12 @@ typedef struct {
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
                      bool accumulate, void *scratch);
     /* The same for rows [M] that lie anywhere; NULL if there is no such product. */
-    void (*multiply_rows)(int M, int N, int K, const GemmRow *rows, const void *packed, bool accumulate);
+    void (*multiply_rows)(int M, int N, int K, const GemmRow *rows, const void *packed, bool accumulate,
+                          void *scratch);
+    /* For gradients of weights: C [M, N] += A [R, M]^T B [R, N], with the same precision; NULL if there is no
+     * such product, or the library is faster. Row r of A begins at A[r] + a0. */
+    void (*outer)(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
+                  real *C, int ldc, void *scratch);
 } WeightProduct;
 
 typedef struct {
@@ -73,12 +78,8 @@ typedef struct {
     /* FORMAT_INT8 from numbers that are rounded already, -127 to 127, each column of the product in units of
      * scales [N]; NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
-    size_t scratch; /* bytes of working memory that products want */
-    /* C [M, N] += A [R, M]^T B [R, N], where that is no slower than the library; else NULL. Row r of A begins
-     * at A[r] + a0. Best with so many columns, if C has them. */
-    void (*outer)(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
-                  real *C, int ldc, void *scratch);
-    int outer_columns;
+    size_t scratch;    /* bytes of working memory that products want */
+    int outer_columns; /* of C that `outer` likes best, if there are so many */
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);

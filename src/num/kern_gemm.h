@@ -183,8 +183,9 @@ INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRo
 }
 
 static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
-                                     bool accumulate) {
+                                     bool accumulate, void *scratch) {
     const real *panel = packed;
+    (void)scratch;
     for (int k0 = 0, depth; k0 < K; k0 += depth) {
         depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         for (int n = 0; n < N; n += PANEL, panel += depth * PANEL)
@@ -277,9 +278,9 @@ INLINE void outer_block(int rows, int first, int depth, const real *const *A, si
     if (at == edge) copy_lines(rows, width, edge, PANEL, C, ldc);
 }
 
-__attribute__((unused)) static void kern_outer(int M, int N, int R, const real *const *A, size_t a0,
-                                               const real *const *B, size_t b0, real *C, int ldc,
-                                               void *scratch) {
+__attribute__((unused)) static void kern_float_outer(int M, int N, int R, const real *const *A, size_t a0,
+                                                     const real *const *B, size_t b0, real *C, int ldc,
+                                                     void *scratch) {
     real *panels = scratch, *blocks = panels + OUTER_DEPTH * OUTER_COLUMNS;
     for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
         int depth = R - r0 < OUTER_DEPTH ? R - r0 : OUTER_DEPTH;

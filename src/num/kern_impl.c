@@ -26,10 +26,29 @@ enum { KERN_SCRATCH = KERN_SCRATCH_LEAST * (int)sizeof(real) };
 enum { KERN_SCRATCH = TILES_SCRATCH };
 #else
 enum { KERN_SCRATCH = INT8_SCRATCH };
-_Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH && (int)OUTER_SCRATCH <= (int)KERN_SCRATCH,
-               "one working memory serves all");
+_Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves all");
+#endif
+#ifndef REAL_DOUBLE
+_Static_assert((int)OUTER_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves all");
 #endif
 _Static_assert(KERN_SCRATCH >= KERN_SCRATCH_LEAST * (int)sizeof(real), "what num/product.c gathers");
+
+/* What not every set has. */
+#if defined(__AVX2__) && !defined(REAL_DOUBLE)
+#define FLOAT_OUTER kern_float_outer
+#else
+#define FLOAT_OUTER NULL
+#endif
+#if defined(__AMX_BF16__)
+#define BF16_MULTIPLY_ROWS NULL
+#define BF16_OUTER         kern_bf16_outer
+#elif defined(__AVX512BF16__)
+#define BF16_MULTIPLY_ROWS kern_bf16_multiply_rows
+#define BF16_OUTER         kern_bf16_outer
+#else
+#define BF16_MULTIPLY_ROWS NULL
+#define BF16_OUTER         NULL
+#endif
 
 /* NOANALYZE(shift-count-overflow): gcc takes the lanes of a vector for the bits of its type */
 #ifndef KERN_SUFFIX
@@ -45,16 +64,18 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .weights =
         {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
-                                kern_float_multiply_rows},
+                                kern_float_multiply_rows, FLOAT_OUTER},
 #ifdef __AMX_BF16__
-            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply, NULL},
+            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply, NULL,
+                               kern_bf16x3_outer},
 #else
             [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
-                               kern_float_multiply_rows},
+                               kern_float_multiply_rows, FLOAT_OUTER},
 #endif
 #ifndef REAL_DOUBLE
-            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, NULL},
-            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply, NULL},
+            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
+                             BF16_OUTER},
+            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply, NULL, NULL},
 #endif
         },
 #ifndef REAL_DOUBLE
@@ -62,12 +83,8 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
 #endif
     .scratch = KERN_SCRATCH,
 #ifdef __AMX_BF16__
-    .outer = kern_tiles_outer,
     .outer_columns = OUTER_WIDTH,
 #else
-#if defined(__AVX2__) && !defined(REAL_DOUBLE)
-    .outer = kern_outer,
-#endif
     .outer_columns = OUTER_COLUMNS,
 #endif
     .tanh = kern_tanh,

@@ -19,6 +19,7 @@
 #define NUM_KERN_TILES_H
 
 #include <immintrin.h>
+#include "num/kern_pairs.h"
 #include "num/kern_vector.h"
 
 enum {
@@ -31,8 +32,6 @@ enum {
     /* words of the left matrix that are split at a time: 384 KB, for the second-level cache */
     CHUNK_WORDS = 384 * 1024 / 4
 };
-
-typedef uint32_t Word;
 
 /* ---- which registers are what ---- */
 
@@ -53,7 +52,7 @@ INLINE void tiles_end(void) { _tile_release(); }
 
 /* The upper half of each word is the bfloat16 nearest to x; *x keeps the rest. */
 INLINE IntVec cut(Vec *x) {
-    IntVec part = ((IntVec)*x + 0x8000) & (int32_t)0xFFFF0000;
+    IntVec part = rounded_halves(*x) & (int32_t)0xFFFF0000;
     *x -= (Vec)part;
     return part;
 }
@@ -64,13 +63,9 @@ INLINE void split(Vec low, Vec high, int parts, Word *out, size_t step) {
     for (int part = 0; part < parts; part++, out += step) {
         IntVec l = part < PARTS - 1 ? cut(&low) : (IntVec)low,
                h = part < PARTS - 1 ? cut(&high) : (IntVec)high;
-        IntVec word = (IntVec)_mm512_srli_epi32((__m512i)l, 16) | (h & (int32_t)0xFFFF0000);
+        IntVec word = join_halves(l, h);
         memcpy(out, &word, sizeof word);
     }
-}
-
-INLINE Vec load_upto(const real *p, int n) {
-    return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
 }
 
 /* Rows [rows <= 16, depth] as tiles, a line for each row: the next block of 32 numbers is `block` words
@@ -108,31 +103,6 @@ INLINE void split_columns(int depth, int columns, Lines lines, int parts, Word *
             if (k + r + TILE < depth) high = load_upto(line_of(lines, k + r + TILE), columns);
             split(low, high, parts, out + r * TILE, part);
         }
-}
-
-/* A tile with lines and columns of words exchanged, in place. */
-static void transpose_tile(Word *tile) {
-    __m512i a[TILE], b[TILE];
-    for (int i = 0; i < TILE; i++) a[i] = _mm512_loadu_si512(tile + i * TILE);
-    for (int i = 0; i < TILE; i += 2) {
-        b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
-        b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < TILE; i += 4)
-        for (int j = 0; j < 2; j++) {
-            a[i + 2 * j] = _mm512_unpacklo_epi64(b[i + j], b[i + j + 2]);
-            a[i + 2 * j + 1] = _mm512_unpackhi_epi64(b[i + j], b[i + j + 2]);
-        }
-    for (int i = 0; i < 4; i++) { /* quarters of lines i, i + 4, i + 8, i + 12 */
-        __m512i even0 = _mm512_shuffle_i32x4(a[i], a[i + 4], 0x88),
-                odd0 = _mm512_shuffle_i32x4(a[i], a[i + 4], 0xDD);
-        __m512i even1 = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0x88),
-                odd1 = _mm512_shuffle_i32x4(a[i + 8], a[i + 12], 0xDD);
-        _mm512_storeu_si512(tile + i * TILE, _mm512_shuffle_i32x4(even0, even1, 0x88));
-        _mm512_storeu_si512(tile + (i + 4) * TILE, _mm512_shuffle_i32x4(odd0, odd1, 0x88));
-        _mm512_storeu_si512(tile + (i + 8) * TILE, _mm512_shuffle_i32x4(even0, even1, 0xDD));
-        _mm512_storeu_si512(tile + (i + 12) * TILE, _mm512_shuffle_i32x4(odd0, odd1, 0xDD));
-    }
 }
 
 /* ---- 2 x 2 tiles of sums ---- */
@@ -282,7 +252,7 @@ INLINE void pack_stripe(int K, int N, const real *B, bool transposed, int k0, in
             split_columns(depth, columns, lines, parts, out, block, part);
         } else {
             split_rows(columns, depth, B + (size_t)n * (size_t)K + k0, (size_t)K, parts, out, block, part);
-            for (size_t i = 0; i < tiles; i++) transpose_tile(out + i * part);
+            for (size_t i = 0; i < tiles; i++) transpose_words(out + i * part);
         }
     }
 }
@@ -348,41 +318,50 @@ enum {
 };
 
 /* Columns n .. n + 15 of lines r .. r + depth - 1, of which a line begins at number `first`. */
-INLINE void split_gathered(const real *const *at, int r, int depth, size_t first, int n, int N, Word *out,
-                           size_t block, size_t part) {
+INLINE void split_gathered(const real *const *at, int r, int depth, size_t first, int n, int N, int parts,
+                           Word *out, size_t block, size_t part) {
     Lines lines = {.at = at + r, .column = first + (size_t)n};
-    split_columns(depth, n < N ? smaller(N - n, TILE) : 0, lines, PARTS, out, block, part);
+    split_columns(depth, n < N ? smaller(N - n, TILE) : 0, lines, parts, out, block, part);
 }
 
-static void kern_tiles_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
-                             size_t b0, real *C, int ldc, void *scratch) {
-    Word *left = scratch, *right = left + OUTER_LEFT;
+INLINE void tiles_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
+                        int parts, real *C, int ldc, Word *left) {
+    Word *right = left + OUTER_LEFT;
     tiles_begin();
     for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
         int depth = smaller(R - r0, OUTER_DEPTH), blocks = (int)blocks_of(depth);
-        size_t stripe = stripe_words(depth, PARTS), tile = stripe / 2;
+        size_t stripe = stripe_words(depth, parts), tile = stripe / 2;
         for (int n0 = 0; n0 < N; n0 += OUTER_WIDTH) {
             int columns = smaller(N - n0, OUTER_WIDTH);
             for (int n = 0; n < columns; n += STRIPE)
                 for (int half = 0; half < 2; half++)
-                    split_gathered(B, r0, depth, b0, n0 + n + half * TILE, N,
+                    split_gathered(B, r0, depth, b0, n0 + n + half * TILE, N, parts,
                                    right + (size_t)(n / STRIPE) * stripe + half * TILE_WORDS,
-                                   PARTS * 2 * TILE_WORDS, 2 * TILE_WORDS);
+                                   (size_t)parts * 2 * TILE_WORDS, 2 * TILE_WORDS);
             for (int m0 = 0; m0 < M; m0 += STRIPE) {
                 for (int half = 0; half < 2; half++) {
                     Word *tiles = left + (size_t)half * tile;
-                    split_gathered(A, r0, depth, a0, m0 + half * TILE, M, tiles, PARTS * TILE_WORDS,
-                                   TILE_WORDS);
-                    for (int i = 0; i < blocks * PARTS; i++) transpose_tile(tiles + i * TILE_WORDS);
+                    split_gathered(A, r0, depth, a0, m0 + half * TILE, M, parts, tiles,
+                                   (size_t)parts * TILE_WORDS, TILE_WORDS);
+                    for (int i = 0; i < blocks * parts; i++) transpose_words(tiles + i * TILE_WORDS);
                 }
                 for (int n = 0; n < columns; n += STRIPE)
                     multiply_rows(smaller(M - m0, STRIPE), blocks, left,
-                                  right + (size_t)(n / STRIPE) * stripe, PARTS,
+                                  right + (size_t)(n / STRIPE) * stripe, parts,
                                   C + (size_t)m0 * (size_t)ldc + n0 + n, (size_t)ldc, columns - n, true);
             }
         }
     }
     tiles_end();
+}
+
+static void kern_bf16x3_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
+                              size_t b0, real *C, int ldc, void *scratch) {
+    tiles_outer(M, N, R, A, a0, B, b0, PARTS, C, ldc, scratch);
+}
+static void kern_bf16_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
+                            size_t b0, real *C, int ldc, void *scratch) {
+    tiles_outer(M, N, R, A, a0, B, b0, 1, C, ldc, scratch);
 }
 
 /* Weight gradients want more than products with packed weights. */

@@ -127,6 +127,10 @@ INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
 }
 #endif
 #endif
+/* No more than n numbers, of which there may be none; the other lanes are 0. */
+INLINE Vec load_upto(const real *p, int n) {
+    return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
+}
 INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
 INLINE Vec splat(real x) { return x - (Vec){0}; }
 INLINE real sum_lanes(Vec v) {

@@ -68,7 +68,7 @@ static void multiply_rows(Tape *tape, const WeightProduct *product, int N, int K
             at[row++] = (GemmRow){parts[i].x + (size_t)r * (size_t)parts[i].ldx,
                                   parts[i].y + (size_t)r * (size_t)parts[i].ldy};
     count_flops(tape, rows, N, K);
-    product->multiply_rows(rows, N, K, at, packed, accumulate);
+    product->multiply_rows(rows, N, K, at, packed, accumulate, tape->scratch);
 }
 
 void product_of_tapes(Tape *tape, const Param *weight, bool transposed, const ProductRows *parts, int count,
@@ -121,14 +121,16 @@ static void gather_and_multiply(const Tape *tape, int M, int N, int rows, const 
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
                           const real *const *b, int b0, real *dw, int lddw) {
     count_flops(tape, M, N, rows);
-    if (kern->outer)
-        kern->outer(M, N, rows, a, (size_t)a0, b, (size_t)b0, dw, lddw, tape->scratch);
+    const WeightProduct *product = &kern->weights[tape->params->format];
+    if (product->outer)
+        product->outer(M, N, rows, a, (size_t)a0, b, (size_t)b0, dw, lddw, tape->scratch);
     else
         gather_and_multiply(tape, M, N, rows, a, a0, b, b0, dw, lddw);
 }
 
-const char *product_library(void) { return kern->outer ? "none" : gemm_kernel(); }
-Status product_self_test(int threads) { return kern->outer ? STATUS_OK : gemm_self_test(threads); }
+static bool does_all(void) { return kern->weights[FORMAT_BF16X3].outer; }
+const char *product_library(void) { return does_all() ? "none" : gemm_kernel(); }
+Status product_self_test(int threads) { return does_all() ? STATUS_OK : gemm_self_test(threads); }
 
 /* ---- weight gradients, all steps at once ---- */
 

@@ -46,7 +46,12 @@ static void update_chunk(void *context, int task, int thread) {
 
 void optimizer_repack(Optimizer *o) { params_pack_by(o->params, o->workers); }
 
-Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
+WeightFormat optimizer_format(const TrainOptions *options) {
+    bool rounds = options->precision == FORMAT_BF16 && kern->weights[FORMAT_BF16].outer;
+    return rounds ? FORMAT_BF16 : FORMAT_BF16X3;
+}
+
+Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format, bool average) {
     Optimizer *o = mem_alloc(1, sizeof *o);
     *o = (Optimizer){
         .params = params, .workers = workers, .m = params_block(params), .v = params_block(params)};
@@ -60,7 +65,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average) {
     o->slices[ranks] = params->size;
     o->ranks = sum_ranks_new(o->slices);
     params->packs_backward = true;
-    params->format = FORMAT_BF16X3;
+    params->format = format;
     optimizer_repack(o);
     return o;
 }

@@ -29,7 +29,10 @@ typedef struct {
     Profiler *profiler; /* told what goes on; NULL after optimizer_new */
 } Optimizer;
 
-Optimizer *optimizer_new(ParamSet *params, Workers *workers, bool average);
+/* What products of a training round to: FORMAT_BF16 where that is asked for and this processor multiplies it,
+ * else FORMAT_BF16X3, which keeps floats. Weights, gradients and moments are floats in any case. */
+WeightFormat optimizer_format(const TrainOptions *options);
+Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format, bool average);
 void optimizer_free(Optimizer *optimizer);
 /* Sum these gradients and update, with this learning rate and this rate of the moving average
  * (schedule.h). *norm receives the global norm before clipping. STATUS_DIVERGED, with the parameter's name,

@@ -122,7 +122,8 @@ Status trainer_set_up(Trainer *t) {
     TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     TRY(comm_settle(make_model(t)));
     share_weights(seq2seq_params(t->model));
-    t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, t->config->train.average > 0);
+    t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
+                                 t->config->train.average > 0);
     TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model)));
     t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
     t->progress =

@@ -26,13 +26,14 @@ static Run *run(void) {
     config_init(&run.config);
     Seq2Seq *model = small_model_new(&run.config);
     run.progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
-    run.checkpoint = (Checkpoint){.dir = scratch(),
-                                  .config = &run.config,
-                                  .model = model,
-                                  .optimizer = optimizer_new(seq2seq_params(model), workers_new(1), true),
-                                  .progress = &run.progress,
-                                  .data_sha256 = "digest",
-                                  .valid_sha256 = "valid digest"};
+    run.checkpoint =
+        (Checkpoint){.dir = scratch(),
+                     .config = &run.config,
+                     .model = model,
+                     .optimizer = optimizer_new(seq2seq_params(model), workers_new(1), FORMAT_BF16X3, true),
+                     .progress = &run.progress,
+                     .data_sha256 = "digest",
+                     .valid_sha256 = "valid digest"};
     require(checkpoint_save_state(&run.checkpoint) == STATUS_OK);
     require(safetensors_open(&run.sound, scratch_path(STATE).text) == STATUS_OK);
     return &run;

@@ -48,13 +48,15 @@ static void check_scattered(WeightFormat format, int M, int N, int K, const Line
                             const Line *C, const Line *before, int ldc) {
     Line D = line_copy(before);
     GemmRow *rows = mem_alloc((size_t)M, sizeof *rows);
+    void *work = scratch();
     for (int m = 0; m < M; m++) rows[m] = (GemmRow){A->at + (M - 1 - m) * lda, D.at + (M - 1 - m) * ldc};
-    for (int pass = 0; pass < 2; pass++) kern->weights[format].multiply_rows(M, N, K, rows, P, pass > 0);
+    for (int pass = 0; pass < 2; pass++)
+        kern->weights[format].multiply_rows(M, N, K, rows, P, pass > 0, work);
     for (int i = 0; i < M * ldc; i++)
         if (memcmp(&D.at[i], &C->at[i], sizeof *D.at) != 0)
             fail_msg("%s, rows: %dx%dx%d: C[%d, %d] is %.9g, not %.9g", kern->name, M, N, K, i / ldc, i % ldc,
                      (double)D.at[i], (double)C->at[i]);
-    mem_free(rows);
+    mem_free(rows), mem_free(work);
     line_free(&D);
 }
 
@@ -206,7 +208,7 @@ static void test_extreme_numbers(void **state) {
     kern_select();
 }
 
-static void check_outer(int M, int N, int R) {
+static void check_outer(WeightFormat format, int M, int N, int R) {
     int lda = M + 2, ldb = N + 1, ldc = N + 2;
     const real **a_rows = mem_alloc(2 * (size_t)R, sizeof *a_rows), **b_rows = a_rows + R;
     Line A = line_new((size_t)R * (size_t)lda, 1, 1), B = line_new((size_t)R * (size_t)ldb, 2, 1);
@@ -224,8 +226,8 @@ static void check_outer(int M, int N, int R) {
         int m = (int)i / ldc, n = (int)i % ldc;
         want[i] = (double)C.at[i] + (n < N ? product[m * N + n] : 0);
     }
-    kern->outer(M, N, R, a_rows, 2, b_rows, 1, C.at, ldc, work);
-    line_check(kern->name, &C, want, 5e-6 * sqrt(R) + 1e-6);
+    kern->weights[format].outer(M, N, R, a_rows, 2, b_rows, 1, C.at, ldc, work);
+    line_check(kern->name, &C, want, tolerance_of(format, R));
     mem_free(product), mem_free(want), mem_free(work), mem_free(a_rows);
     line_free(&A), line_free(&B), line_free(&C), line_free(&a), line_free(&b);
 }
@@ -234,11 +236,12 @@ static void test_outer(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
-        if (!kern->outer) continue;
-        static const int SHAPES[][3] = {{1, 1, 1},     {16, 16, 32}, {17, 33, 31},
-                                        {33, 15, 33},  {40, 64, 70}, {31, 800, 257},
-                                        {70, 20, 600}, {3, 7, 256},  {203, 40, 300}};
-        for (int i = 0; i < 9; i++) check_outer(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
+        static const int SHAPES[][3] = {{1, 1, 1},      {16, 16, 32},   {17, 33, 31},  {33, 15, 33},
+                                        {40, 64, 70},   {31, 800, 257}, {70, 20, 600}, {3, 7, 256},
+                                        {203, 40, 300}, {97, 130, 1025}};
+        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++)
+            for (int i = 0; i < 10 && kern->weights[f].outer; i++)
+                check_outer(f, SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
     }
     kern_select();
 }

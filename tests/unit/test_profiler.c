@@ -242,7 +242,7 @@ static void test_optimizer(void **state) {
     ParamSet *params = params_new();
     params_add(params, "w", 300, 400, INIT_GLOROT, 0, PACK_AFFINE);
     params_initialize(params, 1);
-    Optimizer *optimizer = optimizer_new(params, workers, false);
+    Optimizer *optimizer = optimizer_new(params, workers, FORMAT_BF16X3, false);
     real *grads[1] = {params_block(params)};
     const SumRest sum_of_one = {1, 1, &(SumNode){0, 0}, grads};
     const TrainOptions options = {.epsilon = 1e-8};

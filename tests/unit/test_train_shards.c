@@ -182,6 +182,42 @@ static void test_by_batch(void **state) {
     corpus_free(&corpus);
 }
 
+/* With products of 16-bit numbers the gradient points the same way, as far as eight bits can tell, and has
+ * the same bits for any number of threads. */
+static void test_rounded_products(void **state) {
+    (void)state;
+    if (!kern->weights[FORMAT_BF16].outer) skip();
+    static int all[PAIRS];
+    for (int i = 0; i < PAIRS; i++) all[i] = i;
+    const ShardBatch batches[] = {{all, PAIRS, 1}, {BATCH, BATCH_SIZE, 2}};
+    Corpus corpus = make_corpus();
+    for (int variant = 0; MODEL_VARIANTS[variant].name; variant++) {
+        if (!variant_allowed(&MODEL_VARIANTS[variant], DROPOUTS)) continue;
+        Seq2Seq *model = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8);
+        ParamSet *params = seq2seq_params(model);
+        params->packs_backward = true;
+        params_pack_all(params);
+        Result exact = run_batches(model, &corpus, 0, 1, batches, 2);
+        params_repack(params, FORMAT_BF16);
+        Result rounded = run_batches(model, &corpus, 0, 1, batches, 2);
+        double difference = 0, norm = 0;
+        for (size_t i = 0; i < params->size; i++) {
+            norm += pow((double)exact.gradient[i], 2);
+            difference += pow((double)(rounded.gradient[i] - exact.gradient[i]), 2);
+        }
+        if (!(difference > 0 && sqrt(difference / norm) < 0.03))
+            fail_msg("%s: off by %g", MODEL_VARIANTS[variant].name, sqrt(difference / norm));
+        for (int threads = 2; threads <= 16; threads += threads) {
+            Result other = run_batches(model, &corpus, 0, threads, batches, 2);
+            assert_memory_equal(other.gradient, rounded.gradient, params->size * sizeof(real));
+            mem_free(other.gradient);
+        }
+        mem_free(exact.gradient), mem_free(rounded.gradient);
+        seq2seq_free(model);
+    }
+    corpus_free(&corpus);
+}
+
 /* The masks belong to the update and to the sentence's number in the corpus. */
 static void test_dropout_keys(void **state) {
     (void)state;
@@ -248,9 +284,13 @@ static void test_plan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_and_shards), cmocka_unit_test(test_several_batches),
-        cmocka_unit_test(test_by_batch),           cmocka_unit_test(test_dropout_keys),
-        cmocka_unit_test(test_validation),         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_threads_and_shards),
+        cmocka_unit_test(test_several_batches),
+        cmocka_unit_test(test_by_batch),
+        cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_dropout_keys),
+        cmocka_unit_test(test_validation),
+        cmocka_unit_test(test_plan),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,48 @@
+#!/bin/sh
+# precision.sh - train.precision: products of 16-bit numbers where the processor multiplies them, the same
+# bytes with any number of threads and after an interruption; elsewhere floats, and it says so.
+set -eu
+. tests/cli/tiny_model.inc
+head -n 120 data/train.tsv >"$TMP/train.tsv"
+head -n 8 data/valid.tsv >"$TMP/valid.tsv"
+cat >"$TMP/base.json" <<END
+{
+  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
+  "text": {"bpe_merges": 200, "min_count": 1},
+  "model": {"embedding": 24, "hidden": 40},
+  "train": {"epochs": 0, "max_updates": 30, "batch_size": 16, "accumulate": 2, "warmup": 5, "valid_every": 15,
+            "samples": 0, "schedule": "constant", "precision": "bf16"}
+}
+END
+train() { # RUN ARGUMENT...
+    run=$1
+    shift
+    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/$run" "$@"
+}
+unit=false
+train rounded --threads 1
+if grep -q "products of bf16" "$TMP/err"; then unit=true; else says "it trains with float32"; fi
+train again --threads 2 --after-updates 11
+train again --threads 3 --after-updates 30 --resume
+same "other threads, interrupted" "$TMP/rounded/last.safetensors" "$TMP/again/last.safetensors"
+
+train floats --threads 1 --set train.precision=float32
+if grep -q "products of bf16" "$TMP/err"; then fail "floats are told as bf16"; fi
+loss() { sed -n '$s/.*"valid_loss": *\([0-9.]*\).*/\1/p' "$TMP/$1/train.jsonl"; }
+awk -v a="$(loss rounded)" -v b="$(loss floats)" 'BEGIN { exit !(b > 0 && a < 1.01 * b && b < 1.01 * a) }' ||
+    fail "validation losses $(loss rounded) and $(loss floats)"
+if $unit && cmp -s "$TMP/rounded/best.safetensors" "$TMP/floats/best.safetensors"; then
+    fail "nothing is rounded"
+fi
+expect 0 "$attn" translate --model "$TMP/rounded/best.safetensors" "$TMP/valid.tsv"
+
+# What has no such instruction.
+ATTN_MT_SIMD=base train old --threads 1
+says "it trains with float32"
+ATTN_MT_SIMD=base train old-floats --threads 1 --set train.precision=float32
+"$attn" inspect --tensor decoder.attention.v "$TMP/old/best.safetensors" >"$TMP/a"
+"$attn" inspect --tensor decoder.attention.v "$TMP/old-floats/best.safetensors" >"$TMP/b"
+same "without the instruction" "$TMP/a" "$TMP/b"
+
+expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/no" --set train.precision=int8
+says "train.precision"
