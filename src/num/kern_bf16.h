@@ -191,14 +191,19 @@ static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, cons
 
 enum { BF16_OUTER_WORDS = OUTER_DEPTH, BF16_OUTER_DEPTH = 2 * BF16_OUTER_WORDS }; /* in OUTER_SCRATCH */
 
+/* While pair w is gathered, rows further on come nearer. */
+INLINE void bf16_fetch_ahead(int w, int depth, int columns, const real *const *rows, size_t first) {
+    enum { AHEAD = 16 };
+    for (int r = 2 * w + AHEAD; r < 2 * w + AHEAD + 2 && r < depth; r++)
+        fetch(rows[r] + first, (size_t)columns * sizeof **rows);
+}
+
 /* As gather_panels and gather_rows of kern_gemm.h, with a word for two rows. */
 INLINE void bf16_gather_panels(int depth, int columns, const real *const *B, size_t n0, Word *panels) {
-    enum { AHEAD = 16 };
     int words = (depth + 1) / 2;
     for (int w = 0; w < words; w++) {
         const real *line = B[2 * w] + n0, *next = 2 * w + 1 < depth ? B[2 * w + 1] + n0 : NULL;
-        for (int r = 2 * w + AHEAD; r < 2 * w + AHEAD + 2 && r < depth; r++)
-            fetch(B[r] + n0, (size_t)columns * sizeof **B);
+        bf16_fetch_ahead(w, depth, columns, B, n0);
         for (int n = 0; n < columns; n += LANES) {
             IntVec pairs = bf16_pairs_across(line + n, next ? next + n : NULL, columns - n);
             memcpy(panels + n / PANEL * PANEL * words + w * PANEL + n % PANEL, &pairs, sizeof pairs);
@@ -211,13 +216,11 @@ INLINE void bf16_gather_block(int rows, int first, int w, int words, const Word 
 }
 
 INLINE void bf16_gather_rows(int depth, int M, const real *const *A, size_t a0, Word *blocks) {
-    enum { AHEAD = 16 };
     int words = (depth + 1) / 2;
     for (int w = 0; w < words; w++) {
         Word pairs[OUTER_ROWS + LANES];
         const real *line = A[2 * w] + a0, *next = 2 * w + 1 < depth ? A[2 * w + 1] + a0 : NULL;
-        for (int r = 2 * w + AHEAD; r < 2 * w + AHEAD + 2 && r < depth; r++)
-            fetch(A[r] + a0, (size_t)M * sizeof **A);
+        bf16_fetch_ahead(w, depth, M, A, a0);
         for (int m = 0; m < M; m += LANES) {
             IntVec some = bf16_pairs_across(line + m, next ? next + m : NULL, M - m);
             memcpy(pairs + m, &some, sizeof some);
