@@ -61,10 +61,13 @@ static Tensor *affine(Tape *t, Operands *r) { return op_affine(t, r->x[0], r->we
 static Tensor *add(Tape *t, Operands *r) { return op_add(t, r->x[0], r->x[1]); }
 static Tensor *tanh_of(Tape *t, Operands *r) { return op_tanh(t, r->x[0]); }
 static Tensor *sigmoid(Tape *t, Operands *r) { return op_sigmoid(t, r->x[0]); }
-static Tensor *relu(Tape *t, Operands *r) { return op_relu(t, r->x[0]); }
 static Tensor *scale(Tape *t, Operands *r) { return op_scale(t, r->x[0], (real)0.7); }
 static Tensor *glu(Tape *t, Operands *r) { return op_glu(t, r->x[0]); }
 static Tensor *dropout(Tape *t, Operands *r) { return op_dropout(t, r->x[0], DROPPED, STREAM, r->row_keys); }
+static Tensor *relu(Tape *t, Operands *r) { return op_relu(t, r->x[0], DROPPED, STREAM, r->row_keys); }
+static Tensor *residual(Tape *t, Operands *r) {
+    return op_residual(t, r->x[0], r->x[1], DROPPED, STREAM, r->row_keys);
+}
 static Tensor *dropout_weights(Tape *t, Operands *r) {
     return op_dropout_weights(t, r->x[0], DROPPED, STREAM, r->row_keys, r->spans);
 }
@@ -125,10 +128,11 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_ADD] = {{WIDE, WIDE}, {0}, false, add, NULL},
     [OP_TANH] = {{WIDE}, {0}, false, tanh_of, NULL},
     [OP_SIGMOID] = {{WIDE}, {0}, false, sigmoid, NULL},
-    [OP_RELU] = {{WIDE}, {0}, false, relu, NULL},
     [OP_SCALE] = {{WIDE}, {0}, false, scale, NULL},
     [OP_GLU] = {{{SIZE_BS, 2}}, {0}, false, glu, NULL},
     [OP_DROPOUT] = {{WIDE}, {0}, false, dropout, NULL},
+    [OP_RELU] = {{WIDE}, {0}, false, relu, NULL},
+    [OP_RESIDUAL] = {{WIDE, WIDE}, {0}, false, residual, NULL},
     [OP_DROPOUT_WEIGHTS] = {{{SIZE_ONE, SIZE_BS}}, {0}, false, dropout_weights, NULL},
     [OP_LAYER_NORM] = {{WIDE}, {SIZE_ONE, 1}, true, layer_norm, NULL},
     [OP_UNIT_ROWS] = {{WIDE}, {0}, false, unit_rows, NULL},

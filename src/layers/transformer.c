@@ -36,7 +36,7 @@ static Tensor *part_input(Tape *tape, const TransformerBlock *b, const Norm *nor
 }
 static Tensor *add_part(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
                         const TransformerRun *run, uint32_t stream) {
-    Tensor *sum = op_add(tape, x, op_dropout(tape, part, run->dropout, stream, run->row_keys));
+    Tensor *sum = op_residual(tape, x, part, run->dropout, stream, run->row_keys);
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
@@ -76,8 +76,8 @@ static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x,
 
 static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                             uint32_t stream) {
-    Tensor *h = op_relu(tape, linear_apply(tape, &b->inner, part_input(tape, b, &b->feed_norm, x)));
-    h = linear_apply(tape, &b->outer, op_dropout(tape, h, run->dropout, stream, run->row_keys));
+    Tensor *h = linear_apply(tape, &b->inner, part_input(tape, b, &b->feed_norm, x));
+    h = linear_apply(tape, &b->outer, op_relu(tape, h, run->dropout, stream, run->row_keys));
     return add_part(tape, b, &b->feed_norm, x, h, run, stream + 1);
 }
 

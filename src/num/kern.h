@@ -88,17 +88,18 @@ typedef struct {
     void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*sigmoid_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*relu)(size_t n, const real *x, real *y);
-    void (*relu_backward)(size_t n, const real *y, const real *dy, real *dx);
+    void (*relu_backward)(size_t n, const real *y, real factor, real *dy); /* dy = y > 0 ? factor dy : 0 */
     /* x [rows, 2N] -> [rows, N]: left half times sigmoid(right half); backward recomputes. */
     void (*glu_forward)(int rows, int N, const real *x, real *y);
     void (*glu_backward)(int rows, int N, const real *x, const real *dy, real *dx);
     void (*add)(size_t n, const real *x, real *y);          /* y += x */
     void (*axpy)(size_t n, real a, const real *x, real *y); /* y += a x */
     real (*dot)(size_t n, const real *x, const real *y);
-    void (*scale)(size_t n, real a, const real *x, real *y);                    /* y = a x */
-    void (*scale_mask)(size_t n, const real *mask, const real *x, real *y);     /* y = mask x */
-    void (*scale_mask_add)(size_t n, const real *mask, const real *x, real *y); /* y += mask x */
-    void (*column_sums)(int rows, int columns, const real *x, real *sums);      /* sums += columns of x */
+    void (*scale)(size_t n, real a, const real *x, real *y);                /* y = a x */
+    void (*scale_mask)(size_t n, const real *mask, const real *x, real *y); /* y = mask x */
+    void (*scale_mask_add)(size_t n, const real *mask, const real *x, const real *base,
+                           real *y);                                       /* y = base + mask x */
+    void (*column_sums)(int rows, int columns, const real *x, real *sums); /* sums += columns of x */
 
     /* x becomes softmax(x); returns log sum exp of the input. n >= 1 */
     real (*softmax)(size_t n, real *x);

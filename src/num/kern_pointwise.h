@@ -17,8 +17,9 @@ static void kern_sigmoid_backward(size_t n, const real *y, const real *dy, real 
 static void kern_relu(size_t n, const real *x, real *y) {
     FOR_VECTORS(n, Vec v = LOAD(x); STORE(y, (Vec)((IntVec)v & ~(IntVec)(v < splat(0)))););
 }
-static void kern_relu_backward(size_t n, const real *y, const real *dy, real *dx) {
-    FOR_VECTORS(n, STORE(dx, LOAD(dx) + (Vec)((IntVec)LOAD(dy) & (IntVec)(LOAD(y) > splat(0)))););
+static void kern_relu_backward(size_t n, const real *y, real factor, real *dy) {
+    FOR_VECTORS(n, Vec d = splat(factor) * LOAD(dy);
+                STORE(dy, (Vec)((IntVec)d & (IntVec)(LOAD(y) > splat(0)))););
 }
 static void kern_glu_forward(int rows, int N, const real *x, real *y) {
     size_t n = (size_t)N;
@@ -41,8 +42,8 @@ static void kern_scale(size_t n, real a, const real *x, real *y) {
 static void kern_scale_mask(size_t n, const real *mask, const real *x, real *y) {
     FOR_VECTORS(n, STORE(y, LOAD(mask) * LOAD(x)););
 }
-static void kern_scale_mask_add(size_t n, const real *mask, const real *x, real *y) {
-    FOR_VECTORS(n, STORE(y, LOAD(y) + LOAD(mask) * LOAD(x)););
+static void kern_scale_mask_add(size_t n, const real *mask, const real *x, const real *base, real *y) {
+    FOR_VECTORS(n, STORE(y, LOAD(base) + LOAD(mask) * LOAD(x)););
 }
 static void kern_column_sums(int rows, int columns, const real *x, real *sums) {
     for (int r = 0; r < rows; r++) kern_add((size_t)columns, x + (size_t)r * (size_t)columns, sums);

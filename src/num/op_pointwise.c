@@ -41,10 +41,6 @@ void op_sigmoid_forward(Tape *tape, const Node *node) { apply(tape, node, kern->
 void op_sigmoid_backward(Tape *tape, const Node *node) { apply_backward(tape, node, kern->sigmoid_backward); }
 Tensor *op_sigmoid(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_SIGMOID, x, NULL); }
 
-void op_relu_forward(Tape *tape, const Node *node) { apply(tape, node, kern->relu); }
-void op_relu_backward(Tape *tape, const Node *node) { apply_backward(tape, node, kern->relu_backward); }
-Tensor *op_relu(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_RELU, x, NULL); }
-
 /* ---- multiples and gates ---- */
 
 void op_scale_forward(Tape *tape, const Node *node) {

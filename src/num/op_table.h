@@ -13,10 +13,11 @@
     ROW(ADD, add)                                                                                            \
     ROW(TANH, tanh)                                                                                          \
     ROW(SIGMOID, sigmoid)                                                                                    \
-    ROW(RELU, relu)                                                                                          \
     ROW(SCALE, scale)                                                                                        \
     ROW(GLU, glu)                                                                                            \
     ROW(DROPOUT, dropout)                                                                                    \
+    ROW(RELU, relu)                                                                                          \
+    ROW(RESIDUAL, residual)                                                                                  \
     ROW(DROPOUT_WEIGHTS, dropout_weights)                                                                    \
     ROW(LAYER_NORM, layer_norm)                                                                              \
     ROW(UNIT_ROWS, unit_rows)                                                                                \

@@ -22,7 +22,6 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
 Tensor *op_tanh(Tape *tape, Tensor *x);
 Tensor *op_sigmoid(Tape *tape, Tensor *x);
-Tensor *op_relu(Tape *tape, Tensor *x); /* the derivative at 0 is 0 */
 Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
@@ -30,6 +29,12 @@ Tensor *op_glu(Tape *tape, Tensor *x);
  * itself. The mask is a function of the tape's key, `stream` (which of the model's dropouts), row_keys[row].
  * */
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
+/* dropout(max(x, 0)); the derivative at 0 is 0. x becomes the result, and its gradient that of the result:
+ * nothing else may read it, nor need what it was to go backwards. */
+Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
+/* x + dropout(part). The gradient of x is that of the result too: only ops that came before may have read x.
+ */
+Tensor *op_residual(Tape *tape, Tensor *x, Tensor *part, double p, uint32_t stream, const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
 /* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes

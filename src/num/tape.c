@@ -88,6 +88,13 @@ Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns) {
     return x;
 }
 
+Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x) {
+    if (!x->grad) return tape_tensor(tape, x->rows, x->columns);
+    Tensor y = {.grad = x->grad, .rows = x->rows, .columns = x->columns};
+    y.data = tape_alloc(tape, tensor_size(x) * sizeof *y.data);
+    return keep(tape, y);
+}
+
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows) {
     assert(first >= 0 && rows >= 0 && first + rows <= x->rows);
     Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns};

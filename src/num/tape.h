@@ -63,6 +63,8 @@ void tape_branch_free(Tape *branch);
 /* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
+/* One of the shape of x whose gradient is that of x, if x has one: who made x finds there what both get. */
+Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x);
 /* The same for the result of an op that works row by row. Inside a step that is a slice of the sequence's
  * buffer, and must have the step's rows; what is not one row for each of them, such as scores, is a
  * tape_tensor. */

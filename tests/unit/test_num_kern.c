@@ -37,8 +37,8 @@ static void nonlinear(const Kernels *k, size_t n) {
     for (size_t i = 0; i < n; i++) want[i] = fmax(0, (double)x.at[i]);
     k->relu(n, x.at, y.at);
     line_check("relu", &y, want, 0);
-    for (size_t i = 0; i < n; i++) want[i] = (double)dx.at[i] + (y.at[i] > 0 ? (double)dy.at[i] : 0);
-    k->relu_backward(n, y.at, dy.at, dx.at);
+    for (size_t i = 0; i < n; i++) want[i] = y.at[i] > 0 ? 1.25 * (double)dx.at[i] : 0;
+    k->relu_backward(n, y.at, (real)1.25, dx.at);
     line_check("relu_backward", &dx, want, 1e-7);
     dy.at[n / 2] = (real)NAN;
     k->relu(n, dy.at, y.at);
@@ -69,8 +69,10 @@ static void linear(const Kernels *k, size_t n) {
     k->scale_mask(n, m.at, x.at, z.at);
     line_check("scale_mask", &z, want, 1e-6);
     for (size_t i = 0; i < n; i++) want[i] = (double)y.at[i] + (double)m.at[i] * (double)x.at[i];
-    k->scale_mask_add(n, m.at, x.at, y.at);
-    line_check("scale_mask_add", &y, want, 1e-6);
+    k->scale_mask_add(n, m.at, x.at, y.at, z.at);
+    line_check("scale_mask_add", &z, want, 1e-6);
+    k->scale_mask_add(n, m.at, x.at, y.at, y.at);
+    line_check("scale_mask_add in place", &y, want, 1e-6);
 
     Line rows = line_new(ROWS * n, 5, 2);
     for (size_t i = 0; i < n; i++) {

@@ -81,14 +81,16 @@ static void test_means(void **state) {
 
 static void test_pointwise(void **state) {
     (void)state;
-    Tensor *x = numbers(3, 8, 4), *negative = op_relu(tape, x), *scaled = op_scale(tape, x, -2),
-           *gated = op_glu(tape, x);
+    Tensor *x = numbers(3, 8, 4), *scaled = op_scale(tape, x, -2), *gated = op_glu(tape, x),
+           *positive = op_relu(tape, op_scale(tape, x, 1), 0, 0, NULL),
+           *sum = op_residual(tape, x, scaled, 0, 0, NULL);
     assert_int_equal(gated->rows, 3);
     assert_int_equal(gated->columns, 4);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 8; c++) {
             real number = tensor_row(x, r)[c];
-            assert_true(tensor_row(negative, r)[c] == (number > 0 ? number : 0));
+            assert_true(tensor_row(positive, r)[c] == (number > 0 ? number : 0));
+            assert_true(tensor_row(sum, r)[c] == -number);
             assert_true(tensor_row(scaled, r)[c] == -2 * number);
             if (c >= 4) continue;
             double gate = 1 / (1 + exp(-(double)tensor_row(x, r)[c + 4]));
