@@ -1,5 +1,5 @@
-/* op_dropout.c - dropout of rows, alone or as a part of another op, and of attention weights. The mask is made
- * twice rather than kept.
+/* op_dropout.c - dropout of rows, alone or as a part of another op, and of attention weights. The mask is
+ * made twice rather than kept.
  *
  * Srivastava et al. 2014
  */

@@ -85,34 +85,35 @@ static void add_bias_gradients(const Node *node, int row, const Spans *s, const 
         for (size_t i = 0; i < n; i++) query_bias->grad[row] += d_scores[i];
 }
 
-/* With k = sum of dS[i] k_i: dq += factor k, d sharpness += scale (q . k), d k_i += dS[i] factor q. */
+/* With w = factor dS: dq += sum of w[i] k_i, d k_i += w[i] q; d sharpness += scale (q . sum of dS[i] k_i). */
 void op_score_dot_backward(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
     int size = query->columns / dot->heads;
     size_t n = (size_t)size, stride = (size_t)keys->columns;
-    real factor = dot_factor(tape, dot), *buffer = tape_alloc(tape, n * sizeof *buffer);
-    real *d_sharpness = dot->sharpness ? tape_gradient(tape, dot->sharpness) : NULL;
+    real *d_sharpness = dot->sharpness ? tape_gradient(tape, dot->sharpness) : NULL,
+         *sum = d_sharpness ? tape_alloc(tape, n * sizeof *sum) : NULL;
+    size_t total = (size_t)s->total;
+    real *w = tape_alloc(tape, (size_t)dot->heads * total * sizeof *w);
+    kern->scale((size_t)dot->heads * total, dot_factor(tape, dot), node->out->grad, w);
     for (int h = 0; h < dot->heads; h++)
         for (int r = 0; r < s->rows; r++) {
             int length = s->length[r], first = s->first[r];
             if (!length) continue;
             const real *d_scores = tensor_grad_row(node->out, h) + s->start[r],
-                       *q = tensor_row(query, r) + h * size;
+                       *scaled = w + (size_t)h * total + s->start[r], *q = tensor_row(query, r) + h * size,
+                       *k = tensor_row(keys, first) + h * size;
             add_bias_gradients(node, r, s, d_scores);
-            if (query->grad || dot->sharpness) {
-                memset(buffer, 0, n * sizeof *buffer);
-                kern->weighted_sum(length, size, stride, d_scores, tensor_row(keys, first) + h * size,
-                                   buffer);
-                if (query->grad) kern->axpy(n, factor, buffer, tensor_grad_row(query, r) + h * size);
-                if (d_sharpness) *d_sharpness += dot->scale * kern->dot(n, q, buffer);
+            if (d_sharpness) {
+                memset(sum, 0, n * sizeof *sum);
+                kern->weighted_sum(length, size, stride, d_scores, k, sum);
+                *d_sharpness += dot->scale * kern->dot(n, q, sum);
             }
-            if (keys->grad) {
-                kern->scale(n, factor, q, buffer);
-                kern->outer_add(length, size, stride, d_scores, buffer,
-                                tensor_grad_row(keys, first) + h * size);
-            }
+            if (query->grad)
+                kern->weighted_sum(length, size, stride, scaled, k, tensor_grad_row(query, r) + h * size);
+            if (keys->grad)
+                kern->outer_add(length, size, stride, scaled, q, tensor_grad_row(keys, first) + h * size);
         }
 }
 
