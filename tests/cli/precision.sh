@@ -3,21 +3,11 @@
 # bytes with any number of threads and after an interruption; elsewhere floats, and it says so.
 set -eu
 . tests/cli/tiny_model.inc
-head -n 120 data/train.tsv >"$TMP/train.tsv"
-head -n 8 data/valid.tsv >"$TMP/valid.tsv"
-cat >"$TMP/base.json" <<END
-{
-  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
-  "text": {"bpe_merges": 200, "min_count": 1},
-  "model": {"embedding": 24, "hidden": 40},
-  "train": {"epochs": 0, "max_updates": 30, "batch_size": 16, "accumulate": 2, "warmup": 5, "valid_every": 15,
-            "samples": 0, "schedule": "constant", "precision": "bf16"}
-}
-END
 train() { # RUN ARGUMENT...
     run=$1
     shift
-    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/$run" "$@"
+    train_begun "$run" '"embedding": 24, "hidden": 40' \
+        '"max_updates": 30, "valid_every": 15, "precision": "bf16"' "$@"
 }
 unit=false
 train rounded --threads 1
@@ -46,5 +36,5 @@ ATTN_MT_SIMD=base train old-floats --threads 1 --set train.precision=float32
 "$attn" inspect --tensor decoder.attention.v "$TMP/old-floats/best.safetensors" >"$TMP/b"
 same "without the instruction" "$TMP/a" "$TMP/b"
 
-expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/no" --set train.precision=int8
+expect 2 "$attn" train --config "$TMP/begun.json" --run "$TMP/no" --set train.precision=int8
 says "train.precision"

@@ -3,21 +3,11 @@
 # something, and gives the same bytes with any number of threads, and after an interruption.
 set -eu
 . tests/cli/tiny_model.inc
-head -n 120 data/train.tsv >"$TMP/train.tsv"
-head -n 8 data/valid.tsv >"$TMP/valid.tsv"
-cat >"$TMP/base.json" <<END
-{
-  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
-  "text": {"bpe_merges": 200, "min_count": 1},
-  "model": {"embedding": 12, "hidden": 12},
-  "train": {"epochs": 0, "max_updates": 18, "batch_size": 16, "shards": 3, "accumulate": 2, "warmup": 5,
-            "valid_every": 9, "samples": 0, "schedule": "constant"}
-}
-END
 train() { # RUN ARGUMENT...
     run=$1
     shift
-    expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/$run" --quiet "$@"
+    train_begun "$run" '"embedding": 12, "hidden": 12' '"max_updates": 18, "shards": 3, "valid_every": 9' \
+        --quiet "$@"
 }
 # check NAME ARGUMENT...
 check() {
@@ -36,7 +26,7 @@ check() {
 refuses() {
     message=$1
     shift
-    expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/refused" "$@"
+    expect 2 "$attn" train --config "$TMP/begun.json" --run "$TMP/refused" "$@"
     says "$message"
 }
 
@@ -62,7 +52,7 @@ refuses "train.bpe_dropout_target passes over merges, but words have none" \
 
 check rdrop --set train.rdrop=5
 refuses "train.rdrop" --set train.rdrop=-1
-expect 0 "$attn" train --config "$TMP/base.json" --run "$TMP/dry" --set train.rdrop=5 --after-updates 1 \
+expect 0 "$attn" train --config "$TMP/begun.json" --run "$TMP/dry" --set train.rdrop=5 --after-updates 1 \
     --set model.dropout_embedding=0 --set model.dropout_layers=0 --set model.dropout_encoder=0 \
     --set model.dropout_output=0
 says "there is no dropout"
