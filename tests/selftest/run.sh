@@ -50,6 +50,9 @@ expect "no TAP, exit code 3" "0 passed, 1 failed" 1
 program unbuilt ''
 rm "$top/build/tests/unit/unbuilt"
 expect "not built" "0 passed, 1 failed" 1
+program old 'echo 1..1; echo ok 1 - a'
+touch -t 200001010000 "$top/build/tests/unit/old"
+expect "older than its source" "0 passed, 1 failed" 1
 printf 'int helper;\n' >"$top/tests/unit/helper.c"
 program good 'echo 1..1; echo ok 1 - a'
 expect "a file without main is no test" "1 passed, 0 failed" 0
