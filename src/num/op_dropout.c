@@ -4,7 +4,6 @@
  * Srivastava et al. 2014
  */
 #include <assert.h>
-#include <string.h>
 #include "base/rng.h"
 #include "num/kern.h"
 #include "num/op_table.h"
@@ -76,12 +75,10 @@ Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t
 
 void op_residual_forward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *part = node->in[1], *y = node->out;
-    if (node->data) {
+    if (node->data)
         mask_rows(tape, node->data, y, part->data, x->data, y->data);
-    } else {
-        memcpy(y->data, x->data, tensor_size(y) * sizeof(real));
-        kern->add(tensor_size(y), part->data, y->data);
-    }
+    else
+        op_add_forward(tape, node);
 }
 void op_residual_backward(Tape *tape, const Node *node) {
     const Tensor *part = node->in[1], *y = node->out;
