@@ -8,7 +8,8 @@ from read_segmenter import BOS, EOS, PAD, UNK, Segmenter
 READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_attention"],
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],
         "model.attention": ["additive", "concat", "dot", "scaled_dot", "general"], "model.norm": ["pre"],
-        "model.decoder.self_attention": [False], "model.positions": ["sinusoidal"], "model.residual": [False]}
+        "model.decoder.self_attention": [False], "model.positions": ["sinusoidal"], "model.residual": [False],
+        "model.decoder.right_to_left": [False]}
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
 
 

@@ -16,6 +16,7 @@
 #include "decode/self_attention.h"
 #include "decode/trace.h"
 #include "decode/translator.h"
+#include "decode/voters.h"
 #include "viz/heatmap.h"
 
 typedef struct {
@@ -392,6 +393,8 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
+    if (status == STATUS_OK && wanted[FORMAT_JSON])
+        status = model_check_forwards(models->items[0], "--format json");
     bool pictures = false;
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])

@@ -6,6 +6,7 @@
 #include "decode/backpointers.h"
 #include "decode/confidence.h"
 #include "decode/explore.h"
+#include "decode/voters.h"
 #include "viz/explorer_page.h"
 
 /* On a page: formulas, of all heads if there are few sentences; bytes for weights. */
@@ -40,6 +41,7 @@ static Status writer_begin(PageWriter *writer) {
     options.search.decode.max_input_length = INT_MAX; /* a picture shows a sentence as a whole */
     for (int m = 0; m < models->count; m++) {
         TRY(seq2seq_check_attention(models->items[m]));
+        TRY(model_check_forwards(models->items[m], "--format html"));
         explore_add_model(writer->explore, models->items[m], model_name(writer->page->paths->items[m]));
         TRY(translator_new(&writer->translators[m], model_set_items(models) + m, 1, &options,
                            writer->workers));

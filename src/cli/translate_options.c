@@ -5,13 +5,15 @@
 #include <string.h>
 #include "base/log.h"
 #include "decode/mbr.h"
+#include "decode/voters.h"
 
 #define FIELD(member) OPT_FIELD(TranslateOptions, member)
 
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote", .group = "Input and output"},
+     .help = "model to translate with; several vote, those that write in another direction than the "
+             "first one (model.decoder.right_to_left) on what the beam holds", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, .gz too; default: standard input"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
@@ -159,8 +161,19 @@ static Status choose_confidence(const TranslateOptions *options, const ModelSet 
     return STATUS_OK;
 }
 
+/* What says how translations begin needs models that begin there. */
+static Status check_guides(const TranslateOptions *options, const Seq2Seq *model) {
+    const char *what = options->prefix        ? "--prefix"
+                       : options->prefix_file ? "--prefix-file"
+                       : options->glossary    ? "--glossary"
+                       : options->json_input  ? "--json-input"
+                                              : NULL;
+    return what ? model_check_forwards(model, what) : STATUS_OK;
+}
+
 Status translate_options_apply(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
                                TranslatorOptions *translating) {
+    TRY(check_guides(options, models->items[0]));
     TRY(choose_output(options, models, style, &translating->search));
     translating->crop = options->crop;
     translating->split = options->split;

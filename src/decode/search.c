@@ -5,13 +5,18 @@
 #include "base/mem.h"
 #include "decode/backpointers.h"
 
-void hypotheses_free(HypothesisList *list) {
-    for (int i = 0; i < list->count; i++) {
-        mem_free(list->items[i].ids);
-        mem_free(list->items[i].token_scores);
-        mem_free(list->items[i].attention);
-        mem_free(list->items[i].alternatives);
+void hypotheses_keep(HypothesisList *list, int count) {
+    for (; list->count > count; list->count--) {
+        const Hypothesis *last = &list->items[list->count - 1];
+        mem_free(last->ids);
+        mem_free(last->token_scores);
+        mem_free(last->attention);
+        mem_free(last->alternatives);
     }
+}
+
+void hypotheses_free(HypothesisList *list) {
+    hypotheses_keep(list, 0);
     mem_free(list->items);
     *list = (HypothesisList){0};
 }
@@ -35,7 +40,8 @@ typedef struct {
     const Tokens *target; /* the given translation, or NULL */
     const Guide *guide;   /* or NULL */
     GuideState state;
-    int sentence, steps, max_steps;
+    int sentence, result; /* whose results come there */
+    int steps, max_steps;
     int node; /* its last token */
     double score;
     ScoredToken *alternatives; /* [max_steps, alternatives] of a given translation, or NULL */
@@ -104,18 +110,20 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
             search->stay[left] = r;
             search->row[left++] = search->row[r];
         } else {
-            row_finish(search, &search->row[r], &results[search->row[r].sentence]);
+            row_finish(search, &search->row[r], &results[search->row[r].result]);
         }
     }
     if (left > 0 && left < search->rows) scorer_select(search->scorer, search->stay, left);
     search->rows = left;
 }
 
-/* Without `targets` and `guides` the best tokens. */
-static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targets, const Guide *guides,
-                       int B, const SearchOptions *options, HypothesisList *results) {
-    size_t rows = (size_t)B;
-    GreedySearch search = {.scorer = scorer, .options = options, .rows = B};
+/* One row for each of `count` results, of the sentences that `sentence` says, or NULL: of one each. Without
+ * `targets` [count] and `guides` [B] the best tokens. */
+static void search_run(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
+                       const Guide *guides, const int *sentence, int count, const SearchOptions *options,
+                       HypothesisList *results) {
+    size_t rows = (size_t)count;
+    GreedySearch search = {.scorer = scorer, .options = options, .rows = count};
     search.row = mem_alloc(rows, sizeof *search.row);
     search.tokens = mem_alloc(rows, sizeof *search.tokens);
     search.sentence = mem_alloc(rows, sizeof *search.sentence);
@@ -124,19 +132,21 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
         search.choices = mem_alloc(rows, sizeof *search.choices);
         search.given = mem_alloc(rows, sizeof *search.given);
     }
-    for (int b = 0; b < B; b++) {
-        GreedyRow *row = &search.row[b];
-        *row = (GreedyRow){.sentence = b, .node = -1};
-        row->target = targets ? &targets[b] : NULL;
+    for (int r = 0; r < count; r++) {
+        GreedyRow *row = &search.row[r];
+        int b = sentence ? sentence[r] : r;
+        *row = (GreedyRow){.sentence = b, .result = r, .node = -1};
+        row->target = targets ? &targets[r] : NULL;
         row->guide = guides ? &guides[b] : NULL;
-        row->max_steps = targets ? targets[b].length + 1
+        row->max_steps = targets ? targets[r].length + 1
                                  : guide_max_steps(row->guide, &options->decode, sources[b].length);
         if (targets && options->alternatives > 0)
             row->alternatives =
                 mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);
-        results[b] = (HypothesisList){.source_length = sources[b].length + 1};
+        results[r] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (B > 0) search_begin(scorer, options, sources, targets, guides, B);
+    if (count > 0) search_begin(scorer, options, sources, sentence ? NULL : targets, guides, B);
+    if (count > 0 && sentence) scorer_select(scorer, sentence, count);
     while (search.rows > 0) all_advance(&search, results);
     mem_free(search.row);
     mem_free(search.tokens);
@@ -149,18 +159,24 @@ static void search_run(Scorer *scorer, const Tokens *sources, const Tokens *targ
 
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                    HypothesisList *results) {
-    search_run(scorer, sources, NULL, NULL, B, options, results);
+    search_run(scorer, sources, B, NULL, NULL, NULL, B, options, results);
 }
 
 void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
                    const SearchOptions *options, HypothesisList *results) {
-    search_run(scorer, sources, targets, NULL, B, options, results);
+    search_run(scorer, sources, B, targets, NULL, NULL, B, options, results);
+}
+
+void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
+                        const int *sentence, int count, const SearchOptions *options,
+                        HypothesisList *results) {
+    search_run(scorer, sources, B, targets, NULL, sentence, count, options, results);
 }
 
 void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                    const SearchOptions *options, HypothesisList *results) {
     if (options->decode.beam_size == 1)
-        search_run(scorer, sources, NULL, guides, B, options, results);
+        search_run(scorer, sources, B, NULL, guides, NULL, B, options, results);
     else
         guided_beam_search(scorer, sources, guides, B, options, results);
 }

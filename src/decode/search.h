@@ -33,6 +33,7 @@ typedef struct {
 } HypothesisList;
 
 void hypotheses_free(HypothesisList *list);
+void hypotheses_keep(HypothesisList *list, int count); /* of the best no more than so many */
 
 /* Each step takes the best token. The same as a beam of 1, with less work. */
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
@@ -41,6 +42,12 @@ void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOpt
 /* Score given translations, targets [B]. One hypothesis per sentence. */
 void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
                    const SearchOptions *options, HypothesisList *results);
+
+/* The same for several translations of each of B sentences: sources [models, B], targets and results [count],
+ * of sentence[i] each. */
+void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
+                        const int *sentence, int count, const SearchOptions *options,
+                        HypothesisList *results);
 
 /* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best
  * `beam_size` of all; those that end leave the beam, which shrinks by as many. A sentence is done when the

@@ -2,8 +2,10 @@
 #include "decode/self_attention.h"
 
 #include "base/mem.h"
+#include "decode/voters.h"
 
 Status self_attention_check(const Seq2Seq *model) {
+    TRY(model_check_forwards(model, "self-attention"));
     if (seq2seq_config(model)->model.decoder_self_attention) return STATUS_OK;
     status_fail(STATUS_USAGE, "the decoder of this model does not look at its own earlier words");
     return status_hint(STATUS_USAGE, "train one with model.decoder.self_attention=true");

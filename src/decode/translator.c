@@ -12,6 +12,7 @@
 #include "decode/search_ranks.h"
 #include "decode/sentences.h"
 #include "decode/split.h"
+#include "decode/voters.h"
 #include "text/whole_words.h"
 
 struct Translator {
@@ -19,8 +20,8 @@ struct Translator {
     int count;
     TranslatorOptions options;
     Workers *workers;
-    Scorer **scorers; /* [threads], made when first needed */
-    int broken;       /* on any rank; see translator_broken */
+    Voters **voters; /* [threads], made when first needed */
+    int broken;      /* on any rank; see translator_broken */
     long tokens;
     bool warned_of_prefix;
 };
@@ -33,15 +34,15 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
     *made = (Translator){.count = count, .options = *options, .workers = workers, .broken = -1};
     made->models = mem_alloc((size_t)count, sizeof *made->models);
     memcpy(made->models, models, (size_t)count * sizeof *made->models);
-    made->scorers = mem_alloc((size_t)workers_count(workers), sizeof *made->scorers);
+    made->voters = mem_alloc((size_t)workers_count(workers), sizeof *made->voters);
     *translator = made;
     return STATUS_OK;
 }
 
 void translator_free(Translator *translator) {
     if (!translator) return;
-    for (int i = 0; i < workers_count(translator->workers); i++) scorer_free(translator->scorers[i]);
-    mem_free(translator->scorers);
+    for (int i = 0; i < workers_count(translator->workers); i++) voters_free(translator->voters[i]);
+    mem_free(translator->voters);
     mem_free(translator->models);
     mem_free(translator);
 }
@@ -49,7 +50,7 @@ void translator_free(Translator *translator) {
 int translator_broken(const Translator *translator) {
     int broken = translator->broken;
     for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
-        if (translator->scorers[i]) broken = scorer_broken(translator->scorers[i]);
+        if (translator->voters[i]) broken = voters_broken(translator->voters[i]);
     return broken;
 }
 
@@ -97,25 +98,7 @@ static void group_done(const GroupJob *job, const Tokens *sources, int B) {
     pthread_mutex_unlock(job->lock);
 }
 
-/* Follow what was found once more, and add what else could have come at each step. */
-static void group_alternatives(Scorer *scorer, const Tokens *sources, int B, SearchOptions options,
-                               HypothesisList *results) {
-    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
-    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
-    options.attention = false;
-    options.tree = NULL;
-    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
-    forced_search(scorer, sources, targets, B, &options, forced);
-    for (int b = 0; b < B; b++) {
-        results[b].items[0].alternatives = forced[b].items[0].alternatives;
-        forced[b].items[0].alternatives = NULL;
-        hypotheses_free(&forced[b]);
-    }
-    mem_free(forced);
-    mem_free(targets);
-}
-
-/* Search the sentences of one group with this thread's scorer. */
+/* Search the sentences of one group with this thread's voters. */
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
     const Sentences *sentences = job->sentences;
@@ -123,8 +106,8 @@ static void group_search(void *context, int task, int thread) {
     const Place *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
-    Scorer **scorer = &job->translator->scorers[thread];
-    if (!*scorer) *scorer = scorer_new(job->translator->models, models);
+    Voters **voters = &job->translator->voters[thread];
+    if (!*voters) *voters = voters_new(job->translator->models, models);
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
@@ -137,16 +120,11 @@ static void group_search(void *context, int task, int thread) {
             sources[m * B + b] = sentences->sources[order[b].sentence * models + m];
         if (sentences->targets) targets[b] = sentences->targets[order[b].sentence];
     }
-    if (sentences->targets)
-        forced_search(*scorer, sources, targets, B, &options, results);
-    else if (sentences->guides)
-        guided_search(*scorer, sources, guides, B, &options, results);
-    else if (options.decode.beam_size == 1)
-        greedy_search(*scorer, sources, B, &options, results);
-    else
-        beam_search(*scorer, sources, B, &options, results);
-    if (options.alternatives > 0 && !sentences->targets)
-        group_alternatives(*scorer, sources, B, options, results);
+    VoterSentences group = {.sources = sources,
+                            .targets = sentences->targets ? targets : NULL,
+                            .guides = sentences->guides ? guides : NULL,
+                            .B = B};
+    voters_search(*voters, &group, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     group_done(job, sources, B);
     mem_free(results);

@@ -36,6 +36,7 @@ typedef struct {
     int decoder_start; /* DecoderStart */
     bool input_feeding;
     bool decoder_self_attention; /* of recurrent decoders */
+    bool right_to_left;          /* the last target token comes first */
     int readout;                 /* Readout */
 
     int attention;      /* row of the score table */

@@ -10,4 +10,13 @@ typedef struct {
     int length;
 } Tokens;
 
+/* For decoders that write from right to left. */
+static inline void tokens_turn(int *ids, int length) {
+    for (int i = 0, j = length - 1; i < j; i++, j--) {
+        int id = ids[i];
+        ids[i] = ids[j];
+        ids[j] = id;
+    }
+}
+
 #endif

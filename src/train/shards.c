@@ -122,8 +122,9 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
-TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
+TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus, const int *pairs, int count,
                           uint64_t seed_update) {
+    bool right_to_left = seq2seq_config(model)->model.right_to_left;
     size_t n = (size_t)count;
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
@@ -132,6 +133,7 @@ TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, in
         int *ids = tape_alloc(tape, tokens * sizeof *ids);
         source[i] = corpus_source(corpus, pairs[i], ids);
         target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
+        if (right_to_left) tokens_turn(ids + source[i].length, target[i].length);
         sentence[i] = (uint32_t)pairs[i];
     }
     return (TrainingBatch){count, source, target, sentence, seed_update};
@@ -173,7 +175,7 @@ static const real *predict(const Shards *s, const TrainingBatch *batch, int thre
 static long put_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
                       uint64_t seed_update, CrossEntropy *sums) {
     tape->profile = profiler_thread(s->profiler, thread);
-    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
+    TrainingBatch batch = shard_batch(tape, s->model, s->corpus, pairs, count, seed_update);
     const real *teacher = s->teacher_count ? predict(s, &batch, thread) : NULL;
     return seq2seq_put_loss(s->model, tape, &batch, teacher, s->teacher_share, s->label_smoothing, s->scale,
                             sums);

@@ -12,12 +12,19 @@ static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
     return true;
 }
 
-static Status check_vocabularies(const Seq2Seq *teacher, const Seq2Seq *pupil, const char *path) {
-    if (same_vocabulary(seq2seq_source(teacher), seq2seq_source(pupil)) &&
-        same_vocabulary(seq2seq_target(teacher), seq2seq_target(pupil)))
-        return STATUS_OK;
-    status_fail(STATUS_USAGE, "train.teacher '%s' has another vocabulary than this training", path);
-    return status_hint(STATUS_USAGE, "train both with the same data and the same section \"text\"");
+/* Its predictions must be of the tokens that the pupil is to learn. */
+static Status check_teacher(const Seq2Seq *teacher, const Seq2Seq *pupil, const char *path) {
+    if (!same_vocabulary(seq2seq_source(teacher), seq2seq_source(pupil)) ||
+        !same_vocabulary(seq2seq_target(teacher), seq2seq_target(pupil))) {
+        status_fail(STATUS_USAGE, "train.teacher '%s' has another vocabulary than this training", path);
+        return status_hint(STATUS_USAGE, "train both with the same data and the same section \"text\"");
+    }
+    if (seq2seq_config(teacher)->model.right_to_left != seq2seq_config(pupil)->model.right_to_left) {
+        status_fail(STATUS_USAGE, "train.teacher '%s' writes in the other direction than this training",
+                    path);
+        return status_hint(STATUS_USAGE, "set model.decoder.right_to_left as the teacher has it");
+    }
+    return STATUS_OK;
 }
 
 Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
@@ -29,7 +36,7 @@ Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
         t->models[t->count++] = seq2seq_new(config, seq2seq_source(pupil), seq2seq_target(pupil));
     for (size_t i = 0; i < o->teacher.count; i++) {
         TRY(modelfile_load(&t->models[t->count], o->teacher.items[i], FORMAT_FLOAT32, NULL));
-        TRY(check_vocabularies(t->models[t->count++], pupil, o->teacher.items[i]));
+        TRY(check_teacher(t->models[t->count++], pupil, o->teacher.items[i]));
     }
     return STATUS_OK;
 }

@@ -264,6 +264,33 @@ static void test_validation(void **state) {
     corpus_free(&corpus);
 }
 
+/* A model that writes from right to left learns from turned targets, and nothing else is different. */
+static void test_right_to_left(void **state) {
+    (void)state;
+    Corpus corpus = make_corpus(), turned = make_corpus();
+    for (int i = 0; i < PAIRS; i++)
+        tokens_turn((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
+    Seq2Seq *model = make_model();
+    Seq2Seq *backwards = variant_new(&MODEL_VARIANTS[2], DROPOUTS " model.decoder.right_to_left=true", 8);
+    seq2seq_params(backwards)->packs_backward = true;
+    params_pack_all(seq2seq_params(backwards));
+    Result a = run(model, &turned, 2, 2, BATCH_SIZE, 1), b = run(backwards, &corpus, 2, 2, BATCH_SIZE, 1),
+           other = run(model, &corpus, 2, 2, BATCH_SIZE, 1);
+    assert_true(a.loss.loss == b.loss.loss && a.loss.loss != other.loss.loss);
+    assert_memory_equal(a.gradient, b.gradient, seq2seq_params(model)->size * sizeof(real));
+    Workers *workers = workers_new(2);
+    assert_true(validate_loss(model, &turned, 0.1, workers).loss ==
+                validate_loss(backwards, &corpus, 0.1, workers).loss);
+    workers_free(workers);
+    mem_free(a.gradient);
+    mem_free(b.gradient);
+    mem_free(other.gradient);
+    seq2seq_free(model);
+    seq2seq_free(backwards);
+    corpus_free(&corpus);
+    corpus_free(&turned);
+}
+
 /* Shards that ranks can share, and parts of each that threads can: powers of two; no part without a
  * sentence. */
 static void test_plan(void **state) {
@@ -284,13 +311,10 @@ static void test_plan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_and_shards),
-        cmocka_unit_test(test_several_batches),
-        cmocka_unit_test(test_by_batch),
-        cmocka_unit_test(test_rounded_products),
-        cmocka_unit_test(test_dropout_keys),
-        cmocka_unit_test(test_validation),
-        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_threads_and_shards), cmocka_unit_test(test_several_batches),
+        cmocka_unit_test(test_by_batch),           cmocka_unit_test(test_rounded_products),
+        cmocka_unit_test(test_dropout_keys),       cmocka_unit_test(test_validation),
+        cmocka_unit_test(test_right_to_left),      cmocka_unit_test(test_plan),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

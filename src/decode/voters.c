@@ -1,0 +1,232 @@
+/* voters.c - see voters.h. */
+#include "decode/voters.h"
+
+#include <string.h>
+#include "base/mem.h"
+
+struct Voters {
+    Scorer *search, *others; /* others: NULL if there are none */
+    int searching, count;
+    bool backwards; /* what is searched */
+    int *place;     /* [count] of those that search, then of the others, among the models that were given */
+};
+
+bool model_writes_backwards(const Seq2Seq *model) { return seq2seq_config(model)->model.right_to_left; }
+
+Status model_check_forwards(const Seq2Seq *model, const char *what) {
+    if (!model_writes_backwards(model)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "%s: the model writes translations from right to left", what);
+    return status_hint(STATUS_USAGE, "give one first that was trained without model.decoder.right_to_left; "
+                                     "this one then judges what it finds");
+}
+
+Voters *voters_new(const Seq2Seq *const *models, int count) {
+    Voters *voters = mem_alloc(1, sizeof *voters);
+    const Seq2Seq **sorted = mem_alloc((size_t)count, sizeof *sorted);
+    *voters = (Voters){.count = count, .backwards = model_writes_backwards(models[0])};
+    voters->place = mem_alloc((size_t)count, sizeof *voters->place);
+    for (int others = 0, next = 0; others < 2; others++) {
+        for (int m = 0; m < count; m++) {
+            bool searches = model_writes_backwards(models[m]) == voters->backwards;
+            if (searches == others) continue;
+            sorted[next] = models[m];
+            voters->place[next++] = m;
+        }
+        if (!others) voters->searching = next;
+    }
+    voters->search = scorer_new(sorted, voters->searching);
+    if (voters->searching < count)
+        voters->others = scorer_new(sorted + voters->searching, count - voters->searching);
+    mem_free(sorted);
+    return voters;
+}
+
+void voters_free(Voters *voters) {
+    if (!voters) return;
+    scorer_free(voters->search);
+    scorer_free(voters->others);
+    mem_free(voters->place);
+    mem_free(voters);
+}
+
+int voters_broken(const Voters *voters) {
+    int broken = scorer_broken(voters->search);
+    if (broken < 0 && voters->others && scorer_broken(voters->others) >= 0)
+        broken = voters->searching + scorer_broken(voters->others);
+    return broken < 0 ? broken : voters->place[broken];
+}
+
+/* ---- the order of tokens ---- */
+
+/* Turn rows of so many bytes. */
+static void turn_rows(void *rows, int count, size_t size, void *spare) {
+    char *first = rows, *last = first + (size_t)(count > 0 ? count - 1 : 0) * size;
+    for (; first < last; first += size, last -= size) {
+        memcpy(spare, first, size);
+        memcpy(first, last, size);
+        memcpy(last, spare, size);
+    }
+}
+
+/* </s> stays where it is. */
+static void turn_hypotheses(HypothesisList *list, int alternatives) {
+    size_t attention = (size_t)list->source_length * sizeof(float);
+    size_t others = (size_t)alternatives * sizeof(ScoredToken);
+    void *spare = mem_alloc(sizeof(float) + attention + others, 1);
+    for (int i = 0; i < list->count; i++) {
+        Hypothesis *h = &list->items[i];
+        tokens_turn(h->ids, h->length);
+        turn_rows(h->token_scores, h->length, sizeof *h->token_scores, spare);
+        if (h->attention) turn_rows(h->attention, h->length, attention, spare);
+        if (h->alternatives) turn_rows(h->alternatives, h->length, others, spare);
+    }
+    mem_free(spare);
+}
+
+/* The other way round, at `*room`, which moves behind it. */
+static Tokens turned(const int *ids, int length, int **room) {
+    Tokens tokens = {*room, length};
+    if (length > 0) memcpy(*room, ids, (size_t)length * sizeof *ids);
+    tokens_turn(*room, length);
+    *room += length;
+    return tokens;
+}
+
+/* ---- the vote ---- */
+
+/* All hypotheses, as targets of the others. */
+typedef struct {
+    Tokens *targets;
+    int *sentence, *ids;
+    int count;
+} Candidates;
+
+static Candidates find_candidates(const HypothesisList *results, int B) {
+    Candidates c = {0};
+    size_t tokens = 0, count = 0;
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < results[b].count; i++, count++) tokens += (size_t)results[b].items[i].length;
+    c.targets = mem_alloc(count, sizeof *c.targets);
+    c.sentence = mem_alloc(count, sizeof *c.sentence);
+    c.ids = mem_alloc(tokens, sizeof *c.ids);
+    int *room = c.ids;
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < results[b].count; i++) {
+            const Hypothesis *h = &results[b].items[i];
+            c.sentence[c.count] = b;
+            c.targets[c.count++] = turned(h->ids, h->length, &room);
+        }
+    return c;
+}
+
+/* `said`: log p of the turned tokens. A hypothesis that was cut, without </s>, is judged without it. */
+static void vote(const Voters *voters, Hypothesis *h, const float *said, const DecodeOptions *options) {
+    double share = (double)voters->searching / voters->count;
+    h->score = 0;
+    for (int t = 0; t < h->steps; t++) {
+        float other = said[t < h->length ? h->length - 1 - t : t];
+        h->token_scores[t] = (float)(share * (double)h->token_scores[t] + (1 - share) * (double)other);
+        h->score += (double)h->token_scores[t];
+    }
+    h->normalized = search_normalize(options, h->score, h->steps);
+}
+
+/* As in beam_search, what was cut ranks last. */
+static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
+    bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
+    return a_ended != b_ended ? a_ended : a->normalized > b->normalized;
+}
+
+static void rank(HypothesisList *list) {
+    for (int i = 1; i < list->count; i++) {
+        Hypothesis h = list->items[i];
+        int place = i;
+        for (; place > 0 && ranks_before(&h, &list->items[place - 1]); place--)
+            list->items[place] = list->items[place - 1];
+        list->items[place] = h;
+    }
+}
+
+static void ask_others(Voters *voters, const Tokens *sources, int B, const DecodeOptions *decode,
+                       HypothesisList *results) {
+    Candidates c = find_candidates(results, B);
+    HypothesisList *said = mem_alloc((size_t)c.count, sizeof *said);
+    const SearchOptions judging = {.decode = *decode};
+    forced_search_each(voters->others, sources, B, c.targets, c.sentence, c.count, &judging, said);
+    for (int b = 0, next = 0; b < B; b++) {
+        for (int i = 0; i < results[b].count; i++, next++) {
+            vote(voters, &results[b].items[i], said[next].items[0].token_scores, decode);
+            hypotheses_free(&said[next]);
+        }
+        rank(&results[b]);
+    }
+    mem_free(said);
+    mem_free(c.targets);
+    mem_free(c.sentence);
+    mem_free(c.ids);
+}
+
+/* ---- searching ---- */
+
+/* Follow what was found once more, and add what else could have come at each step. */
+static void add_alternatives(Scorer *scorer, const Tokens *sources, int B, SearchOptions options,
+                             HypothesisList *results) {
+    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
+    options.attention = false;
+    options.tree = NULL;
+    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
+    forced_search(scorer, sources, targets, B, &options, forced);
+    for (int b = 0; b < B; b++) {
+        results[b].items[0].alternatives = forced[b].items[0].alternatives;
+        forced[b].items[0].alternatives = NULL;
+        hypotheses_free(&forced[b]);
+    }
+    mem_free(forced);
+    mem_free(targets);
+}
+
+/* Given translations in the order of writing; *ids is to be released. */
+static Tokens *written(const Voters *voters, const Tokens *targets, int B, int **ids) {
+    size_t count = 0;
+    for (int b = 0; b < B; b++) count += (size_t)targets[b].length;
+    Tokens *out = mem_alloc((size_t)B, sizeof *out);
+    int *room = *ids = mem_alloc(count, sizeof **ids);
+    for (int b = 0; b < B; b++)
+        out[b] = voters->backwards ? turned(targets[b].ids, targets[b].length, &room) : targets[b];
+    return out;
+}
+
+static void force(const Voters *voters, const Tokens *sources, const VoterSentences *s,
+                  const SearchOptions *options, HypothesisList *results) {
+    int *ids;
+    Tokens *targets = written(voters, s->targets, s->B, &ids);
+    forced_search(voters->search, sources, targets, s->B, options, results);
+    mem_free(targets);
+    mem_free(ids);
+}
+
+void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions *options,
+                   HypothesisList *results) {
+    size_t B = (size_t)s->B;
+    SearchOptions own = *options;
+    bool vote = voters->others && !(options->tokens_only && options->decode.beam_size == 1);
+    if (vote) own.n_best = own.decode.beam_size;
+    Tokens *sources = mem_alloc((size_t)voters->count * B, sizeof *sources);
+    for (int m = 0; m < voters->count && B > 0; m++)
+        memcpy(sources + (size_t)m * B, s->sources + (size_t)voters->place[m] * B, B * sizeof *sources);
+    if (s->targets)
+        force(voters, sources, s, &own, results);
+    else if (s->guides)
+        guided_search(voters->search, sources, s->guides, s->B, &own, results);
+    else if (own.decode.beam_size == 1)
+        greedy_search(voters->search, sources, s->B, &own, results);
+    else
+        beam_search(voters->search, sources, s->B, &own, results);
+    if (vote) ask_others(voters, sources + (size_t)voters->searching * B, s->B, &own.decode, results);
+    for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
+    if (options->alternatives > 0 && !s->targets)
+        add_alternatives(voters->search, sources, s->B, own, results);
+    for (int b = 0; b < s->B && voters->backwards; b++) turn_hypotheses(&results[b], options->alternatives);
+    mem_free(sources);
+}

@@ -1,0 +1,44 @@
+/* voters.h - models that translate together: some write from left to right, others from right to left.
+ *
+ * The first model's direction is searched, by all models of that direction (scorer.h). Those of the other
+ * direction cannot vote on a next token, but on translations that are finished: on all that the beam holds,
+ * or on given ones. log p of a token is the mean over all models then, where an ensemble's counts as often as
+ * it has models. Liu et al. 2016, "Agreement on target-bidirectional neural machine translation"; Sennrich et
+ * al. 2016, "Edinburgh neural machine translation systems for WMT 16". What a model writes last
+ * rests on all that it wrote before, mistakes included; the others begin there.
+ *
+ * Shapes  B sentences; sources [models, B], models in the order in which they were given
+ * Owner   the models must outlive the voters; results as in search.h
+ * Threads one for each thread; the models are shared
+ */
+#ifndef DECODE_VOTERS_H
+#define DECODE_VOTERS_H
+
+#include "decode/search.h"
+
+/* Does the model write the last token first (model.decoder.right_to_left)? */
+bool model_writes_backwards(const Seq2Seq *model);
+/* STATUS_USAGE if it does: `what` needs to see the beginning first. */
+Status model_check_forwards(const Seq2Seq *model, const char *what);
+
+typedef struct Voters Voters;
+
+Voters *voters_new(const Seq2Seq *const *models, int count);
+void voters_free(Voters *voters);
+/* As scorer_broken, among all models. */
+int voters_broken(const Voters *voters);
+
+/* What is looked for. */
+typedef struct {
+    const Tokens *sources;
+    const Tokens *targets; /* [B] given translations, or NULL */
+    const Guide *guides;   /* [B] for models that write from left to right, or NULL */
+    int B;
+} VoterSentences;
+
+/* Search, or score the given translations; with options->alternatives what else could have come at each step
+ * of the best. Tokens are in the order of reading, </s> the last step, whoever wrote them. */
+void voters_search(Voters *voters, const VoterSentences *sentences, const SearchOptions *options,
+                   HypothesisList *results);
+
+#endif

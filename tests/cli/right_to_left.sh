@@ -1,0 +1,76 @@
+#!/bin/sh
+# right_to_left.sh - a model that writes translations from their last token to the first: alone, as a judge of
+# what another found, and with one that judges it.
+set -eu
+. tests/cli/tiny_model.inc
+tiny_model forth
+tiny_model back --set model.decoder.right_to_left=true
+tiny_model unsure --after-epochs 24
+forth=$TMP/forth/best.safetensors back=$TMP/back/best.safetensors unsure=$TMP/unsure/best.safetensors
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
+right() { # lines of $TMP/out that are right
+    paste -d '\t' "$TMP/out" "$TMP/target" | awk -F '\t' '$1 == $2' | wc -l | tr -d ' '
+}
+
+# By heart, in the order of reading, and the training sees that.
+expect 0 "$attn" translate -m "$back" "$TMP/source"
+[ "$(right)" -ge 60 ] || fail "of 64 sentences $(right) are right: $(head -n 5 "$TMP/out")"
+bleu=$(sed -n 's/.*"valid_bleu": \([0-9]*\).*/\1/p' "$TMP/back/train.jsonl" | tail -n 1)
+[ "$bleu" -ge 90 ] || fail "validation: $bleu"
+
+# Interrupted and resumed it ends with the same bytes.
+tiny_model part --set model.decoder.right_to_left=true --after-updates 150
+tiny_model part --set model.decoder.right_to_left=true --resume
+same "resumed" "$back" "$TMP/part/best.safetensors"
+
+# A model that is unsure, and one that knows: the second chooses from the beam of the first.
+expect 0 "$attn" translate -m "$unsure" -b 12 "$TMP/source"
+alone=$(right)
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 "$TMP/source"
+together=$(right)
+[ "$together" -gt $((alone + 5)) ] || fail "$alone are right alone, $together together"
+cp "$TMP/out" "$TMP/voted"
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --threads 3 --mini-batch 5 "$TMP/source"
+same "threads and batches" "$TMP/voted" "$TMP/out"
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
+
+# What the search says of a translation is what `score` says of it, whoever comes first. (Others than the
+# right ones may be made of tokens that their text would not be cut into.)
+for models in "$unsure $back" "$back $unsure" "$forth $unsure $back"; do
+    list=$(for model in $models; do echo "-m $model"; done)
+    # shellcheck disable=SC2086  # a list of options
+    expect 0 "$attn" translate $list -b 12 --n-best "$TMP/source"
+    cp "$TMP/out" "$TMP/found"
+    # shellcheck disable=SC2086
+    expect 0 "$attn" score $list --n-best "$TMP/found" "$TMP/source"
+    awk -F ' [|][|][|] ' '
+        NR == FNR { target[NR - 1] = $0; next }
+        target[$1] != $2 { next }
+        { seen++; split($3, feature, " ") }
+        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad = 1 }
+        END { exit bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
+        fail "scores of $models: $(head -n 3 "$TMP/bad")"
+done
+
+# Words are aligned, scored and drawn in the order of reading.
+expect 0 "$attn" translate -m "$back" --word-scores --alignment "$TMP/source"
+grep -q '||| [0-9]*-[0-9]' "$TMP/out" || fail "no alignment: $(head -n 2 "$TMP/out")"
+expect 0 "$attn" heatmap -f csv -m "$back" "i'm home ."
+[ "$(sed '1d; s/,.*//' "$TMP/out" | tail -n 2 | tr '\n' ' ')" = "▁. </s> " ] || fail "rows: $(cat "$TMP/out")"
+expect 0 "$attn" translate -m "$forth" -m "$back" --prefix 'je' "$TMP/source"
+[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix with a judge: $(head -n 3 "$TMP/out")"
+
+# What begins at the beginning.
+for option in "--prefix je" "--prefix-file $TMP/target" "--glossary $TMP/tiny.tsv" --json-input; do
+    # shellcheck disable=SC2086  # an option and its value
+    expect 2 "$attn" translate -m "$back" -m "$forth" $option "$TMP/source"
+    says "${option%% *}: the model writes translations from right to left"
+done
+expect 2 "$attn" heatmap -f html -o "$TMP/page" -m "$forth" -m "$back" "i'm home ."
+says "--format html: the model writes"
+expect 2 "$attn" heatmap -f json -m "$back" "i'm home ."
+says "--format json: the model writes"
+expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" --set train.teacher="$back"
+says "writes in the other direction than this training"

@@ -1,0 +1,265 @@
+/* test_decode_voters.c - models that write from right to left, alone and as judges of others. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/mem.h"
+#include "decode/voters.h"
+#include "tiny_model.h"
+#include "unit/model_variants.h"
+
+enum { WORDS = 40, SENTENCES = 24, BEAM = 4, ALTERNATIVES = 2, MOST = 100 };
+
+static const SearchOptions OPTIONS = {
+    .decode = {.beam_size = BEAM, .length_penalty = 1, .max_length_factor = 2, .max_length_extra = 5},
+    .n_best = BEAM,
+    .alternatives = ALTERNATIVES,
+    .attention = true};
+
+static void free_all(HypothesisList *results) {
+    for (int b = 0; b < SENTENCES; b++) hypotheses_free(&results[b]);
+}
+
+/* Sources of 0 to 12 words, the same for each model; targets may be NULL. */
+static void find(const Seq2Seq *const *models, int count, const Tokens *targets, const SearchOptions *options,
+                 HypothesisList *results) {
+    Tokens sources[4 * SENTENCES];
+    for (int b = 0; b < SENTENCES; b++) {
+        sources[b] = tiny_model_tokens(models[0], WORDS, b, b * 7 % 13);
+        for (int m = 1; m < count; m++) sources[m * SENTENCES + b] = sources[b];
+    }
+    Voters *voters = voters_new(models, count);
+    VoterSentences sentences = {.sources = sources, .targets = targets, .B = SENTENCES};
+    voters_search(voters, &sentences, options, results);
+    assert_int_equal(voters_broken(voters), -1);
+    voters_free(voters);
+    for (int b = 0; b < SENTENCES; b++) tiny_model_forget(sources[b]);
+}
+
+/* b is a with all but its </s> the other way round. */
+static void assert_turned(const Hypothesis *a, const Hypothesis *b, int source_length, bool alternatives) {
+    assert_int_equal(a->length, b->length);
+    assert_int_equal(a->steps, b->steps);
+    assert_true(a->score == b->score && a->normalized == b->normalized);
+    for (int t = 0; t < a->steps; t++) {
+        int u = t < a->length ? a->length - 1 - t : t;
+        if (t < a->length) assert_int_equal(a->ids[t], b->ids[u]);
+        assert_true(a->token_scores[t] == b->token_scores[u]);
+        assert_memory_equal(a->attention + t * source_length, b->attention + u * source_length,
+                            (size_t)source_length * sizeof *a->attention);
+        for (int k = 0; k < ALTERNATIVES && alternatives; k++) {
+            assert_int_equal(a->alternatives[t * ALTERNATIVES + k].token,
+                             b->alternatives[u * ALTERNATIVES + k].token);
+            assert_true(a->alternatives[t * ALTERNATIVES + k].log_p ==
+                        b->alternatives[u * ALTERNATIVES + k].log_p);
+        }
+    }
+}
+
+/* The same weights: what one model writes from its beginning the other writes from its end. */
+static void test_other_direction(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 31), *turned = tiny_model_new(WORDS, 31);
+    const Seq2Seq *models[] = {model, turned};
+    tiny_model_turn(turned);
+    int longest = 0;
+    for (int beam = 1; beam <= BEAM; beam += BEAM - 1) {
+        HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
+        SearchOptions options = OPTIONS;
+        options.decode.beam_size = beam;
+        find(&models[0], 1, NULL, &options, a);
+        find(&models[1], 1, NULL, &options, b);
+        for (int s = 0; s < SENTENCES; s++) {
+            assert_int_equal(a[s].count, b[s].count);
+            for (int i = 0; i < a[s].count; i++)
+                assert_turned(&a[s].items[i], &b[s].items[i], a[s].source_length, i == 0);
+            if (a[s].items[0].length > longest) longest = a[s].items[0].length;
+        }
+        free_all(a);
+        free_all(b);
+    }
+    assert_true(longest > 2);
+    seq2seq_free(model);
+    seq2seq_free(turned);
+}
+
+/* Given translations, too. */
+static void test_forced(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 31), *turned = tiny_model_new(WORDS, 31);
+    const Seq2Seq *models[] = {model, turned};
+    tiny_model_turn(turned);
+    Tokens there[SENTENCES], back[SENTENCES];
+    HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
+    for (int s = 0; s < SENTENCES; s++) {
+        there[s] = tiny_model_tokens(model, WORDS, 100 + s, s % 5);
+        back[s] = tiny_model_tokens(model, WORDS, 100 + s, s % 5);
+        tokens_turn((int *)back[s].ids, back[s].length);
+    }
+    find(&models[0], 1, there, &OPTIONS, a);
+    find(&models[1], 1, back, &OPTIONS, b);
+    for (int s = 0; s < SENTENCES; s++) {
+        assert_int_equal(a[s].count, 1);
+        assert_memory_equal(b[s].items[0].ids, back[s].ids, (size_t)back[s].length * sizeof(int));
+        assert_turned(&a[s].items[0], &b[s].items[0], a[s].source_length, true);
+        tiny_model_forget(there[s]);
+        tiny_model_forget(back[s]);
+    }
+    free_all(a);
+    free_all(b);
+    seq2seq_free(model);
+    seq2seq_free(turned);
+}
+
+/* log p of each token that models of one direction give a translation in the order of reading. */
+static void ask(const Seq2Seq *const *models, int count, int sentence, const Hypothesis *h, double *log_p) {
+    Tokens source = tiny_model_tokens(models[0], WORDS, sentence, sentence * 7 % 13);
+    Tokens sources[] = {source, source, source};
+    int ids[MOST];
+    bool turned = model_writes_backwards(models[0]);
+    for (int t = 0; t < h->length; t++) ids[t] = h->ids[turned ? h->length - 1 - t : t];
+    Tokens target = {ids, h->length};
+    HypothesisList said = {0};
+    Scorer *scorer = scorer_new(models, count);
+    SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1};
+    forced_search(scorer, sources, &target, 1, &options, &said);
+    for (int t = 0; t < h->steps; t++)
+        log_p[t] = (double)said.items[0].token_scores[turned && t < h->length ? h->length - 1 - t : t];
+    scorer_free(scorer);
+    hypotheses_free(&said);
+    tiny_model_forget(source);
+}
+
+/* Is the translation among those? */
+static bool is_among(const Hypothesis *h, const HypothesisList *list) {
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].length == h->length &&
+            (h->length == 0 || memcmp(list->items[i].ids, h->ids, (size_t)h->length * sizeof *h->ids) == 0))
+            return true;
+    return false;
+}
+
+static bool ended(const Hypothesis *h) { return h->steps > h->length; }
+
+/* One model that writes from left to right and two that do not, in any order: the first one's direction is
+ * searched, and log p of each token is the mean over all three. */
+static void test_votes(void **state) {
+    (void)state;
+    static const int ORDERS[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
+    Seq2Seq *one[3] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32), tiny_model_new(WORDS, 33)};
+    const Seq2Seq *forwards[] = {one[0]}, *backwards[] = {one[1], one[2]};
+    tiny_model_turn(one[1]);
+    tiny_model_turn(one[2]);
+    SearchOptions options = OPTIONS, best = OPTIONS;
+    best.n_best = 1;
+    best.tokens_only = true; /* a beam needs the votes even so */
+    int changed = 0;
+    for (int o = 0; o < 3; o++) {
+        const Seq2Seq *models[3];
+        for (int m = 0; m < 3; m++) models[m] = one[ORDERS[o][m]];
+        HypothesisList found[SENTENCES] = {0}, alone[SENTENCES] = {0}, first[SENTENCES] = {0};
+        find(models, 3, NULL, &options, found);
+        find(models, 3, NULL, &best, first);
+        if (o == 0)
+            find(forwards, 1, NULL, &options, alone);
+        else
+            find(backwards, 2, NULL, &options, alone);
+        for (int s = 0; s < SENTENCES; s++) {
+            assert_int_equal(found[s].count, alone[s].count);
+            assert_int_equal(first[s].count, 1);
+            assert_true(is_among(&first[s].items[0], &(HypothesisList){found[s].items, 1, 0}));
+            changed += !is_among(&found[s].items[0], &(HypothesisList){alone[s].items, 1, 0});
+            for (int i = 0; i < found[s].count; i++) {
+                const Hypothesis *h = &found[s].items[i];
+                double there[MOST], back[MOST], sum = 0;
+                assert_true(is_among(h, &alone[s]));
+                ask(forwards, 1, s, h, there);
+                ask(backwards, 2, s, h, back);
+                for (int t = 0; t < h->steps; t++) {
+                    double mean = (there[t] + 2 * back[t]) / 3;
+                    assert_true(fabs(mean - (double)h->token_scores[t]) <= 1e-4);
+                    sum += (double)h->token_scores[t];
+                }
+                assert_true(fabs(sum - h->score) <= 1e-4);
+                assert_true(fabs(h->score / h->steps - h->normalized) <= 1e-9);
+                if (i > 0 && ended(h - 1) == ended(h)) assert_true(h[-1].normalized >= h->normalized);
+                if (i > 0) assert_true(ended(h - 1) || !ended(h));
+            }
+        }
+        free_all(found);
+        free_all(alone);
+        free_all(first);
+    }
+    assert_true(changed > SENTENCES / 4); /* otherwise this test shows little */
+    for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
+}
+
+/* Several translations of a sentence, whatever the model: as each by itself. */
+static void test_forced_each(void **state) {
+    (void)state;
+    enum { GIVEN = 3 };
+    SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1};
+    TrainingBatch batch = variant_batch(0);
+    for (const ModelVariant *variant = MODEL_VARIANTS; variant->name; variant++) {
+        Seq2Seq *model = variant_new(variant, NULL, 3);
+        params_pack_all(seq2seq_params(model));
+        Scorer *scorer = scorer_new((const Seq2Seq *const *)&model, 1);
+        HypothesisList each[VARIANT_SENTENCES * GIVEN] = {0};
+        Tokens targets[VARIANT_SENTENCES * GIVEN];
+        int sentence[VARIANT_SENTENCES * GIVEN], count = 0;
+        for (int b = 0; b < batch.B; b++)
+            for (int i = 0; i < (b == 1 ? 0 : GIVEN); i++, count++) {
+                sentence[count] = b;
+                targets[count] = batch.target[(b + i) % batch.B];
+            }
+        forced_search_each(scorer, batch.source, batch.B, targets, sentence, count, &options, each);
+        for (int i = 0; i < count; i++) {
+            HypothesisList alone = {0};
+            forced_search(scorer, &batch.source[sentence[i]], &targets[i], 1, &options, &alone);
+            const Hypothesis *x = &each[i].items[0], *y = &alone.items[0];
+            assert_int_equal(x->steps, targets[i].length + 1);
+            for (int t = 0; t < x->steps; t++)
+                assert_true(fabs((double)(x->token_scores[t] - y->token_scores[t])) <= 1e-5);
+            hypotheses_free(&alone);
+            hypotheses_free(&each[i]);
+        }
+        scorer_free(scorer);
+        seq2seq_free(model);
+    }
+}
+
+/* It is named by its place among the models that were given. */
+static void test_broken(void **state) {
+    (void)state;
+    Seq2Seq *one[3] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32), tiny_model_new(WORDS, 33)};
+    tiny_model_turn(one[1]);
+    ParamSet *params = seq2seq_params(one[1]);
+    for (size_t i = 0; i < params->size; i++) params->data[i] = NAN;
+    params_pack_all(params);
+    Tokens source = tiny_model_tokens(one[0], WORDS, 1, 5), sources[] = {source, source, source};
+    for (int first = 0; first < 3; first++) {
+        const Seq2Seq *models[3];
+        for (int m = 0; m < 3; m++) models[m] = one[(first + m) % 3];
+        Voters *voters = voters_new(models, 3);
+        HypothesisList found = {0};
+        SearchOptions options = OPTIONS;
+        options.alternatives = 0;
+        voters_search(voters, &(VoterSentences){.sources = sources, .B = 1}, &options, &found);
+        assert_int_equal(voters_broken(voters), (4 - first) % 3);
+        hypotheses_free(&found);
+        voters_free(voters);
+    }
+    tiny_model_forget(source);
+    for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced), cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_forced_each),     cmocka_unit_test(test_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
