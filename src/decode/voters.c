@@ -210,8 +210,8 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
                    HypothesisList *results) {
     size_t B = (size_t)s->B;
     SearchOptions own = *options;
-    bool vote = voters->others && !(options->tokens_only && options->decode.beam_size == 1);
-    if (vote) own.n_best = own.decode.beam_size;
+    bool judged = voters->others && !(options->tokens_only && options->decode.beam_size == 1);
+    if (judged) own.n_best = own.decode.beam_size;
     Tokens *sources = mem_alloc((size_t)voters->count * B, sizeof *sources);
     for (int m = 0; m < voters->count && B > 0; m++)
         memcpy(sources + (size_t)m * B, s->sources + (size_t)voters->place[m] * B, B * sizeof *sources);
@@ -223,7 +223,7 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
         greedy_search(voters->search, sources, s->B, &own, results);
     else
         beam_search(voters->search, sources, s->B, &own, results);
-    if (vote) ask_others(voters, sources + (size_t)voters->searching * B, s->B, &own.decode, results);
+    if (judged) ask_others(voters, sources + (size_t)voters->searching * B, s->B, &own.decode, results);
     for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
     if (options->alternatives > 0 && !s->targets)
         add_alternatives(voters->search, sources, s->B, own, results);
