@@ -94,41 +94,122 @@ static Tokens turned(const int *ids, int length, int **room) {
 
 /* ---- the vote ---- */
 
-/* All hypotheses, as targets of the others. */
+/* What models of one direction say of what those of the other found. */
 typedef struct {
-    Tokens *targets;
+    HypothesisList *said; /* [count] of all hypotheses, in the order in which those write who say it */
+    Tokens *targets;      /* [count] */
     int *sentence, *ids;
     int count;
-} Candidates;
+} Opinion;
 
-static Candidates find_candidates(const HypothesisList *results, int B) {
-    Candidates c = {0};
+static Opinion list_hypotheses(const HypothesisList *found, int B) {
+    Opinion o = {0};
     size_t tokens = 0, count = 0;
     for (int b = 0; b < B; b++)
-        for (int i = 0; i < results[b].count; i++, count++) tokens += (size_t)results[b].items[i].length;
-    c.targets = mem_alloc(count, sizeof *c.targets);
-    c.sentence = mem_alloc(count, sizeof *c.sentence);
-    c.ids = mem_alloc(tokens, sizeof *c.ids);
-    int *room = c.ids;
+        for (int i = 0; i < found[b].count; i++, count++) tokens += (size_t)found[b].items[i].length;
+    o.said = mem_alloc(count, sizeof *o.said);
+    o.targets = mem_alloc(count, sizeof *o.targets);
+    o.sentence = mem_alloc(count, sizeof *o.sentence);
+    o.ids = mem_alloc(tokens, sizeof *o.ids);
+    int *room = o.ids;
     for (int b = 0; b < B; b++)
-        for (int i = 0; i < results[b].count; i++) {
-            const Hypothesis *h = &results[b].items[i];
-            c.sentence[c.count] = b;
-            c.targets[c.count++] = turned(h->ids, h->length, &room);
+        for (int i = 0; i < found[b].count; i++) {
+            const Hypothesis *h = &found[b].items[i];
+            o.sentence[o.count] = b;
+            o.targets[o.count++] = turned(h->ids, h->length, &room);
         }
-    return c;
+    return o;
 }
 
-/* `said`: log p of the turned tokens. A hypothesis that was cut, without </s>, is judged without it. */
-static void vote(const Voters *voters, Hypothesis *h, const float *said, const DecodeOptions *options) {
-    double share = (double)voters->searching / voters->count;
+/* `attention`: is theirs wanted? */
+static Opinion ask(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options, bool attention,
+                   const HypothesisList *found) {
+    Opinion o = list_hypotheses(found, B);
+    SearchOptions asking = {.decode = options->decode, .attention = attention, .choice = options->choice};
+    forced_search_each(scorer, sources, B, o.targets, o.sentence, o.count, &asking, o.said);
+    return o;
+}
+
+static void opinion_free(Opinion *o) {
+    for (int i = 0; i < o->count; i++) hypotheses_free(&o->said[i]);
+    mem_free(o->said);
+    mem_free(o->targets);
+    mem_free(o->sentence);
+    mem_free(o->ids);
+}
+
+/* The mean with what others say of the same tokens, which has a share of it. A hypothesis that was cut, without
+ * </s>, is judged without it. */
+static void vote(Hypothesis *h, const Hypothesis *said, double share, const DecodeOptions *options) {
     h->score = 0;
     for (int t = 0; t < h->steps; t++) {
-        float other = said[t < h->length ? h->length - 1 - t : t];
-        h->token_scores[t] = (float)(share * (double)h->token_scores[t] + (1 - share) * (double)other);
+        double own = (double)h->token_scores[t], other = (double)said->token_scores[t];
+        h->token_scores[t] = (float)((1 - share) * own + share * other);
         h->score += (double)h->token_scores[t];
     }
     h->normalized = search_normalize(options, h->score, h->steps);
+}
+
+/* The others vote on what was found. */
+static void judge(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
+                  HypothesisList *found) {
+    Opinion o =
+        ask(voters->others, sources + (size_t)voters->searching * (size_t)B, B, options, false, found);
+    double share = 1 - (double)voters->searching / voters->count;
+    for (int b = 0, next = 0; b < B; b++)
+        for (int i = 0; i < found[b].count; i++, next++) {
+            turn_hypotheses(&o.said[next], 0);
+            vote(&found[b].items[i], o.said[next].items, share, &options->decode);
+        }
+    opinion_free(&o);
+}
+
+static bool is_known(const HypothesisList *list, const Hypothesis *h) {
+    for (int i = 0; i < list->count; i++) {
+        const Hypothesis *known = &list->items[i];
+        if (known->length == h->length && known->steps == h->steps &&
+            (h->length == 0 || memcmp(known->ids, h->ids, (size_t)h->length * sizeof *h->ids) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Move those of `more` that are not there yet to the end of the list. */
+static void take_new(HypothesisList *list, HypothesisList *more) {
+    int kept = 0;
+    if (more->count == 0) return;
+    list->items = mem_realloc(list->items, (size_t)(list->count + more->count), sizeof *list->items);
+    for (int i = 0; i < more->count; i++)
+        if (is_known(list, &more->items[i]))
+            more->items[kept++] = more->items[i];
+        else
+            list->items[list->count++] = more->items[i];
+    more->count = kept;
+}
+
+/* The others search, too, and those that search vote on what is found. */
+static void add_finds(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
+                      HypothesisList *found) {
+    HypothesisList *more = mem_alloc((size_t)B, sizeof *more);
+    double share = (double)voters->searching / voters->count;
+    SearchOptions theirs = *options;
+    theirs.attention = false;
+    theirs.tree = NULL;
+    beam_search(voters->others, sources + (size_t)voters->searching * (size_t)B, B, &theirs, more);
+    Opinion o = ask(voters->search, sources, B, options, options->attention, more);
+    for (int b = 0, next = 0; b < B; b++) {
+        turn_hypotheses(&more[b], 0);
+        for (int i = 0; i < more[b].count; i++, next++) {
+            Hypothesis *h = &more[b].items[i], *said = o.said[next].items;
+            vote(h, said, share, &options->decode);
+            h->attention = said->attention;
+            said->attention = NULL;
+        }
+        take_new(&found[b], &more[b]);
+        hypotheses_free(&more[b]);
+    }
+    opinion_free(&o);
+    mem_free(more);
 }
 
 /* As in beam_search, what was cut ranks last. */
@@ -145,25 +226,6 @@ static void rank(HypothesisList *list) {
             list->items[place] = list->items[place - 1];
         list->items[place] = h;
     }
-}
-
-static void ask_others(Voters *voters, const Tokens *sources, int B, const DecodeOptions *decode,
-                       HypothesisList *results) {
-    Candidates c = find_candidates(results, B);
-    HypothesisList *said = mem_alloc((size_t)c.count, sizeof *said);
-    const SearchOptions judging = {.decode = *decode};
-    forced_search_each(voters->others, sources, B, c.targets, c.sentence, c.count, &judging, said);
-    for (int b = 0, next = 0; b < B; b++) {
-        for (int i = 0; i < results[b].count; i++, next++) {
-            vote(voters, &results[b].items[i], said[next].items[0].token_scores, decode);
-            hypotheses_free(&said[next]);
-        }
-        rank(&results[b]);
-    }
-    mem_free(said);
-    mem_free(c.targets);
-    mem_free(c.sentence);
-    mem_free(c.ids);
 }
 
 /* ---- searching ---- */
@@ -223,7 +285,10 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
         greedy_search(voters->search, sources, s->B, &own, results);
     else
         beam_search(voters->search, sources, s->B, &own, results);
-    if (judged) ask_others(voters, sources + (size_t)voters->searching * B, s->B, &own.decode, results);
+    if (judged) judge(voters, sources, s->B, &own, results);
+    if (judged && !s->targets && !s->guides && own.decode.beam_size > 1)
+        add_finds(voters, sources, s->B, &own, results);
+    for (int b = 0; b < s->B && judged; b++) rank(&results[b]);
     for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
     if (options->alternatives > 0 && !s->targets)
         add_alternatives(voters->search, sources, s->B, own, results);

@@ -144,8 +144,60 @@ static bool is_among(const Hypothesis *h, const HypothesisList *list) {
 
 static bool ended(const Hypothesis *h) { return h->steps > h->length; }
 
-/* One model that writes from left to right and two that do not, in any order: the first one's direction is
- * searched, and log p of each token is the mean over all three. */
+/* The mean of log p over one model that writes forwards and two that do not. */
+static double mean_log_p(Seq2Seq *const *one, int sentence, const Hypothesis *h, double *token) {
+    const Seq2Seq *forwards[] = {one[0]}, *backwards[] = {one[1], one[2]};
+    double there[MOST], back[MOST], sum = 0;
+    ask(forwards, 1, sentence, h, there);
+    ask(backwards, 2, sentence, h, back);
+    for (int t = 0; t < h->steps; t++) sum += token[t] = (there[t] + 2 * back[t]) / 3;
+    return sum;
+}
+
+static void check_scores(Seq2Seq *const *one, int sentence, const HypothesisList *found) {
+    for (int i = 0; i < found->count; i++) {
+        const Hypothesis *h = &found->items[i];
+        double mean[MOST], sum = mean_log_p(one, sentence, h, mean);
+        for (int t = 0; t < h->steps; t++) assert_true(fabs(mean[t] - (double)h->token_scores[t]) <= 1e-4);
+        assert_true(fabs(sum - h->score) <= 1e-3);
+        assert_true(fabs(h->score / h->steps - h->normalized) <= 1e-9);
+        if (i > 0 && ended(h - 1) == ended(h)) assert_true(h[-1].normalized >= h->normalized);
+        if (i > 0) assert_true(ended(h - 1) || !ended(h));
+    }
+}
+
+/* Of what was found in one direction alone nothing that is not among the best could have been. */
+static void check_none_better(Seq2Seq *const *one, int sentence, const HypothesisList *alone,
+                              const HypothesisList *found) {
+    const Hypothesis *last = &found->items[found->count - 1];
+    double mean[MOST];
+    for (int i = 0; i < alone->count; i++) {
+        const Hypothesis *h = &alone->items[i];
+        if (is_among(h, found)) continue;
+        assert_true(ended(last) || !ended(h));
+        if (ended(last) == ended(h))
+            assert_true(mean_log_p(one, sentence, h, mean) / h->steps <= last->normalized + 1e-4);
+    }
+}
+
+/* Attention is that of the first model, whoever found the translation. */
+static void check_attention(const Seq2Seq *model, int sentence, const HypothesisList *found) {
+    for (int i = 0; i < found->count; i++) {
+        const Hypothesis *h = &found->items[i];
+        HypothesisList alone[SENTENCES] = {0};
+        Tokens targets[SENTENCES] = {0};
+        if (!ended(h)) continue;
+        targets[sentence] = (Tokens){h->ids, h->length};
+        find(&model, 1, targets, &OPTIONS, alone);
+        assert_int_equal(alone[sentence].source_length, found->source_length);
+        for (int k = 0; k < h->steps * found->source_length; k++)
+            assert_true(fabs((double)(alone[sentence].items[0].attention[k] - h->attention[k])) <= 1e-5);
+        free_all(alone);
+    }
+}
+
+/* One model that writes from left to right and two that do not, in any order: the best of all that both
+ * directions find, by the mean of log p over all three. */
 static void test_votes(void **state) {
     (void)state;
     static const int ORDERS[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
@@ -156,44 +208,37 @@ static void test_votes(void **state) {
     SearchOptions options = OPTIONS, best = OPTIONS;
     best.n_best = 1;
     best.tokens_only = true; /* a beam needs the votes even so */
-    int changed = 0;
+    HypothesisList there[SENTENCES] = {0}, back[SENTENCES] = {0};
+    find(forwards, 1, NULL, &options, there);
+    find(backwards, 2, NULL, &options, back);
+    int from[2] = {0};
     for (int o = 0; o < 3; o++) {
         const Seq2Seq *models[3];
         for (int m = 0; m < 3; m++) models[m] = one[ORDERS[o][m]];
-        HypothesisList found[SENTENCES] = {0}, alone[SENTENCES] = {0}, first[SENTENCES] = {0};
+        HypothesisList found[SENTENCES] = {0}, first[SENTENCES] = {0};
         find(models, 3, NULL, &options, found);
         find(models, 3, NULL, &best, first);
-        if (o == 0)
-            find(forwards, 1, NULL, &options, alone);
-        else
-            find(backwards, 2, NULL, &options, alone);
         for (int s = 0; s < SENTENCES; s++) {
-            assert_int_equal(found[s].count, alone[s].count);
+            assert_int_equal(found[s].count, BEAM);
             assert_int_equal(first[s].count, 1);
             assert_true(is_among(&first[s].items[0], &(HypothesisList){found[s].items, 1, 0}));
-            changed += !is_among(&found[s].items[0], &(HypothesisList){alone[s].items, 1, 0});
-            for (int i = 0; i < found[s].count; i++) {
-                const Hypothesis *h = &found[s].items[i];
-                double there[MOST], back[MOST], sum = 0;
-                assert_true(is_among(h, &alone[s]));
-                ask(forwards, 1, s, h, there);
-                ask(backwards, 2, s, h, back);
-                for (int t = 0; t < h->steps; t++) {
-                    double mean = (there[t] + 2 * back[t]) / 3;
-                    assert_true(fabs(mean - (double)h->token_scores[t]) <= 1e-4);
-                    sum += (double)h->token_scores[t];
-                }
-                assert_true(fabs(sum - h->score) <= 1e-4);
-                assert_true(fabs(h->score / h->steps - h->normalized) <= 1e-9);
-                if (i > 0 && ended(h - 1) == ended(h)) assert_true(h[-1].normalized >= h->normalized);
-                if (i > 0) assert_true(ended(h - 1) || !ended(h));
+            for (int i = 0; i < BEAM; i++) {
+                bool forth = is_among(&found[s].items[i], &there[s]);
+                assert_true(forth || is_among(&found[s].items[i], &back[s]));
+                assert_false(is_among(&found[s].items[i], &(HypothesisList){found[s].items, i, 0}));
+                from[forth]++;
             }
+            check_scores(one, s, &found[s]);
+            check_none_better(one, s, &there[s], &found[s]);
+            check_none_better(one, s, &back[s], &found[s]);
         }
+        check_attention(models[0], 5, &found[5]);
         free_all(found);
-        free_all(alone);
         free_all(first);
     }
-    assert_true(changed > SENTENCES / 4); /* otherwise this test shows little */
+    assert_true(from[0] > SENTENCES && from[1] > SENTENCES); /* otherwise this test shows little */
+    free_all(there);
+    free_all(back);
     for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
 }
 
