@@ -12,8 +12,8 @@
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote, those that write in another direction than the "
-             "first one (model.decoder.right_to_left) on what the beam holds", .group = "Input and output"},
+     .help = "model to translate with; several vote on each token, those of different directions "
+             "(model.decoder.right_to_left) on whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, .gz too; default: standard input"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",

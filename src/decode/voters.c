@@ -16,8 +16,8 @@ bool model_writes_backwards(const Seq2Seq *model) { return seq2seq_config(model)
 Status model_check_forwards(const Seq2Seq *model, const char *what) {
     if (!model_writes_backwards(model)) return STATUS_OK;
     status_fail(STATUS_USAGE, "%s: the model writes translations from right to left", what);
-    return status_hint(STATUS_USAGE, "give one first that was trained without model.decoder.right_to_left; "
-                                     "this one then judges what it finds");
+    return status_hint(STATUS_USAGE, "use one that was trained without model.decoder.right_to_left; attn-mt "
+                                     "translate may have this one as a second");
 }
 
 Voters *voters_new(const Seq2Seq *const *models, int count) {
@@ -138,8 +138,8 @@ static void opinion_free(Opinion *o) {
     mem_free(o->ids);
 }
 
-/* The mean with what others say of the same tokens, which has a share of it. A hypothesis that was cut, without
- * </s>, is judged without it. */
+/* The mean with what others say of the same tokens, which has a share of it. A hypothesis that was cut,
+ * without </s>, is judged without it. */
 static void vote(Hypothesis *h, const Hypothesis *said, double share, const DecodeOptions *options) {
     h->score = 0;
     for (int t = 0; t < h->steps; t++) {

@@ -110,7 +110,7 @@ const Option MODEL_OPTIONS[] = {
     {.key = "model.decoder.self_attention", MODEL(BOOL, decoder_self_attention), .fallback = "false",
      .help = "the readout of a recurrent decoder also looks at the decoder's own earlier outputs"},
     {.key = "model.decoder.right_to_left", MODEL(BOOL, right_to_left), .fallback = "false",
-     .help = "translations are written from their last token to the first: a second opinion for models "
+     .help = "translations are written from their last token to the first, for an ensemble with models "
              "that write them the usual way"},
     {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
      .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
