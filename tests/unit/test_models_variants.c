@@ -69,6 +69,8 @@ static void test_factors(void **state) {
     for (const Option *row = tables[2].rows; row->key; row++) {
         if (row->type != OPT_CHOICE && row->type != OPT_BOOL) continue;
         if (strcmp(row->key, "model.size") == 0) continue; /* chooses other options */
+        /* what the model gets to see in another order: of training batches and of searches */
+        if (strcmp(row->key, "model.decoder.right_to_left") == 0) continue;
         int found = -1;
         for (int f = 0; f < COVER_FACTORS; f++)
             if (strcmp(cover_key(f), row->key) == 0) found = f;
