@@ -391,10 +391,10 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
-    if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
-    if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
     if (status == STATUS_OK && wanted[FORMAT_JSON])
         status = model_check_forwards(models->items[0], "--format json");
+    if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
+    if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
     bool pictures = false;
     for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && wanted[FORMAT_HTML])

@@ -83,13 +83,19 @@ static void turn_hypotheses(HypothesisList *list, int alternatives) {
     mem_free(spare);
 }
 
-/* The other way round, at `*room`, which moves behind it. */
-static Tokens turned(const int *ids, int length, int **room) {
-    Tokens tokens = {*room, length};
-    if (length > 0) memcpy(*room, ids, (size_t)length * sizeof *ids);
-    tokens_turn(*room, length);
-    *room += length;
-    return tokens;
+/* The other way round; returns their new ids, which are to be released. */
+static int *turn_targets(Tokens *targets, int count) {
+    size_t tokens = 0;
+    for (int i = 0; i < count; i++) tokens += (size_t)targets[i].length;
+    int *ids = mem_alloc(tokens, sizeof *ids), *room = ids;
+    for (int i = 0; i < count; i++) {
+        int length = targets[i].length;
+        if (length > 0) memcpy(room, targets[i].ids, (size_t)length * sizeof *ids);
+        tokens_turn(room, length);
+        targets[i].ids = room;
+        room += length;
+    }
+    return ids;
 }
 
 /* ---- the vote ---- */
@@ -104,20 +110,18 @@ typedef struct {
 
 static Opinion list_hypotheses(const HypothesisList *found, int B) {
     Opinion o = {0};
-    size_t tokens = 0, count = 0;
-    for (int b = 0; b < B; b++)
-        for (int i = 0; i < found[b].count; i++, count++) tokens += (size_t)found[b].items[i].length;
+    size_t count = 0;
+    for (int b = 0; b < B; b++) count += (size_t)found[b].count;
     o.said = mem_alloc(count, sizeof *o.said);
     o.targets = mem_alloc(count, sizeof *o.targets);
     o.sentence = mem_alloc(count, sizeof *o.sentence);
-    o.ids = mem_alloc(tokens, sizeof *o.ids);
-    int *room = o.ids;
     for (int b = 0; b < B; b++)
         for (int i = 0; i < found[b].count; i++) {
             const Hypothesis *h = &found[b].items[i];
             o.sentence[o.count] = b;
-            o.targets[o.count++] = turned(h->ids, h->length, &room);
+            o.targets[o.count++] = (Tokens){h->ids, h->length};
         }
+    o.ids = turn_targets(o.targets, o.count);
     return o;
 }
 
@@ -248,21 +252,13 @@ static void add_alternatives(Scorer *scorer, const Tokens *sources, int B, Searc
     mem_free(targets);
 }
 
-/* Given translations in the order of writing; *ids is to be released. */
-static Tokens *written(const Voters *voters, const Tokens *targets, int B, int **ids) {
-    size_t count = 0;
-    for (int b = 0; b < B; b++) count += (size_t)targets[b].length;
-    Tokens *out = mem_alloc((size_t)B, sizeof *out);
-    int *room = *ids = mem_alloc(count, sizeof **ids);
-    for (int b = 0; b < B; b++)
-        out[b] = voters->backwards ? turned(targets[b].ids, targets[b].length, &room) : targets[b];
-    return out;
-}
-
+/* Score given translations, in the order of writing. */
 static void force(const Voters *voters, const Tokens *sources, const VoterSentences *s,
                   const SearchOptions *options, HypothesisList *results) {
-    int *ids;
-    Tokens *targets = written(voters, s->targets, s->B, &ids);
+    size_t B = (size_t)s->B;
+    Tokens *targets = mem_alloc(B, sizeof *targets);
+    if (B > 0) memcpy(targets, s->targets, B * sizeof *targets);
+    int *ids = voters->backwards ? turn_targets(targets, s->B) : NULL;
     forced_search(voters->search, sources, targets, s->B, options, results);
     mem_free(targets);
     mem_free(ids);

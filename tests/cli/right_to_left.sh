@@ -24,7 +24,7 @@ tiny_model part --set model.decoder.right_to_left=true --after-updates 150
 tiny_model part --set model.decoder.right_to_left=true --resume
 same "resumed" "$back" "$TMP/part/best.safetensors"
 
-# A model that is unsure, and one that knows: the second chooses from the beam of the first.
+# A model that is unsure, and one that knows: both search, and both judge.
 expect 0 "$attn" translate -m "$unsure" -b 12 "$TMP/source"
 alone=$(right)
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 "$TMP/source"
