@@ -21,6 +21,12 @@ void hypotheses_free(HypothesisList *list) {
     *list = (HypothesisList){0};
 }
 
+bool hypothesis_ranks_before(const Hypothesis *a, const Hypothesis *b) {
+    bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
+    if (a_ended != b_ended) return a_ended;
+    return a->met != b->met ? a->met > b->met : a->normalized > b->normalized;
+}
+
 int search_max_steps(const DecodeOptions *options, int source_length) {
     double steps = floor(options->max_length_factor * source_length + options->max_length_extra);
     return steps < 1 ? 1 : steps > 1e6 ? 1000000 : (int)steps;

@@ -21,6 +21,7 @@ typedef struct {
     int steps;                 /* length + 1 if it ended with </s>, else length */
     double score;              /* log p of all steps */
     double normalized;         /* score / steps^length_penalty */
+    int met;                   /* tokens of its guide's constraints that are in it */
     float *token_scores;       /* [steps] log p of each token */
     float *attention;          /* [steps, source_length] or NULL */
     ScoredToken *alternatives; /* [steps, alternatives] best first, of forced search; token -1: no more */
@@ -34,6 +35,8 @@ typedef struct {
 
 void hypotheses_free(HypothesisList *list);
 void hypotheses_keep(HypothesisList *list, int count); /* of the best no more than so many */
+/* Those that were cut come last, those with more of their constraints first. */
+bool hypothesis_ranks_before(const Hypothesis *a, const Hypothesis *b);
 
 /* Each step takes the best token. The same as a beam of 1, with less work. */
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,

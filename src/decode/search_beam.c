@@ -19,9 +19,8 @@ typedef struct {
 } Candidate;
 
 typedef struct {
-    int node, steps;
-    double score, normalized;
-    int bank; /* tokens of constraints in it */
+    int node;
+    Hypothesis h; /* only what ranks it */
 } Ended;
 
 typedef struct {
@@ -137,10 +136,12 @@ static int find_guided(BeamSearch *search, const Guide *guide, const ScorerStep 
 /* ---- one step ---- */
 
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
-    double normalized = search_normalize(&search->options->decode, row->score, search->steps);
-    int bank = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0;
-    sentence->ended[sentence->ended_count++] =
-        (Ended){row->node, search->steps, row->score, normalized, bank};
+    bool cut = backpointers_token(&search->tree, row->node) != VOCAB_EOS;
+    Hypothesis h = {.length = cut ? search->steps : search->steps - 1, .steps = search->steps};
+    h.score = row->score;
+    h.normalized = search_normalize(&search->options->decode, h.score, h.steps);
+    h.met = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0;
+    sentence->ended[sentence->ended_count++] = (Ended){row->node, h};
 }
 
 /* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
@@ -148,7 +149,8 @@ static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamR
 static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, double score) {
     int better = 0;
     double best_possible = search_normalize(&search->options->decode, score, sentence->max_steps);
-    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].normalized >= best_possible;
+    for (int i = 0; i < sentence->ended_count; i++)
+        better += sentence->ended[i].h.normalized >= best_possible;
     return better < search->options->n_best;
 }
 
@@ -216,14 +218,6 @@ static void all_advance(BeamSearch *search) {
     search->row_count = search->next_count;
 }
 
-/* Does a rank before b? Those that were cut come last, those with more of their constraints first. */
-static bool ranks_before(const Backpointers *tree, const Ended *a, const Ended *b) {
-    bool a_cut = backpointers_token(tree, a->node) != VOCAB_EOS;
-    bool b_cut = backpointers_token(tree, b->node) != VOCAB_EOS;
-    if (a_cut != b_cut) return b_cut;
-    return a->bank != b->bank ? a->bank > b->bank : a->normalized > b->normalized;
-}
-
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
     Ended *ended = sentence->ended;
     if (sentence->ended_count == 0)
@@ -231,15 +225,18 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
     for (int i = 1; i < sentence->ended_count; i++) {
         Ended moving = ended[i];
         int at = i;
-        for (; at > 0 && ranks_before(&search->tree, &moving, &ended[at - 1]); at--)
+        for (; at > 0 && hypothesis_ranks_before(&moving.h, &ended[at - 1].h); at--)
             ended[at] = ended[at - 1];
         ended[at] = moving;
     }
     int n = search->options->n_best < sentence->ended_count ? search->options->n_best : sentence->ended_count;
     list->items = mem_alloc((size_t)n + 1, sizeof *list->items);
-    for (int i = 0; i < n; i++)
-        list->items[i] = backpointers_follow(&search->tree, ended[i].node, ended[i].steps, ended[i].score,
+    for (int i = 0; i < n; i++) {
+        const Hypothesis *h = &ended[i].h;
+        list->items[i] = backpointers_follow(&search->tree, ended[i].node, h->steps, h->score,
                                              search->options, list->source_length);
+        list->items[i].met = h->met;
+    }
     list->count = n;
 }
 

@@ -216,17 +216,11 @@ static void add_finds(Voters *voters, const Tokens *sources, int B, const Search
     mem_free(more);
 }
 
-/* As in beam_search, what was cut ranks last. */
-static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
-    bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
-    return a_ended != b_ended ? a_ended : a->normalized > b->normalized;
-}
-
 static void rank(HypothesisList *list) {
     for (int i = 1; i < list->count; i++) {
         Hypothesis h = list->items[i];
         int place = i;
-        for (; place > 0 && ranks_before(&h, &list->items[place - 1]); place--)
+        for (; place > 0 && hypothesis_ranks_before(&h, &list->items[place - 1]); place--)
             list->items[place] = list->items[place - 1];
         list->items[place] = h;
     }

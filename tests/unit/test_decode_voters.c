@@ -242,6 +242,42 @@ static void test_votes(void **state) {
     for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
 }
 
+/* Where all are cut before they have what they shall have in them, those rank first that have more of it,
+ * whatever the judges think. */
+static void test_guided(void **state) {
+    (void)state;
+    Seq2Seq *forwards = tiny_model_new(WORDS, 31), *backwards = tiny_model_new(WORDS, 32);
+    tiny_model_turn(backwards);
+    Tokens source = tiny_model_tokens(forwards, WORDS, 5, 9), sources[] = {source, source};
+    SearchOptions options = OPTIONS;
+    options.alternatives = 0;
+    options.decode.max_length_factor = 0;
+    Guide guide = {0};
+    assert_true(guide_add_constraint(&guide, seq2seq_target(forwards), SV("t1 t2 t3 t4 t5 t6 t7 t8")));
+    HypothesisList found = {0};
+    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2);
+    VoterSentences sentences = {.sources = sources, .guides = &guide, .B = 1};
+    voters_search(voters, &sentences, &options, &found);
+    assert_int_equal(found.count, BEAM);
+    int against_score = 0;
+    for (int i = 0; i < BEAM; i++) {
+        const Hypothesis *h = &found.items[i];
+        GuideState reached = {0};
+        for (int t = 0; t < h->length; t++) reached = guide_follow(&guide, reached, h->ids[t]);
+        assert_false(ended(h));
+        assert_int_equal(h->met, guide_bank(&guide, &reached));
+        if (i > 0) assert_true(h[-1].met >= h->met);
+        if (i > 0) against_score += h[-1].normalized < h->normalized;
+    }
+    assert_true(against_score > 0);
+    hypotheses_free(&found);
+    voters_free(voters);
+    guide_free(&guide);
+    tiny_model_forget(source);
+    seq2seq_free(forwards);
+    seq2seq_free(backwards);
+}
+
 /* Several translations of a sentence, whatever the model: as each by itself. */
 static void test_forced_each(void **state) {
     (void)state;
@@ -303,7 +339,8 @@ static void test_broken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced), cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_votes),           cmocka_unit_test(test_guided),
         cmocka_unit_test(test_forced_each),     cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
