@@ -168,30 +168,38 @@ static void judge(Voters *voters, const Tokens *sources, int B, const SearchOpti
     opinion_free(&o);
 }
 
+/* Is h, which was written in the other direction, in the list? */
 static bool is_known(const HypothesisList *list, const Hypothesis *h) {
     for (int i = 0; i < list->count; i++) {
         const Hypothesis *known = &list->items[i];
-        if (known->length == h->length && known->steps == h->steps &&
-            (h->length == 0 || memcmp(known->ids, h->ids, (size_t)h->length * sizeof *h->ids) == 0))
-            return true;
+        int same = 0;
+        if (known->length != h->length || known->steps != h->steps) continue;
+        while (same < h->length && known->ids[same] == h->ids[h->length - 1 - same]) same++;
+        if (same == h->length) return true;
     }
     return false;
 }
 
-/* Move those of `more` that are not there yet to the end of the list. */
-static void take_new(HypothesisList *list, HypothesisList *more) {
+static void keep_unknown(const HypothesisList *list, HypothesisList *more) {
     int kept = 0;
-    if (more->count == 0) return;
-    list->items = mem_realloc(list->items, (size_t)(list->count + more->count), sizeof *list->items);
-    for (int i = 0; i < more->count; i++)
-        if (is_known(list, &more->items[i]))
-            more->items[kept++] = more->items[i];
-        else
-            list->items[list->count++] = more->items[i];
-    more->count = kept;
+    for (int i = 0; i < more->count; i++) {
+        if (is_known(list, &more->items[i])) continue;
+        Hypothesis new = more->items[i];
+        more->items[i] = more->items[kept];
+        more->items[kept++] = new;
+    }
+    hypotheses_keep(more, kept);
 }
 
-/* The others search, too, and those that search vote on what is found. */
+static void move_all(HypothesisList *from, HypothesisList *to) {
+    if (from->count == 0) return;
+    to->items = mem_realloc(to->items, (size_t)(to->count + from->count), sizeof *to->items);
+    memcpy(to->items + to->count, from->items, (size_t)from->count * sizeof *to->items);
+    to->count += from->count;
+    from->count = 0;
+}
+
+/* The others search, too, and those that search vote on what is new. */
 static void add_finds(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
                       HypothesisList *found) {
     HypothesisList *more = mem_alloc((size_t)B, sizeof *more);
@@ -200,6 +208,7 @@ static void add_finds(Voters *voters, const Tokens *sources, int B, const Search
     theirs.attention = false;
     theirs.tree = NULL;
     beam_search(voters->others, sources + (size_t)voters->searching * (size_t)B, B, &theirs, more);
+    for (int b = 0; b < B; b++) keep_unknown(&found[b], &more[b]);
     Opinion o = ask(voters->search, sources, B, options, options->attention, more);
     for (int b = 0, next = 0; b < B; b++) {
         turn_hypotheses(&more[b], 0);
@@ -209,7 +218,7 @@ static void add_finds(Voters *voters, const Tokens *sources, int B, const Search
             h->attention = said->attention;
             said->attention = NULL;
         }
-        take_new(&found[b], &more[b]);
+        move_all(&more[b], &found[b]);
         hypotheses_free(&more[b]);
     }
     opinion_free(&o);
