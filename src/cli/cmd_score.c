@@ -72,7 +72,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt score -m best.safetensors test.en test.fr > scores\n"
     "  attn-mt score -m best.safetensors --keep-above -3 noisy.tsv > clean.tsv\n"
-    "  attn-mt score -m reverse.safetensors --n-best test.nbest test.en > rescored.nbest\n";
+    "  attn-mt score -m other.safetensors --n-best test.nbest test.en > rescored.nbest\n";
 
 enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
 
