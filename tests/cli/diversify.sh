@@ -1,0 +1,60 @@
+#!/bin/sh
+# diversify.sh - scripts/diversify: two teachers, what they make of the sources, a student of both.
+set -eu
+. tests/cli/tiny_model.inc
+export THREADS=1
+epochs() { # RUN: how many were made
+    tail -n 1 "$1/train.jsonl" | sed 's/.*"epoch": \([0-9]*\).*/\1/'
+}
+
+tiny_model model --after-epochs 1 # for $TMP/tiny.json
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
+cut -f 2 "$TMP/tiny.tsv" | gzip >"$TMP/tiny.fr"
+runs=$TMP/runs
+expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" --after-epochs 24
+cp "$TMP/err" "$TMP/log"
+"$attn" inspect --json "$runs/backwards/best.safetensors" | grep -q '"right_to_left": *true' ||
+    fail "the second teacher writes forwards"
+
+# More pairs: what both teachers say, where it is not the target, each once.
+printf 'en\tfr\n' | cat - "$TMP/tiny.tsv" >"$TMP/pairs"
+same "the pairs" "$TMP/pairs" "$runs/pairs.tsv"
+"$attn" translate --model "$runs/forwards/best.safetensors" --model "$runs/backwards/best.safetensors" \
+    --beam-size 5 --quiet "$TMP/tiny.en" | paste "$TMP/tiny.en" - >"$TMP/said"
+{ printf 'en\tfr\n' && grep -vxF -f "$TMP/tiny.tsv" "$TMP/said" | awk -F '\t' '$2 != "" && !there[$0]++'; } \
+    >"$TMP/more"
+same "what the teachers say" "$TMP/more" "$runs/more.tsv"
+more=$(wc -l <"$runs/more.tsv")
+[ "$more" -gt 4 ] && [ "$more" -lt 65 ] || fail "$more new pairs are no test"
+
+# The student reads all of them, in as many updates.
+grep -q "data  *$((64 + more - 1)) training pairs" "$TMP/log" ||
+    fail "what did the student read? $(cat "$TMP/log")"
+shorter=$(awk -v more="$more" 'BEGIN { printf "%.0f", 24 * 65 / (65 + more) }')
+[ "$(epochs "$runs/student")" -eq "$shorter" ] || fail "$(epochs "$runs/student") epochs, not $shorter"
+! [ -d "$runs/student-backwards" ] || fail "a student that was not asked for"
+
+# What is finished is kept; another student comes when it is asked for.
+STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" \
+    --after-epochs 24
+[ "$(grep -c '^diversify: ' "$TMP/err")" -eq 1 ] || fail "made again: $(cat "$TMP/err")"
+[ "$(epochs "$runs/student-backwards")" -eq "$shorter" ] ||
+    fail "the second student: $(epochs "$runs/student-backwards") epochs, not $shorter"
+expect 1 scripts/diversify "$runs" --config "$TMP/tiny.json" --after-epochs 23
+says "was made with other arguments"
+
+# Columns in any order, said by the first line or not; two files; a limit.
+awk -F '\t' -v OFS='\t' 'BEGIN { print "fr", "x", "en" } { print $2, "x", $1 }' "$TMP/tiny.tsv" \
+    >"$TMP/named.tsv"
+head -n 9 "$TMP/tiny.tsv" >"$TMP/plain.tsv"
+expect 0 scripts/diversify "$TMP/columns" --config "$TMP/tiny.json" --after-epochs 1 --set data.limit=70 \
+    --set data.train="$TMP/named.tsv,$TMP/plain.tsv"
+{ cat "$TMP/pairs" && head -n 6 "$TMP/plain.tsv"; } >"$TMP/both"
+same "pairs of two files" "$TMP/both" "$TMP/columns/pairs.tsv"
+
+expect 2 scripts/diversify
+expect 2 scripts/diversify --config "$TMP/tiny.json"
+expect 1 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" --set data.valid=
+says "name validation pairs"
+STUDENTS=3 expect 1 scripts/diversify "$TMP/none" --config "$TMP/tiny.json"
+says "STUDENTS is 1 or 2"
