@@ -27,6 +27,7 @@ expect 0 scripts/tune --table "$TMP/plan" "$TMP/runs"
 [ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table of nothing: $(cat "$TMP/out")"
 expect 0 scripts/tune --jobs 2 "$TMP/plan" "$TMP/runs"
 scores "$TMP/out" >"$TMP/table"
+! grep '^attn-mt: ' "$TMP/err" || fail "the table complains"
 table 'base \| 2 \| [0-9.]+ \| [0-9.]+ \|  \|  \| [0-9.]+'
 table 'longer \| 2 \| [0-9.]+ \| [0-9.]+ \| \+[0-9.]+ \| 0\.00[0-9] \| [0-9.]+'
 table 'greedy \| 2 \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| [0-9.]+ \| -'
@@ -34,6 +35,11 @@ mean=$(for seed in 1 2; do
     "$attn" bleu "$TMP/tiny.fr" -i "$TMP/runs/base-$seed/translation" --tokenize none --force --width 4 -b
 done | awk '{ sum += $1 } END { printf "%.2f", sum / NR }')
 table "base \| 2 \| $mean .*"
+for name in base greedy; do cat "$TMP/runs/$name-1/translation" "$TMP/runs/$name-2/translation" >"$TMP/$name"; done
+cat "$TMP/tiny.fr" "$TMP/tiny.fr" >"$TMP/twice.fr"
+p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/greedy" --paired-bs --tokenize none --force --quiet |
+    sed -n 's/.*"p_value": \([0-9.]*\),.*/\1/p')
+table "greedy .* $(printf '%.3f' "$p") \| -"
 
 # A line for each change that was trained, over its own minutes.
 expect 1 scripts/tune --svg "$TMP/none.svg" "$TMP/plan" "$TMP/nothing"
