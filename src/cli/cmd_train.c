@@ -15,7 +15,7 @@
 typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
 
 typedef struct {
-    char *run, *init, *languages;
+    char *run, *init, *vocabulary, *languages;
     bool resume, overwrite, profile, quiet, check_comm;
     int threads;
     int dump; /* DumpConfig */
@@ -31,6 +31,8 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
     {.flag = "init", .alias = "pretrained-model", FIELD(STRING, init), .arg = "MODEL",
      .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer"},
+    {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
+     .help = "take only the vocabulary of a model file, so that both can translate together"},
     {.flag = "languages", FIELD(STRING, languages), .arg = "SRC-TRG",
      .help = "languages to translate from and to, as in en-de, in the order of the columns unless their "
              "first line says otherwise"},
@@ -114,6 +116,7 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
     TrainerOptions options = {.config = config,
                               .dir = command->run,
                               .init = init,
+                              .vocabulary_only = command->vocabulary != NULL,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
                               .profile = command->profile,
@@ -132,11 +135,17 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
 static Status check_command(const TrainCommand *command) {
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
-    if (command->resume && command->init) {
-        status_fail(STATUS_USAGE, "--resume and --init exclude each other");
+    if (command->init && command->vocabulary) {
+        status_fail(STATUS_USAGE, "--init and --vocabulary exclude each other");
+        return status_hint(STATUS_USAGE, "--init MODEL brings its vocabulary along");
+    }
+    if (command->resume && (command->init || command->vocabulary)) {
+        status_fail(STATUS_USAGE, "--resume and --%s exclude each other",
+                    command->init ? "init" : "vocabulary");
         return status_hint(STATUS_USAGE,
-                           "a run goes on with its own weights; --init MODEL --run OTHER starts "
-                           "another one");
+                           "a run goes on with its own weights and vocabulary; --%s MODEL --run OTHER "
+                           "starts another one",
+                           command->init ? "init" : "vocabulary");
     }
     if (command->run && command->run[0]) return STATUS_OK;
     status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");
@@ -155,7 +164,8 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     Status status = train_plan(&(TrainPlan){.files = files,
                                             .without_config = files->count > 0 && !given->configs,
                                             .languages = command->languages,
-                                            .init = command->init,
+                                            .init = command->init ? command->init : command->vocabulary,
+                                            .vocabulary_only = command->vocabulary != NULL,
                                             .resume = command->resume ? command->run : NULL,
                                             .threads = command->threads,
                                             .config = config,

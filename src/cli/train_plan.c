@@ -206,13 +206,13 @@ static Status check_same(const Option *row, const void *now, const void *model, 
     return s;
 }
 
-/* Sections text and model. */
+/* Sections text and model, or text alone. */
 static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
     Config theirs = *seq2seq_config(model); /* shares its strings: only read here */
     OptionTable now[6], then[6];
     config_tables(plan->config, now);
     config_tables(&theirs, then);
-    for (int t = 1; t <= 2; t++)
+    for (int t = 1; t <= (plan->vocabulary_only ? 1 : 2); t++)
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
             void *field = option_field(&now[t], row);
             const void *other = option_field(&then[t], row);
@@ -244,7 +244,7 @@ static Status choose_sizes(const TrainPlan *plan) {
         log_info("held out a share of %g of the pairs, for validation; --set data.valid=FILE names others",
                  c->data.held_out);
     }
-    if (c->model.size == SIZE_AUTO) sizes_choose(c, plan->given, size, plan->init != NULL);
+    if (c->model.size == SIZE_AUTO) sizes_choose(c, plan->given, size, plan->init && !plan->vocabulary_only);
     return STATUS_OK;
 }
 

@@ -9,6 +9,7 @@ typedef struct {
     bool without_config;   /* ... and no configuration beside them */
     const char *languages; /* "en-de", or NULL */
     const char *init;      /* a model to start from, or NULL */
+    bool vocabulary_only;  /* ... with new weights and sizes */
     const char *resume;    /* the run directory to go on with, or NULL */
     int threads;           /* 0 = one per core */
     Config *config;
@@ -21,8 +22,8 @@ typedef struct {
  *   resume     with model.size=auto, what was not given is as it was in the run
  *   languages  by --languages, else by the first line of the first file, else as the model has them, else
  *              "source" and "target"
- *   init       sections text and model are the model's; STATUS_USAGE, with the key, for what was given
- *              otherwise
+ *   init       sections text and, unless it is for the vocabulary alone, model are the model's; STATUS_USAGE,
+ *              with the key, for what was given otherwise
  *   sizes      files without a configuration have model.size=auto (train/sizes.h), and without data.valid a
  *              part of them is held out */
 Status train_plan(const TrainPlan *plan, Seq2Seq **init);

@@ -13,9 +13,10 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    Config *config;      /* decode.max_length_factor may be raised: train/length_limit.h */
-    const char *dir;     /* run directory */
-    const Seq2Seq *init; /* a model of this configuration to start from, or NULL */
+    Config *config;       /* decode.max_length_factor may be raised: train/length_limit.h */
+    const char *dir;      /* run directory */
+    const Seq2Seq *init;  /* a model of this configuration to start from, or NULL */
+    bool vocabulary_only; /* ... of which only the vocabulary is taken */
     bool resume, overwrite;
     bool profile;        /* log at the end where the time went */
     int threads;         /* 0 = one per core */

@@ -102,7 +102,8 @@ static Status make_model(Trainer *t) {
                                                          vocab_size(segmenter_vocab(t->target)),
                                                          t->config->train.shortlist));
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
-    if (o->init && !o->resume) return copy_weights(seq2seq_params(t->model), seq2seq_params(o->init));
+    if (o->init && !o->vocabulary_only && !o->resume)
+        return copy_weights(seq2seq_params(t->model), seq2seq_params(o->init));
     return STATUS_OK;
 }
 

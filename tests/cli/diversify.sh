@@ -10,7 +10,7 @@ epochs() { # RUN: how many were made
 tiny_model model --after-epochs 1 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
 cut -f 2 "$TMP/tiny.tsv" | gzip >"$TMP/tiny.fr"
-runs=$TMP/runs
+runs="$TMP/its runs"
 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" --after-epochs 24
 cp "$TMP/err" "$TMP/log"
 "$attn" inspect --json "$runs/backwards/best.safetensors" | grep -q '"right_to_left": *true' ||
@@ -33,6 +33,9 @@ grep -q "data  *$((64 + more - 1)) training pairs" "$TMP/log" ||
 shorter=$(awk -v more="$more" 'BEGIN { printf "%.0f", 24 * 65 / (65 + more) }')
 [ "$(epochs "$runs/student")" -eq "$shorter" ] || fail "$(epochs "$runs/student") epochs, not $shorter"
 ! [ -d "$runs/student-backwards" ] || fail "a student that was not asked for"
+
+expect 0 "$attn" translate --model "$runs/student/best.safetensors" \
+    --model "$runs/backwards/best.safetensors" --model "$runs/forwards/best.safetensors" "$TMP/tiny.en"
 
 # What is finished is kept; another student comes when it is asked for.
 STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" \

@@ -203,6 +203,22 @@ for run in header same; do
     "$attn" translate --model "$TMP/$run/best.safetensors" "$TMP/two.en" >"$TMP/$run.out"
 done
 same "weights of --init" "$TMP/header.out" "$TMP/same.out"
+# Only its vocabulary: other sizes, own weights, and both can vote.
+train 0 votes "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set model.cell=lstm \
+    --set model.hidden=48
+silent_on 'gently from a trained model'
+silent_on 'text.bpe_merges'
+expect 0 "$attn" translate --model "$model" --model "$TMP/votes/best.safetensors" "$TMP/two.en"
+train 0 votes "$TMP/new.tsv" --resume --after-updates 2 --set model.cell=lstm --set model.hidden=48
+train 0 own "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set train.learning_rate=0
+"$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
+! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
+train 2 none "$TMP/new.tsv" --vocabulary "$model" --set text.lowercase=true
+says 'its text.lowercase is false'
+train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
+says '--init and --vocabulary exclude each other'
+train 2 votes "$TMP/new.tsv" --vocabulary "$model" --resume
+says '--resume and --vocabulary exclude each other'
 train 2 none "$TMP/new.tsv" --init "$model" --set model.cell=lstm
 says "its model.cell is \"gru\", here it is \"lstm\""
 says 'hint: leave out model.cell'

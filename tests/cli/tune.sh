@@ -35,7 +35,9 @@ mean=$(for seed in 1 2; do
     "$attn" bleu "$TMP/tiny.fr" -i "$TMP/runs/base-$seed/translation" --tokenize none --force --width 4 -b
 done | awk '{ sum += $1 } END { printf "%.2f", sum / NR }')
 table "base \| 2 \| $mean .*"
-for name in base greedy; do cat "$TMP/runs/$name-1/translation" "$TMP/runs/$name-2/translation" >"$TMP/$name"; done
+for name in base greedy; do
+    cat "$TMP/runs/$name-1/translation" "$TMP/runs/$name-2/translation" >"$TMP/$name"
+done
 cat "$TMP/tiny.fr" "$TMP/tiny.fr" >"$TMP/twice.fr"
 p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/greedy" --paired-bs --tokenize none --force --quiet |
     sed -n 's/.*"p_value": \([0-9.]*\),.*/\1/p')
