@@ -133,19 +133,19 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
 /* What one option says about another, and what a shell variable that is not set leaves: files of a run in
  * '' would go to '/'. */
 static Status check_command(const TrainCommand *command) {
+    const char *other = command->init ? "init" : command->vocabulary ? "vocabulary" : NULL;
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
     if (command->init && command->vocabulary) {
         status_fail(STATUS_USAGE, "--init and --vocabulary exclude each other");
         return status_hint(STATUS_USAGE, "--init MODEL brings its vocabulary along");
     }
-    if (command->resume && (command->init || command->vocabulary)) {
-        status_fail(STATUS_USAGE, "--resume and --%s exclude each other",
-                    command->init ? "init" : "vocabulary");
+    if (command->resume && other) {
+        status_fail(STATUS_USAGE, "--resume and --%s exclude each other", other);
         return status_hint(STATUS_USAGE,
                            "a run goes on with its own weights and vocabulary; --%s MODEL --run OTHER "
                            "starts another one",
-                           command->init ? "init" : "vocabulary");
+                           other);
     }
     if (command->run && command->run[0]) return STATUS_OK;
     status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");

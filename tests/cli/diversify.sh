@@ -2,10 +2,9 @@
 # diversify.sh - scripts/diversify: two teachers, what they make of the sources, a student of both.
 set -eu
 . tests/cli/tiny_model.inc
+. scripts/trained.inc
 export THREADS=1
-epochs() { # RUN: how many were made
-    tail -n 1 "$1/train.jsonl" | sed 's/.*"epoch": \([0-9]*\).*/\1/'
-}
+epochs() { member "$1/train.jsonl" epoch; } # RUN: how many were made
 
 tiny_model model --after-epochs 1 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
@@ -34,6 +33,7 @@ shorter=$(awk -v more="$more" 'BEGIN { printf "%.0f", 24 * 65 / (65 + more) }')
 [ "$(epochs "$runs/student")" -eq "$shorter" ] || fail "$(epochs "$runs/student") epochs, not $shorter"
 ! [ -d "$runs/student-backwards" ] || fail "a student that was not asked for"
 
+# It has their vocabulary.
 expect 0 "$attn" translate --model "$runs/student/best.safetensors" \
     --model "$runs/backwards/best.safetensors" --model "$runs/forwards/best.safetensors" "$TMP/tiny.en"
 
