@@ -10,15 +10,17 @@
 #include "cli/commands.h"
 #include "cli/train_plan.h"
 #include "train/share.h"
+#include "train/training_data.h"
 #include "train/trainer.h"
 
 typedef enum { DUMP_NONE, DUMP_FULL, DUMP_MINIMAL } DumpConfig;
+typedef enum { DUMP_NO_PAIRS, DUMP_TRAINING, DUMP_VALIDATION } DumpPairs;
 
 typedef struct {
     char *run, *init, *vocabulary, *languages;
     bool resume, overwrite, profile, quiet, check_comm;
     int threads;
-    int dump; /* DumpConfig */
+    int dump, dump_pairs; /* DumpConfig, DumpPairs */
 } TrainCommand;
 
 #define FIELD(type_, member) .type = OPT_##type_, OPT_FIELD(TrainCommand, member)
@@ -48,6 +50,9 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "only warnings and errors"},
     {.flag = "dump-config", FIELD(CHOICE, dump), .fallback = "none", .choices = "none|full|minimal",
      .bare = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
+    {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .fallback = "none", .choices = "none|train|valid",
+     .bare = "train", .arg = "KIND",
+     .help = "print the pairs that would be trained or validated on, such as those held out, and exit"},
     {0}};
 /* clang-format on */
 
@@ -112,6 +117,9 @@ static const char EXAMPLES[] =
 static Status run(const TrainCommand *command, Config *config, const OptionTable *tables,
                   const Seq2Seq *init) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
+    if (command->dump_pairs != DUMP_NO_PAIRS)
+        return training_data_write(
+            &config->data, command->dump_pairs == DUMP_TRAINING ? TRAINING_PAIRS : VALIDATION_PAIRS, "-");
     signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
     TrainerOptions options = {.config = config,
                               .dir = command->run,
@@ -152,10 +160,14 @@ static Status check_command(const TrainCommand *command) {
     return status_hint(STATUS_USAGE, "is a variable of the shell not set? --run DIR is where the model goes");
 }
 
+static bool only_prints(const TrainCommand *command) {
+    return command->dump != DUMP_NONE || command->dump_pairs != DUMP_NO_PAIRS;
+}
+
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
                            const StrList *files, OptionsGiven *given) {
     TRY(check_command(command));
-    if (command->dump == DUMP_NONE) TRY(comm_start(&stop_signal));
+    if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
     if (command->quiet) log_set_level(LOG_WARN);
     comm_introduce();

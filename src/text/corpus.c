@@ -162,9 +162,9 @@ static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers)
     return STATUS_OK;
 }
 
-void corpus_warn(const Corpus *corpus) {
-    StrView line, rest = strbuf_view(&corpus->report);
-    while (sv_next(&rest, '\n', &line))
+void corpus_warn(StrView report) {
+    StrView line;
+    while (sv_next(&report, '\n', &line))
         if (line.length > 0) log_warn("%.*s", SV_ARG(line));
 }
 
@@ -233,7 +233,7 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
     pair_reader_close(reader);
     if (status == STATUS_OK)
-        corpus_warn(corpus);
+        corpus_warn(strbuf_view(&corpus->report));
     else
         corpus_free(corpus);
     return status;

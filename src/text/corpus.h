@@ -35,8 +35,8 @@ typedef struct {
  * the log. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Segmenter *source,
                    Segmenter *target, bool filter, bool keep_text, Workers *workers);
-/* The report as warnings, but for what is held out: all of it was read for training, too. */
-void corpus_warn(const Corpus *corpus);
+/* A report as warnings: once for pairs that are held out and those that they are held out of. */
+void corpus_warn(StrView report);
 void corpus_free(Corpus *corpus);
 /* Cut the texts anew with BPE-dropout of these probabilities (segmenter.h), for the sides where they are not
  * 0: a function of seed, epoch and pair. Needs keep_text. */

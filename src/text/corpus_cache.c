@@ -339,8 +339,8 @@ bool corpus_cache_load(const char *path, const CorpusCacheKey *key, CorpusData *
     say(verdict, path);
     if (verdict == USABLE) {
         *data = found;
-        corpus_warn(&data->train);
-        corpus_warn(&data->valid);
+        corpus_warn(strbuf_view(&data->train.report));
+        corpus_warn(strbuf_view(&data->valid.report));
         return true;
     }
     if (!data->source) {

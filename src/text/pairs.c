@@ -55,6 +55,8 @@ struct PairReader {
     size_t current;
     char *source, *target;
     int source_column, target_column;
+    int columns;                     /* that have a name, if only "-" */
+    StrView line;                    /* of a TSV file, with all its columns */
     LineReader *first, *second;      /* second: NULL for TSV */
     StrBuf source_text, target_text; /* repaired */
     Trouble troubles[KINDS];
@@ -198,7 +200,10 @@ static Status prepare(PairReader *reader, const DataOptions *options) {
     bool tsv = false;
     for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
     reader->target_column = 1;
+    reader->columns = 2;
     if (tsv && options->columns && options->columns[0]) {
+        StrView name, names = sv(options->columns);
+        for (reader->columns = 0; sv_next(&names, ',', &name);) reader->columns++;
         TRY(find_column(options->columns, reader->source, &reader->source_column));
         TRY(find_column(options->columns, reader->target, &reader->target_column));
     }
@@ -340,13 +345,32 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
         TRY(line_reader_next(reader->second, target, &more_target));
         if (*more != more_target) return fail_line_counts(reader, *more, before);
     } else if (*more) {
-        StrView line = *source;
-        *ok = split_columns(reader, line, source, target);
+        reader->line = *source;
+        *ok = split_columns(reader, reader->line, source, target);
         if (!*ok)
-            note(reader, unicode_is_blank(line) ? EMPTY_SIDE : NO_TAB, 1, line_reader_number(reader->first));
+            note(reader, unicode_is_blank(reader->line) ? EMPTY_SIDE : NO_TAB, 1,
+                 line_reader_number(reader->first));
     }
     if (!*more && before == 0) note(reader, NO_LINES, 1, 0);
     return STATUS_OK;
+}
+
+/* Does the first line name the two languages further to the right than `data.columns` goes? */
+static Status check_columns(const PairReader *reader) {
+    LanguageColumns named;
+    StrBuf columns = {0};
+    if (!languages_header_of(reader->line, sv(reader->source), sv(reader->target), &named) ||
+        named.second < reader->columns)
+        return STATUS_OK;
+    for (int i = 0; i < named.second; i++)
+        strbuf_format(&columns, "%.*s,", SV_ARG(i == named.first ? named.first_name : SV("-")));
+    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read",
+                line_reader_path(reader->first), named.first + 1, named.second + 1, SV_ARG(named.first_name),
+                SV_ARG(named.second_name), reader->source_column + 1, reader->target_column + 1);
+    status_hint(STATUS_DATA, "--set data.columns=%s%.*s reads those", strbuf_text(&columns),
+                SV_ARG(named.second_name));
+    strbuf_free(&columns);
+    return STATUS_DATA;
 }
 
 /* Is this the line that names the columns? */
@@ -356,7 +380,8 @@ static Status find_header(const PairReader *reader, StrView source, StrView targ
     if (reader->second || line_reader_number(reader->first) != 1) return STATUS_OK;
     *found = (language_same(source, a) && language_same(target, b)) ||
              (language_same(source, SV("source")) && language_same(target, SV("target")));
-    if (*found || !language_same(source, b) || !language_same(target, a)) return STATUS_OK;
+    if (*found) return STATUS_OK;
+    if (!language_same(source, b) || !language_same(target, a)) return check_columns(reader);
     status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
                 line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
     return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");

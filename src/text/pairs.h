@@ -5,7 +5,8 @@
  *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
  *   left out   a first line of a TSV file that names the two languages (languages.h)
- *   fatal      a missing file, two files with different line counts (both numbers named), no usable pair
+ *   fatal      a missing file, two files with different line counts (both numbers named), a first line that
+ *              names the two languages elsewhere, no usable pair
  * Everything dropped or repaired, and every empty file, is counted, with the first few line numbers.
  *
  * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be

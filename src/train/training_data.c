@@ -93,3 +93,52 @@ Status training_data_read(CorpusData *data, const Config *config, const char *di
     strbuf_free(&cache);
     return status;
 }
+
+/* ---- as text ---- */
+
+static Status write_line(OutFile *file, StrBuf *line, StrView source, StrView target) {
+    strbuf_clear(line);
+    strbuf_add(line, source);
+    strbuf_add_char(line, '\t');
+    strbuf_add(line, target);
+    for (size_t i = 0; i < line->length; i++)
+        if (line->data[i] == '\t' && i != source.length) line->data[i] = ' ';
+    strbuf_add_char(line, '\n');
+    return file_write(file, line->data, line->length);
+}
+
+/* `most`: 0 = all. */
+static Status write_pairs(OutFile *file, PairReader *reader, const DataOptions *data, long most) {
+    StrBuf line = {0};
+    StrView source, target;
+    Status status = write_line(file, &line, sv(data->source), sv(data->target));
+    for (bool more = true; status == STATUS_OK && more && (!most || pair_reader_count(reader) < most);) {
+        status = pair_reader_next(reader, &source, &target, &more);
+        if (status == STATUS_OK && more) status = write_line(file, &line, source, target);
+    }
+    strbuf_free(&line);
+    return status;
+}
+
+Status training_data_write(const DataOptions *data, TrainingPairs which, const char *path) {
+    bool training = which == TRAINING_PAIRS;
+    PairReader *reader;
+    OutFile *file;
+    TRY(check_files(data));
+    TRY(pair_reader_open(&reader, training ? &data->train : validation_files(data), data));
+    pair_reader_take(reader, corpus_part(data, training));
+    StrBuf report = {0};
+    Status status = file_create(&file, path);
+    if (status == STATUS_OK) {
+        status = write_pairs(file, reader, data, training ? data->limit : 0);
+        if (status == STATUS_OK)
+            status = file_commit(file);
+        else
+            file_discard(file);
+    }
+    if (status == STATUS_OK) pair_reader_report(reader, &report);
+    corpus_warn(strbuf_view(&report));
+    strbuf_free(&report);
+    pair_reader_close(reader);
+    return status;
+}

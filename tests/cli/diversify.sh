@@ -17,7 +17,7 @@ cp "$TMP/err" "$TMP/log"
 
 # More pairs: what both teachers say, where it is not the target, each once.
 printf 'en\tfr\n' | cat - "$TMP/tiny.tsv" >"$TMP/pairs"
-same "the pairs" "$TMP/pairs" "$runs/pairs.tsv"
+same "the pairs" "$TMP/pairs" "$runs/train.tsv"
 "$attn" translate --model "$runs/forwards/best.safetensors" --model "$runs/backwards/best.safetensors" \
     --beam-size 5 --quiet "$TMP/tiny.en" | paste "$TMP/tiny.en" - >"$TMP/said"
 { printf 'en\tfr\n' && grep -vxF -f "$TMP/tiny.tsv" "$TMP/said" | awk -F '\t' '$2 != "" && !there[$0]++'; } \
@@ -46,18 +46,24 @@ STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set da
 expect 1 scripts/diversify "$runs" --config "$TMP/tiny.json" --after-epochs 23
 says "was made with other arguments"
 
-# Columns in any order, said by the first line or not; two files; a limit.
+# Columns in any order; two files; a limit; pairs that are held out stay so.
+printf 'en\tfr\n' >"$TMP/head"
 awk -F '\t' -v OFS='\t' 'BEGIN { print "fr", "x", "en" } { print $2, "x", $1 }' "$TMP/tiny.tsv" \
     >"$TMP/named.tsv"
-head -n 9 "$TMP/tiny.tsv" >"$TMP/plain.tsv"
+awk -F '\t' -v OFS='\t' 'NR <= 9 { print $2, "", $1 }' "$TMP/tiny.tsv" >"$TMP/plain.tsv"
 expect 0 scripts/diversify "$TMP/columns" --config "$TMP/tiny.json" --after-epochs 1 --set data.limit=70 \
-    --set data.train="$TMP/named.tsv,$TMP/plain.tsv"
-{ cat "$TMP/pairs" && head -n 6 "$TMP/plain.tsv"; } >"$TMP/both"
-same "pairs of two files" "$TMP/both" "$TMP/columns/pairs.tsv"
+    --set data.train="$TMP/named.tsv,$TMP/plain.tsv" --set data.columns=fr,x,en \
+    --set data.valid= --set data.held_out=0.2
+{ cat "$TMP/pairs" && head -n 6 "$TMP/tiny.tsv"; } | sort >"$TMP/both"
+for kind in train valid; do sed 1d "$TMP/columns/$kind.tsv"; done | cat - "$TMP/head" | sort >"$TMP/parts"
+same "pairs of two files" "$TMP/both" "$TMP/parts"
+cut -f 1 "$TMP/columns/train.tsv" "$TMP/columns/more.tsv" | sort -u >"$TMP/trained"
+sed 1d "$TMP/columns/valid.tsv" | cut -f 1 | sort -u | comm -12 - "$TMP/trained" >"$TMP/seen"
+same "held-out sources that the student learns" /dev/null "$TMP/seen"
 
 expect 2 scripts/diversify
 expect 2 scripts/diversify --config "$TMP/tiny.json"
-expect 1 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" --set data.valid=
-says "name validation pairs"
+expect 2 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" --set data.valid=
+says "no validation data is configured"
 STUDENTS=3 expect 1 scripts/diversify "$TMP/none" --config "$TMP/tiny.json"
 says "STUDENTS is 1 or 2"

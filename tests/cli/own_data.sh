@@ -119,6 +119,9 @@ train 0 numbered "$TMP/numbered.tsv" --after-epochs 1
 says 'left out 1 header line'
 sed '1s/.*/key\tde\ten/' "$TMP/numbered.tsv" >"$TMP/keyed.tsv"
 languages "$TMP/keyed.tsv" en de -,de,en --languages en-de
+train 3 none "$TMP/keyed.tsv" --set data.source=en --set data.target=de --set data.columns=en,de
+says "'$TMP/keyed.tsv' names its columns 2 and 3 de and en, where 1 and 2 are read"
+says 'hint: --set data.columns=-,de,en reads those'
 # Another file has its columns in the other order.
 awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/turned.tsv"
 for files in "$TMP/turned.tsv" "--set data.valid=$TMP/turned.tsv"; do
@@ -139,6 +142,33 @@ says "cannot find '$TMP/missing.tsv'"
 train 0 limited "$TMP/plain.tsv" --set data.limit=40 --after-epochs 1
 set -- $(sed -n 's/^data  *\([0-9]*\) training pairs.*; \([0-9]*\) validation pairs.*/\1 \2/p' "$TMP/err")
 [ $(($1 + $2)) -eq 40 ] || fail "data.limit: $* of 40 pairs"
+# Which do, and which are trained on: all pairs, each source on one side.
+pairs() { # KIND ARGUMENT...: in $TMP/KIND, without the line of names
+    kind=$1
+    shift
+    expect 0 "$attn" train "$@" --dump-pairs="$kind"
+    [ "$(head -n 1 "$TMP/out")" = "$names" ] || fail "first of the pairs: $(head -n 1 "$TMP/out")"
+    sed 1d "$TMP/out" >"$TMP/$kind"
+}
+names=$(printf 'source\ttarget')
+pairs valid "$TMP/plain.tsv" --set data.limit=40
+[ "$(wc -l <"$TMP/valid")" -eq "$2" ] || fail "$(wc -l <"$TMP/valid") validation pairs, not $2"
+pairs train "$TMP/plain.tsv" --set data.limit=40
+head -n 40 "$TMP/plain.tsv" | sort >"$TMP/wanted"
+sort "$TMP/train" "$TMP/valid" | cmp -s - "$TMP/wanted" || fail "pairs are missing: $(cat "$TMP/train")"
+cut -f 1 "$TMP/valid" >"$TMP/sources"
+! cut -f 1 "$TMP/train" | grep -qxF -f "$TMP/sources" || fail "a source is trained and validated on"
+names=$(printf 'en\tde')
+sed '4s/.*//' "$TMP/two.en" >"$TMP/odd.en"
+sed '3s/e/\t/' "$TMP/two.de" >"$TMP/odd.de"
+pairs valid "$TMP/plain.tsv" --languages en-de --set data.valid="$TMP/header.tsv"
+same "validation pairs of a file" "$TMP/plain.tsv" "$TMP/valid"
+pairs train "$TMP/odd.{}" --languages en-de --set data.valid="$TMP/header.tsv"
+says "dropped 1 pair with an empty side ($TMP/odd.{}: line 4)"
+paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/wanted"
+same "training pairs of two files" "$TMP/wanted" "$TMP/train"
+expect 2 "$attn" train --dump-pairs
+says 'no training data is configured'
 # One line that would take longer than all others.
 { cat "$TMP/header.tsv" && awk 'BEGIN { while (i++ < 1500) printf "a "; print "\tb" }'; } >"$TMP/endless.tsv"
 train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --after-epochs 1
