@@ -21,10 +21,20 @@ void hypotheses_free(HypothesisList *list) {
     *list = (HypothesisList){0};
 }
 
-bool hypothesis_ranks_before(const Hypothesis *a, const Hypothesis *b) {
+static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
     bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
     if (a_ended != b_ended) return a_ended;
     return a->met != b->met ? a->met > b->met : a->normalized > b->normalized;
+}
+
+void hypotheses_rank(HypothesisList *list) {
+    for (int i = 1; i < list->count; i++) {
+        Hypothesis h = list->items[i];
+        int place = i;
+        for (; place > 0 && ranks_before(&h, &list->items[place - 1]); place--)
+            list->items[place] = list->items[place - 1];
+        list->items[place] = h;
+    }
 }
 
 int search_max_steps(const DecodeOptions *options, int source_length) {

@@ -35,8 +35,9 @@ typedef struct {
 
 void hypotheses_free(HypothesisList *list);
 void hypotheses_keep(HypothesisList *list, int count); /* of the best no more than so many */
-/* Those that were cut come last, those with more of their constraints first. */
-bool hypothesis_ranks_before(const Hypothesis *a, const Hypothesis *b);
+/* Puts the best first: those that were cut come last, those with more of their constraints before those with
+ * fewer. Equals stay in their order. */
+void hypotheses_rank(HypothesisList *list);
 
 /* Each step takes the best token. The same as a beam of 1, with less work. */
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,

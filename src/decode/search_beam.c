@@ -19,8 +19,8 @@ typedef struct {
 } Candidate;
 
 typedef struct {
-    int node;
-    Hypothesis h; /* only what ranks it */
+    int node, steps, met;
+    double score, normalized;
 } Ended;
 
 typedef struct {
@@ -136,12 +136,12 @@ static int find_guided(BeamSearch *search, const Guide *guide, const ScorerStep 
 /* ---- one step ---- */
 
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
-    bool cut = backpointers_token(&search->tree, row->node) != VOCAB_EOS;
-    Hypothesis h = {.length = cut ? search->steps : search->steps - 1, .steps = search->steps};
-    h.score = row->score;
-    h.normalized = search_normalize(&search->options->decode, h.score, h.steps);
-    h.met = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0;
-    sentence->ended[sentence->ended_count++] = (Ended){row->node, h};
+    sentence->ended[sentence->ended_count++] =
+        (Ended){.node = row->node,
+                .steps = search->steps,
+                .met = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0,
+                .score = row->score,
+                .normalized = search_normalize(&search->options->decode, row->score, search->steps)};
 }
 
 /* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
@@ -149,8 +149,7 @@ static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamR
 static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, double score) {
     int better = 0;
     double best_possible = search_normalize(&search->options->decode, score, sentence->max_steps);
-    for (int i = 0; i < sentence->ended_count; i++)
-        better += sentence->ended[i].h.normalized >= best_possible;
+    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].normalized >= best_possible;
     return better < search->options->n_best;
 }
 
@@ -222,22 +221,16 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
     Ended *ended = sentence->ended;
     if (sentence->ended_count == 0)
         ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if nothing is a number */
-    for (int i = 1; i < sentence->ended_count; i++) {
-        Ended moving = ended[i];
-        int at = i;
-        for (; at > 0 && hypothesis_ranks_before(&moving.h, &ended[at - 1].h); at--)
-            ended[at] = ended[at - 1];
-        ended[at] = moving;
+    list->items = mem_alloc((size_t)sentence->ended_count, sizeof *list->items);
+    for (; list->count < sentence->ended_count; list->count++) {
+        const Ended *end = &ended[list->count];
+        Hypothesis *made = &list->items[list->count];
+        *made = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
+                                    list->source_length);
+        made->met = end->met;
     }
-    int n = search->options->n_best < sentence->ended_count ? search->options->n_best : sentence->ended_count;
-    list->items = mem_alloc((size_t)n + 1, sizeof *list->items);
-    for (int i = 0; i < n; i++) {
-        const Hypothesis *h = &ended[i].h;
-        list->items[i] = backpointers_follow(&search->tree, ended[i].node, h->steps, h->score,
-                                             search->options, list->source_length);
-        list->items[i].met = h->met;
-    }
-    list->count = n;
+    hypotheses_rank(list);
+    hypotheses_keep(list, search->options->n_best);
 }
 
 void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,

@@ -225,16 +225,6 @@ static void add_finds(Voters *voters, const Tokens *sources, int B, const Search
     mem_free(more);
 }
 
-static void rank(HypothesisList *list) {
-    for (int i = 1; i < list->count; i++) {
-        Hypothesis h = list->items[i];
-        int place = i;
-        for (; place > 0 && hypothesis_ranks_before(&h, &list->items[place - 1]); place--)
-            list->items[place] = list->items[place - 1];
-        list->items[place] = h;
-    }
-}
-
 /* ---- searching ---- */
 
 /* Follow what was found once more, and add what else could have come at each step. */
@@ -287,7 +277,7 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
     if (judged) judge(voters, sources, s->B, &own, results);
     if (judged && !s->targets && !s->guides && own.decode.beam_size > 1)
         add_finds(voters, sources, s->B, &own, results);
-    for (int b = 0; b < s->B && judged; b++) rank(&results[b]);
+    for (int b = 0; b < s->B && judged; b++) hypotheses_rank(&results[b]);
     for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
     if (options->alternatives > 0 && !s->targets)
         add_alternatives(voters->search, sources, s->B, own, results);
