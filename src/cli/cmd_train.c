@@ -118,8 +118,7 @@ static Status run(const TrainCommand *command, Config *config, const OptionTable
                   const Seq2Seq *init) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
     if (command->dump_pairs != DUMP_NO_PAIRS)
-        return training_data_write(
-            &config->data, command->dump_pairs == DUMP_TRAINING ? TRAINING_PAIRS : VALIDATION_PAIRS, "-");
+        return training_data_write(&config->data, command->dump_pairs == DUMP_TRAINING, "-");
     signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
     TrainerOptions options = {.config = config,
                               .dir = command->run,

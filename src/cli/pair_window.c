@@ -91,11 +91,7 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
         TRY(next_line(window, window->targets, window->arena, &pair->target, &more_targets));
         if (*more != more_targets) return fail_lengths(window, *more);
         if (!*more || !window->joined) return STATUS_OK;
-        strbuf_add(&both, pair->source);
-        strbuf_add_char(&both, '\t');
-        strbuf_add(&both, pair->target);
-        for (size_t i = 0; i < both.length; i++) /* a TAB inside would begin another column */
-            if (both.data[i] == '\t' && i != pair->source.length) both.data[i] = ' ';
+        pair_join(&both, pair->source, pair->target);
         pair->raw = arena_text(window->arena, strbuf_view(&both));
         strbuf_free(&both);
         return STATUS_OK;

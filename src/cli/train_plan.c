@@ -60,15 +60,10 @@ static Status take_saved(const TrainPlan *plan) {
 
 /* ---- languages ----------------------------------------------------------------------------------------- */
 
-/* Columns that are not wanted have no name. */
 static void set_languages(const TrainPlan *plan, StrView source, StrView target,
                           const LanguageColumns *columns) {
     StrBuf names = {0};
-    for (int i = 0; i <= columns->second; i++) {
-        StrView name = i == columns->first ? columns->first_name : SV("-");
-        if (i == columns->second) name = columns->second_name;
-        strbuf_format(&names, "%s%.*s", i > 0 ? "," : "", SV_ARG(name));
-    }
+    languages_add_columns(columns, &names);
     set_string(plan, "data.source", source);
     set_string(plan, "data.target", target);
     if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));

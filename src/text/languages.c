@@ -139,3 +139,11 @@ bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *fo
     }
     return names == 2;
 }
+
+void languages_add_columns(const LanguageColumns *columns, StrBuf *names) {
+    for (int i = 0; i <= columns->second; i++) {
+        StrView name = i == columns->first ? columns->first_name : SV("-");
+        if (i == columns->second) name = columns->second_name;
+        strbuf_format(names, "%s%.*s", i > 0 ? "," : "", SV_ARG(name));
+    }
+}

@@ -33,5 +33,7 @@ typedef struct {
 bool languages_header(StrView line, LanguageColumns *found);
 /* Does it name these two in any of its columns? */
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found);
+/* As data.columns has them, appended: "-,en,fr", where columns before and between have no name. */
+void languages_add_columns(const LanguageColumns *columns, StrBuf *names);
 
 #endif

@@ -274,6 +274,15 @@ long pair_reader_line(const PairReader *reader) {
 
 /* ---- lines ---- */
 
+void pair_join(StrBuf *line, StrView source, StrView target) {
+    size_t start = line->length, between = start + source.length;
+    strbuf_add(line, source);
+    strbuf_add_char(line, '\t');
+    strbuf_add(line, target);
+    for (size_t i = start; i < line->length; i++)
+        if (line->data[i] == '\t' && i != between) line->data[i] = ' ';
+}
+
 static bool needs_repair(StrView text, bool *nul) {
     bool has_nul = memchr(text.data, 0, text.length) != NULL;
     *nul |= has_nul;
@@ -362,13 +371,11 @@ static Status check_columns(const PairReader *reader) {
     if (!languages_header_of(reader->line, sv(reader->source), sv(reader->target), &named) ||
         named.second < reader->columns)
         return STATUS_OK;
-    for (int i = 0; i < named.second; i++)
-        strbuf_format(&columns, "%.*s,", SV_ARG(i == named.first ? named.first_name : SV("-")));
+    languages_add_columns(&named, &columns);
     status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read",
                 line_reader_path(reader->first), named.first + 1, named.second + 1, SV_ARG(named.first_name),
                 SV_ARG(named.second_name), reader->source_column + 1, reader->target_column + 1);
-    status_hint(STATUS_DATA, "--set data.columns=%s%.*s reads those", strbuf_text(&columns),
-                SV_ARG(named.second_name));
+    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&columns));
     strbuf_free(&columns);
     return STATUS_DATA;
 }

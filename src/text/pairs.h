@@ -54,4 +54,7 @@ double pair_reader_share(const PairReader *reader); /* of the bytes of all files
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
+/* "source TAB target", appended; a TAB in a text would begin another column, and becomes a space. */
+void pair_join(StrBuf *line, StrView source, StrView target);
+
 #endif

@@ -98,11 +98,7 @@ Status training_data_read(CorpusData *data, const Config *config, const char *di
 
 static Status write_line(OutFile *file, StrBuf *line, StrView source, StrView target) {
     strbuf_clear(line);
-    strbuf_add(line, source);
-    strbuf_add_char(line, '\t');
-    strbuf_add(line, target);
-    for (size_t i = 0; i < line->length; i++)
-        if (line->data[i] == '\t' && i != source.length) line->data[i] = ' ';
+    pair_join(line, source, target);
     strbuf_add_char(line, '\n');
     return file_write(file, line->data, line->length);
 }
@@ -120,8 +116,7 @@ static Status write_pairs(OutFile *file, PairReader *reader, const DataOptions *
     return status;
 }
 
-Status training_data_write(const DataOptions *data, TrainingPairs which, const char *path) {
-    bool training = which == TRAINING_PAIRS;
+Status training_data_write(const DataOptions *data, bool training, const char *path) {
     PairReader *reader;
     OutFile *file;
     TRY(check_files(data));

@@ -11,10 +11,8 @@
  * calls frees all, also after a failure. */
 Status training_data_read(CorpusData *data, const Config *config, const char *dir, Workers *workers);
 
-typedef enum { TRAINING_PAIRS, VALIDATION_PAIRS } TrainingPairs;
-
-/* Write the texts of these pairs, before those that are too long are left out: TSV, whose first line has the
- * names of the languages. A TAB in a text becomes a space. */
-Status training_data_write(const DataOptions *data, TrainingPairs which, const char *path);
+/* Write the texts of the pairs to train or to validate on, before those that are too long are left out: TSV
+ * (pair_join), whose first line has the names of the languages. */
+Status training_data_write(const DataOptions *data, bool training, const char *path);
 
 #endif
