@@ -86,6 +86,19 @@ static void finish(Segmenter **segmenters, HashMap **words, const TextOptions *t
     workers_run(workers, count, finish_side, &finishing);
 }
 
+/* A model without tokens could be trained, and would write nothing. */
+static Status check_learned(const Segmenter *segmenter, const TextOptions *text) {
+    bool words = text->tokenizer == TOKENIZER_WORD;
+    if (vocab_size(segmenter_vocab(segmenter)) > VOCAB_SPECIALS) return STATUS_OK;
+    Status s = status_fail(STATUS_DATA,
+                           "no %s of the training pairs occurs %d times (text.min_count): the "
+                           "vocabulary is empty",
+                           words ? "word" : "character", text->min_count);
+    return status_hint(
+        s, words ? "--set text.tokenizer=bpe learns pieces of words, --set text.min_count=1 all words"
+                 : "--set text.min_count=1 learns all of them");
+}
+
 static Status learn(PairReader *reader, const DataOptions *data, const TextOptions *text, Workers *workers,
                     Segmenter **segmenters) {
     TRY(segmenter_begin(&segmenters[SOURCE], text));
@@ -99,6 +112,8 @@ static Status learn(PairReader *reader, const DataOptions *data, const TextOptio
     counting->words[TARGET] = text->joint ? words[SOURCE] : words[TARGET];
     Status status = count_words(counting, segmenters[SOURCE], reader, data, workers);
     if (status == STATUS_OK) finish(segmenters, counting->words, text, workers);
+    for (int side = 0; side < SIDES && status == STATUS_OK; side++)
+        status = check_learned(segmenters[side], text);
     hashmap_free(words[SOURCE]);
     hashmap_free(words[TARGET]);
     mem_free(counting);

@@ -175,7 +175,8 @@ static void choose_text(Rule *rule, DataSize size) {
             str_count(size.repeated, repeated));
 }
 
-static void choose_model(Rule *rule, long pairs) {
+static void choose_model(Rule *rule, long pairs, bool fine_tune) {
+    enum { FEW_PAIRS = 10000 };
     char count[32];
     double width = pairs < 500000 ? 256 : 512;
     if (options_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
@@ -186,6 +187,12 @@ static void choose_model(Rule *rule, long pairs) {
     static const char *const PLACES[] = {"model.dropout_embedding", "model.dropout_layers",
                                          "model.dropout_encoder", "model.dropout_output"};
     for (int i = 0; i < 4; i++) set(rule, PLACES[i], dropout);
+    const TextOptions *text = &rule->config->text;
+    bool merges = text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0;
+    if (pairs < FEW_PAIRS && merges && !fine_tune) { /* a trained model knows its pieces */
+        set(rule, "train.bpe_dropout_source", 0.05);
+        set(rule, "train.bpe_dropout_target", 0.05);
+    }
     explain(rule, "%s", pairs < 200000 ? "little data is soon known by heart" : "much data needs less");
 }
 
@@ -233,7 +240,7 @@ void sizes_choose(Config *config, const OptionsGiven *given, DataSize size, bool
     Rule rule = {.config = config, .given = given};
     config_tables(config, rule.tables);
     choose_text(&rule, size);
-    choose_model(&rule, size.pairs);
+    choose_model(&rule, size.pairs, fine_tune);
     choose_training(&rule, size, fine_tune);
     choose_schedule(&rule);
     strbuf_free(&rule.line);

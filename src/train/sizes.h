@@ -1,7 +1,8 @@
 /* sizes.h - model.size=auto: sizes, dropout and length of a training run that follow from the data.
  *
- * Little data wants few merges, small batches, more dropout and more epochs (Sennrich and Zhang 2019), and a
- * warm-up that ends long before the training does. Each key of the rule is filled only if nobody set it.
+ * Little data wants few merges, which are passed over now and then (Provilkov et al. 2020), small batches,
+ * more dropout and more epochs (Sennrich and Zhang 2019), and a warm-up that ends long before the training
+ * does. Each key of the rule is filled only if nobody set it.
  */
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H

@@ -28,7 +28,8 @@ awk -F'\t' '{ print $1 > A; print $2 > B }' A="$TMP/two.en" B="$TMP/two.de" "$TM
 train 0 one "$TMP/plain.tsv" --after-epochs 3
 says 'held out a share of 0.17 of the pairs'
 says 'sizes    530 words a side'
-for key in text.bpe_merges train.batch_size train.warmup model.dropout_embedding train.stop_on=chrf; do
+for key in text.bpe_merges train.batch_size train.warmup model.dropout_embedding train.bpe_dropout_target \
+    train.stop_on=chrf; do
     says "$key"
 done
 silent_on 'train.epochs='
@@ -40,6 +41,11 @@ awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || 
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+
+# Numbers in letters do not come back as whole words.
+train 3 nothing "$TMP/plain.tsv" --set text.tokenizer=word
+says 'no word of the training pairs occurs 2 times (text.min_count): the vocabulary is empty'
+[ ! -e "$TMP/nothing/best.safetensors" ] || fail "a model of no words"
 
 # What was chosen is a configuration: the same run by hand gives the same bytes.
 "$attn" train "$TMP/plain.tsv" --after-epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
