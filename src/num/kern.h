@@ -54,6 +54,15 @@ typedef struct {
     real *c;
 } GemmRow;
 
+/* Queries, or what comes of them, and the keys or values that they share: vectors that lie `stride` numbers
+ * apart, one vector to a row. */
+typedef struct {
+    int rows;          /* queries */
+    const int *length; /* [rows] of the keys, from the first on, so many belong to a query */
+    int size;          /* numbers of a vector */
+    size_t stride;
+} AttendedKeys;
+
 /* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
@@ -133,14 +142,14 @@ typedef struct {
     void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
                               const real *dscores, real *dq, real *dkeys, real *dv);
 
-    /* One query or result of d numbers, and S rows of d numbers that lie `stride` apart. What a row gives
-     * does not depend on its place among the others. */
-    void (*dots)(int S, int d, size_t stride, const real *q, const real *keys, real scale,
-                 real *out); /* out[s] += scale (q . keys[s]) */
-    void (*weighted_sum)(int S, int d, size_t stride, const real *w, const real *values,
-                         real *y); /* y += sum of w[s] values[s] */
-    void (*outer_add)(int S, int d, size_t stride, const real *w, const real *y,
-                      real *rows); /* rows[s] += w[s] y */
+    /* `out` and `w`: the scores or weights of each query's keys, one query after the other. What a key gives to
+     * a query does not depend on their places among the others. */
+    void (*dots)(const AttendedKeys *at, const real *q, const real *keys, real scale,
+                 real *out); /* out[r][s] += scale (q[r] . keys[s]) */
+    void (*weighted_sum)(const AttendedKeys *at, const real *w, const real *values,
+                         real *y); /* y[r] += sum over s of w[r][s] values[s] */
+    void (*outer_add)(const AttendedKeys *at, const real *w, const real *y,
+                      real *rows); /* rows[s] += sum over r of w[r][s] y[r] */
 
     /* The same numbers, set instead of added, for rows that lie anywhere: row s is the d numbers at rows[s] +
      * offset; dots have a scale of 1. */

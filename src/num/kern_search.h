@@ -9,21 +9,13 @@
 INLINE Vec greater(Vec a, Vec b) { return choose(a > b, a, b); }
 
 /* Lane s of the result is the greatest lane of x[s], as in sum_each. */
-INLINE Vec greater_pairs(Vec a, Vec b) {
-#ifdef HAVE_SHUFFLE
-    return greater(__builtin_shufflevector(a, b, EVEN_LANES), __builtin_shufflevector(a, b, ODD_LANES));
-#else
-    Vec max = {0};
-    for (int l = 0; l < LANES / 2; l++) {
-        max[l] = a[2 * l] > a[2 * l + 1] ? a[2 * l] : a[2 * l + 1];
-        max[LANES / 2 + l] = b[2 * l] > b[2 * l + 1] ? b[2 * l] : b[2 * l + 1];
-    }
-    return max;
-#endif
-}
 INLINE Vec greatest_each(Vec x[LANES]) {
     for (int left = LANES; left > 1; left /= 2)
-        for (int i = 0; i < left / 2; i++) x[i] = greater_pairs(x[2 * i], x[2 * i + 1]);
+        for (int i = 0; i < left / 2; i++) {
+            Vec even, odd;
+            part_lanes(left, x[2 * i], x[2 * i + 1], &even, &odd);
+            x[i] = greater(even, odd);
+        }
     return x[0];
 }
 

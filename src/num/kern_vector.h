@@ -139,8 +139,9 @@ INLINE real sum_lanes(Vec v) {
     return s;
 }
 
-/* Lane s of the result is the sum of the lanes of x[s]: neighbours are added pairwise, which halves what is
- * left. */
+/* What sum_each does LANES - 1 times, with `left` vectors left: `even` and `odd` shall be brought together,
+ * lane by lane, to what remains of a and b. Neighbours come together, first within 128 bits, which takes one
+ * instruction, then these. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define HAVE_SHUFFLE
@@ -153,29 +154,45 @@ INLINE real sum_lanes(Vec v) {
 #define EVEN_LANES 0, 2, 4, 6
 #define ODD_LANES  1, 3, 5, 7
 #elif VECTOR_BYTES == 32 && !defined(REAL_DOUBLE)
-#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
-#define ODD_LANES  1, 3, 5, 7, 9, 11, 13, 15
+#define EVEN_LANES  0, 2, 8, 10, 4, 6, 12, 14
+#define ODD_LANES   1, 3, 9, 11, 5, 7, 13, 15
+#define EVEN_GROUPS 0, 1, 2, 3, 8, 9, 10, 11
+#define ODD_GROUPS  4, 5, 6, 7, 12, 13, 14, 15
 #elif VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
-#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define ODD_LANES  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define EVEN_LANES  0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30
+#define ODD_LANES   1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31
+#define EVEN_GROUPS 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27
+#define ODD_GROUPS  4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31
 #else
 #undef HAVE_SHUFFLE
 #endif
-INLINE Vec sum_pairs(Vec a, Vec b) {
+INLINE void part_lanes(int left, Vec a, Vec b, Vec *even, Vec *odd) {
+    (void)left;
 #ifdef HAVE_SHUFFLE
-    return __builtin_shufflevector(a, b, EVEN_LANES) + __builtin_shufflevector(a, b, ODD_LANES);
-#else
-    Vec sum = {0};
-    for (int l = 0; l < LANES / 2; l++) {
-        sum[l] = a[2 * l] + a[2 * l + 1];
-        sum[LANES / 2 + l] = b[2 * l] + b[2 * l + 1];
+#ifdef EVEN_GROUPS
+    if (left <= LANES / 4) {
+        *even = __builtin_shufflevector(a, b, EVEN_GROUPS);
+        *odd = __builtin_shufflevector(a, b, ODD_GROUPS);
+        return;
     }
-    return sum;
+#endif
+    *even = __builtin_shufflevector(a, b, EVEN_LANES);
+    *odd = __builtin_shufflevector(a, b, ODD_LANES);
+#else
+    for (int l = 0; l < LANES / 2; l++) {
+        (*even)[l] = a[2 * l], (*odd)[l] = a[2 * l + 1];
+        (*even)[LANES / 2 + l] = b[2 * l], (*odd)[LANES / 2 + l] = b[2 * l + 1];
+    }
 #endif
 }
+/* Lane s of the result is the sum of the lanes of x[s]. */
 INLINE Vec sum_each(Vec x[LANES]) {
     for (int left = LANES; left > 1; left /= 2)
-        for (int i = 0; i < left / 2; i++) x[i] = sum_pairs(x[2 * i], x[2 * i + 1]);
+        for (int i = 0; i < left / 2; i++) {
+            Vec even, odd;
+            part_lanes(left, x[2 * i], x[2 * i + 1], &even, &odd);
+            x[i] = even + odd;
+        }
     return x[0];
 }
 

@@ -31,6 +31,15 @@ Spans *spans_prefix(Tape *tape, const Spans *spans, int rows) {
     return s;
 }
 
+AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor *keys) {
+    AttendedKeys at = {.rows = 1,
+                       .length = spans->length + row,
+                       .size = keys->columns / heads,
+                       .stride = (size_t)keys->columns};
+    while (row + at.rows < spans->rows && spans->first[row + at.rows] == spans->first[row]) at.rows++;
+    return at;
+}
+
 /* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the
  * products that follow with denormal numbers, on which processors are many times slower. */
 static void drop_traces(size_t n, real *weights) {
@@ -68,34 +77,33 @@ Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans) {
 void op_context_forward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
-    int size = y->columns / weights->rows;
     (void)tape;
     memset(y->data, 0, tensor_size(y) * sizeof(real));
-    for (int h = 0; h < weights->rows; h++)
-        for (int r = 0; r < s->rows; r++)
-            if (s->length[r])
-                kern->weighted_sum(s->length[r], size, (size_t)values->columns,
-                                   tensor_row(weights, h) + s->start[r],
-                                   tensor_row(values, s->first[r]) + h * size, tensor_row(y, r) + h * size);
+    for (int r = 0; r < s->rows;) {
+        AttendedKeys at = spans_attended(s, r, weights->rows, values);
+        for (int h = 0; h < weights->rows; h++)
+            kern->weighted_sum(&at, tensor_row(weights, h) + s->start[r],
+                               tensor_row(values, s->first[r]) + h * at.size,
+                               tensor_row(y, r) + h * at.size);
+        r += at.rows;
+    }
 }
 void op_context_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;
     const Tensor *weights = node->in[0], *values = node->in[1], *y = node->out;
-    int size = y->columns / weights->rows;
-    size_t stride = (size_t)values->columns;
     (void)tape;
-    for (int h = 0; h < weights->rows; h++)
-        for (int r = 0; r < s->rows; r++) {
-            int length = s->length[r], first = s->first[r];
-            if (!length) continue;
-            const real *dy = tensor_grad_row(y, r) + h * size;
+    for (int r = 0; r < s->rows;) {
+        AttendedKeys at = spans_attended(s, r, weights->rows, values);
+        for (int h = 0; h < weights->rows; h++) {
+            size_t first = (size_t)s->first[r] * at.stride + (size_t)(h * at.size);
+            const real *dy = tensor_grad_row(y, r) + h * at.size;
             if (weights->grad)
-                kern->dots(length, size, stride, dy, tensor_row(values, first) + h * size, 1,
-                           tensor_grad_row(weights, h) + s->start[r]);
+                kern->dots(&at, dy, values->data + first, 1, tensor_grad_row(weights, h) + s->start[r]);
             if (values->grad)
-                kern->outer_add(length, size, stride, tensor_row(weights, h) + s->start[r], dy,
-                                tensor_grad_row(values, first) + h * size);
+                kern->outer_add(&at, tensor_row(weights, h) + s->start[r], dy, values->grad + first);
         }
+        r += at.rows;
+    }
 }
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans) {
     assert(weights->columns == spans->total && values->columns % weights->rows == 0);

@@ -65,16 +65,16 @@ void op_score_dot_forward(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
-    int size = query->columns / dot->heads;
     real factor = dot_factor(tape, dot);
     for (int h = 0; h < dot->heads; h++)
-        for (int r = 0; r < s->rows; r++) {
-            if (!s->length[r]) continue;
-            real *scores = tensor_row(node->out, h) + s->start[r];
-            add_biases(node, r, s, scores);
-            kern->dots(s->length[r], size, (size_t)keys->columns, tensor_row(query, r) + h * size,
-                       tensor_row(keys, s->first[r]) + h * size, factor, scores);
-        }
+        for (int r = 0; r < s->rows; r++) add_biases(node, r, s, tensor_row(node->out, h) + s->start[r]);
+    for (int r = 0; r < s->rows;) {
+        AttendedKeys at = spans_attended(s, r, dot->heads, keys);
+        for (int h = 0; h < dot->heads; h++)
+            kern->dots(&at, tensor_row(query, r) + h * at.size, tensor_row(keys, s->first[r]) + h * at.size,
+                       factor, tensor_row(node->out, h) + s->start[r]);
+        r += at.rows;
+    }
 }
 
 static void add_bias_gradients(const Node *node, int row, const Spans *s, const real *d_scores) {
@@ -85,36 +85,47 @@ static void add_bias_gradients(const Node *node, int row, const Spans *s, const 
         for (size_t i = 0; i < n; i++) query_bias->grad[row] += d_scores[i];
 }
 
+/* The sum over all queries and heads of q . sum of dS[i] k_i. */
+static real sharpness_gradient(Tape *tape, const Node *node) {
+    const Dot *dot = node->data;
+    const Spans *s = dot->spans;
+    const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
+    real total = 0, *sum = tape_alloc(tape, (size_t)keys->columns * sizeof *sum);
+    for (int h = 0; h < dot->heads; h++)
+        for (int r = 0; r < s->rows; r++) {
+            AttendedKeys at = spans_attended(s, r, dot->heads, keys);
+            at.rows = 1;
+            memset(sum, 0, (size_t)at.size * sizeof *sum);
+            kern->weighted_sum(&at, tensor_grad_row(node->out, h) + s->start[r],
+                               tensor_row(keys, s->first[r]) + h * at.size, sum);
+            total += dot->scale * kern->dot((size_t)at.size, tensor_row(query, r) + h * at.size, sum);
+        }
+    return total;
+}
+
 /* With w = factor dS: dq += sum of w[i] k_i, d k_i += w[i] q; d sharpness += scale (q . sum of dS[i] k_i). */
 void op_score_dot_backward(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
-    int size = query->columns / dot->heads;
-    size_t n = (size_t)size, stride = (size_t)keys->columns;
-    real *d_sharpness = dot->sharpness ? tape_gradient(tape, dot->sharpness) : NULL,
-         *sum = d_sharpness ? tape_alloc(tape, n * sizeof *sum) : NULL;
     size_t total = (size_t)s->total;
     real *w = tape_alloc(tape, (size_t)dot->heads * total * sizeof *w);
     kern->scale((size_t)dot->heads * total, dot_factor(tape, dot), node->out->grad, w);
     for (int h = 0; h < dot->heads; h++)
-        for (int r = 0; r < s->rows; r++) {
-            int length = s->length[r], first = s->first[r];
-            if (!length) continue;
-            const real *d_scores = tensor_grad_row(node->out, h) + s->start[r],
-                       *scaled = w + (size_t)h * total + s->start[r], *q = tensor_row(query, r) + h * size,
-                       *k = tensor_row(keys, first) + h * size;
-            add_bias_gradients(node, r, s, d_scores);
-            if (d_sharpness) {
-                memset(sum, 0, n * sizeof *sum);
-                kern->weighted_sum(length, size, stride, d_scores, k, sum);
-                *d_sharpness += dot->scale * kern->dot(n, q, sum);
-            }
-            if (query->grad)
-                kern->weighted_sum(length, size, stride, scaled, k, tensor_grad_row(query, r) + h * size);
-            if (keys->grad)
-                kern->outer_add(length, size, stride, scaled, q, tensor_grad_row(keys, first) + h * size);
+        for (int r = 0; r < s->rows; r++)
+            add_bias_gradients(node, r, s, tensor_grad_row(node->out, h) + s->start[r]);
+    if (dot->sharpness) *tape_gradient(tape, dot->sharpness) += sharpness_gradient(tape, node);
+    for (int r = 0; r < s->rows;) {
+        AttendedKeys at = spans_attended(s, r, dot->heads, keys);
+        for (int h = 0; h < dot->heads; h++) {
+            size_t queries = (size_t)r * at.stride + (size_t)(h * at.size),
+                   first = (size_t)s->first[r] * at.stride + (size_t)(h * at.size);
+            const real *scaled = w + (size_t)h * total + s->start[r];
+            if (query->grad) kern->weighted_sum(&at, scaled, keys->data + first, query->grad + queries);
+            if (keys->grad) kern->outer_add(&at, scaled, query->data + queries, keys->grad + first);
         }
+        r += at.rows;
+    }
 }
 
 Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *form, const Spans *spans) {

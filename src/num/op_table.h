@@ -6,6 +6,7 @@
 #ifndef NUM_OP_TABLE_H
 #define NUM_OP_TABLE_H
 
+#include "num/kern.h"
 #include "num/ops.h"
 
 #define OP_TABLE(ROW)                                                                                        \
@@ -71,6 +72,9 @@ void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count,
 /* The same for the ops at whose end the logits are: forward, on tapes that keep what weights are to get. */
 bool op_is_loss(const Node *node);
 void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count);
+
+/* The queries from `row` on whose keys begin at the same one, and one head of all these keys. */
+AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor *keys);
 
 /* Run `node` and keep a copy of it if the tape records. Only for op functions. */
 Tensor *tape_run(Tape *tape, Node node);

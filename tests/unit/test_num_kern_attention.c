@@ -10,7 +10,8 @@
 #include "kern_tables.h"
 
 enum { ROWS = 3 };
-static double want[ROWS * KERN_LONGEST], want2[ROWS * KERN_LONGEST], want3[ROWS * KERN_LONGEST];
+enum { MOST = 40, WIDEST = 300 }; /* keys, and numbers of each, further down */
+static double want[MOST * WIDEST], want2[ROWS * KERN_LONGEST], want3[ROWS * KERN_LONGEST];
 
 static void additive(const Kernels *k, size_t n) {
     Line q = line_new(n, 1, 2), keys = line_new(ROWS * n, 2, 2), v = line_new(n, 3, 1),
@@ -57,9 +58,9 @@ static void test_softmax_backward(void **state) {
     kern_each(softmax_backward);
 }
 
-/* ---- rows that lie apart: what is between them is not a number, and stays what it is ---- */
+/* ---- queries that share keys: what is between the vectors is not a number, and stays what it is ---- */
 
-enum { GAP = 3, MOST = 40 };
+enum { GAP = 3, QUERIES = 5 };
 static const int COUNTS[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, MOST};
 enum { COUNT_COUNT = sizeof COUNTS / sizeof *COUNTS };
 
@@ -70,30 +71,72 @@ static Line apart(int rows, size_t n, uint64_t seed) {
     return line;
 }
 
-/* For every table, width and number of rows. */
-static void each_count(void (*test)(const Kernels *k, size_t n, int S), const Kernels *k, size_t n) {
-    if (n > 300) return;
-    for (int i = 0; i < COUNT_COUNT; i++) test(k, n, COUNTS[i]);
+/* Queries of S keys or fewer, in no order; one has none. */
+typedef struct {
+    const Kernels *k;
+    size_t n;
+    int length[QUERIES], start[QUERIES + 1];
+    AttendedKeys at;
+    Line rows, keys, scores; /* of the queries; of the keys; one for each key of each query */
+} Attended;
+
+static Attended attended_new(const Kernels *k, size_t n, int S) {
+    Attended a = {.k = k, .n = n, .length = {S, (S + 1) / 2, S > 1 ? S - 1 : 1, 0, S}};
+    for (int r = 0; r < QUERIES; r++) a.start[r + 1] = a.start[r] + a.length[r];
+    a.rows = apart(QUERIES, n, 1), a.keys = apart(S, n, 2), a.scores = line_new((size_t)a.start[QUERIES], 3, 1);
+    a.at = (AttendedKeys){.rows = QUERIES, .size = (int)n, .stride = n + GAP};
+    return a;
+}
+static void attended_free(Attended *a) { line_free(&a->rows), line_free(&a->keys), line_free(&a->scores); }
+
+/* The same numbers, within `error`, where there are numbers; no others elsewhere. */
+static void check_rows(const Attended *a, const Line *got, const double *wanted, double error) {
+    for (size_t at = 0; at < got->n; at++) {
+        size_t row = at / (a->n + GAP), i = at % (a->n + GAP);
+        if (i >= a->n)
+            assert_true(isnan(got->at[at]));
+        else
+            assert_true(fabs((double)got->at[at] - wanted[row * a->n + i]) <= error);
+    }
 }
 
-static void dots_of(const Kernels *k, size_t n, int S) {
-    Line q = line_new(n, 1, 1), keys = apart(S, n, 2), out = line_new((size_t)S, 3, 1);
-    size_t stride = n + GAP;
-    for (int s = 0; s < S; s++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++) sum += (double)q.at[i] * (double)keys.at[(size_t)s * stride + i];
-        want[s] = (double)out.at[s] - 0.75 * sum;
+/* For every table, width and number of keys. */
+static void each_count(void (*test)(Attended *a), const Kernels *k, size_t n) {
+    if (n > WIDEST) return;
+    for (int i = 0; i < COUNT_COUNT; i++) {
+        Attended a = attended_new(k, n, COUNTS[i]);
+        a.at.length = a.length;
+        test(&a);
+        attended_free(&a);
     }
-    Line before = line_copy(&out);
-    k->dots(S, (int)n, stride, q.at, keys.at, (real)-0.75, out.at);
-    line_check("dots", &out, want, 1e-6 + 1e-7 * (double)n);
-    for (int s = 0; s < S; s++) { /* each key alone gives the same bits */
-        k->dots(1, (int)n, stride, q.at, keys.at + (size_t)s * stride, (real)-0.75, before.at + s);
-        assert_memory_equal(before.at + s, out.at + s, sizeof(real));
-    }
-    k->dots(0, (int)n, stride, q.at, keys.at, 1, out.at);
-    assert_memory_equal(before.at, out.at, (size_t)S * sizeof(real));
-    line_free(&q), line_free(&keys), line_free(&out), line_free(&before);
+}
+
+static AttendedKeys one_query(const Attended *a, const int *length) {
+    AttendedKeys one = a->at;
+    one.rows = 1, one.length = length;
+    return one;
+}
+
+static void dots_of(Attended *a) {
+    size_t stride = a->at.stride;
+    for (int r = 0; r < QUERIES; r++)
+        for (int s = 0; s < a->length[r]; s++) {
+            double sum = 0;
+            for (size_t i = 0; i < a->n; i++)
+                sum += (double)a->rows.at[(size_t)r * stride + i] * (double)a->keys.at[(size_t)s * stride + i];
+            want[a->start[r] + s] = (double)a->scores.at[a->start[r] + s] - 0.75 * sum;
+        }
+    Line alone = line_copy(&a->scores);
+    a->k->dots(&a->at, a->rows.at, a->keys.at, (real)-0.75, a->scores.at);
+    line_check("dots", &a->scores, want, 1e-6 + 1e-7 * (double)a->n);
+    const int single = 1;
+    AttendedKeys one = one_query(a, &single);
+    for (int r = 0; r < QUERIES; r++)
+        for (int s = 0; s < a->length[r]; s++) /* each query and key alone give the same bits */
+            a->k->dots(&one, a->rows.at + (size_t)r * stride, a->keys.at + (size_t)s * stride, (real)-0.75,
+                       alone.at + a->start[r] + s);
+    assert_memory_equal(alone.at, a->scores.at, a->scores.n * sizeof(real));
+    line_free(&alone);
 }
 static void dots(const Kernels *k, size_t n) { each_count(dots_of, k, n); }
 static void test_dots(void **state) {
@@ -101,15 +144,24 @@ static void test_dots(void **state) {
     kern_each(dots);
 }
 
-static void weighted_sum_of(const Kernels *k, size_t n, int S) {
-    Line w = line_new((size_t)S, 1, 1), values = apart(S, n, 2), y = line_new(n, 3, 1);
-    for (size_t i = 0; i < n; i++) {
-        want[i] = (double)y.at[i];
-        for (int s = 0; s < S; s++) want[i] += (double)w.at[s] * (double)values.at[(size_t)s * (n + GAP) + i];
+static void weighted_sum_of(Attended *a) {
+    size_t stride = a->at.stride;
+    for (size_t r = 0; r < QUERIES; r++)
+        for (size_t i = 0; i < a->n; i++) {
+            double *sum = &want[r * a->n + i];
+            *sum = (double)a->rows.at[r * stride + i];
+            for (int s = 0; s < a->length[r]; s++)
+                *sum += (double)a->scores.at[a->start[r] + s] * (double)a->keys.at[(size_t)s * stride + i];
+        }
+    Line alone = line_copy(&a->rows);
+    a->k->weighted_sum(&a->at, a->scores.at, a->keys.at, a->rows.at);
+    check_rows(a, &a->rows, want, 4e-6);
+    for (int r = 0; r < QUERIES; r++) { /* each query alone gives the same bits */
+        AttendedKeys one = one_query(a, &a->length[r]);
+        a->k->weighted_sum(&one, a->scores.at + a->start[r], a->keys.at, alone.at + (size_t)r * stride);
     }
-    k->weighted_sum(S, (int)n, n + GAP, w.at, values.at, y.at);
-    line_check("weighted_sum", &y, want, 2e-6);
-    line_free(&w), line_free(&values), line_free(&y);
+    assert_memory_equal(alone.at, a->rows.at, a->rows.n * sizeof(real));
+    line_free(&alone);
 }
 static void weighted_sum(const Kernels *k, size_t n) { each_count(weighted_sum_of, k, n); }
 static void test_weighted_sum(void **state) {
@@ -117,20 +169,25 @@ static void test_weighted_sum(void **state) {
     kern_each(weighted_sum);
 }
 
-static void outer_add_of(const Kernels *k, size_t n, int S) {
-    Line w = line_new((size_t)S, 1, 1), y = line_new(n, 2, 1), rows = apart(S, n, 3);
-    Line before = line_copy(&rows);
-    k->outer_add(S, (int)n, n + GAP, w.at, y.at, rows.at);
-    for (size_t at = 0; at < rows.n; at++) {
-        size_t s = at / (n + GAP), i = at % (n + GAP);
-        if (i >= n) {
-            assert_true(isnan(rows.at[at]));
-            continue;
+static void outer_add_of(Attended *a) {
+    size_t stride = a->at.stride;
+    for (size_t s = 0; s < a->keys.n / stride; s++)
+        for (size_t i = 0; i < a->n; i++) {
+            double *sum = &want[s * a->n + i];
+            *sum = (double)a->keys.at[s * stride + i];
+            for (size_t r = 0; r < QUERIES; r++)
+                if ((int)s < a->length[r])
+                    *sum += (double)a->scores.at[a->start[r] + (int)s] * (double)a->rows.at[r * stride + i];
         }
-        double expected = (double)before.at[at] + (double)w.at[s] * (double)y.at[i];
-        assert_true(fabs((double)rows.at[at] - expected) <= 2e-7);
+    Line alone = line_copy(&a->keys);
+    a->k->outer_add(&a->at, a->scores.at, a->rows.at, a->keys.at);
+    check_rows(a, &a->keys, want, 1e-6);
+    for (int r = 0; r < QUERIES; r++) { /* one query after the other gives the same bits */
+        AttendedKeys one = one_query(a, &a->length[r]);
+        a->k->outer_add(&one, a->scores.at + a->start[r], a->rows.at + (size_t)r * stride, alone.at);
     }
-    line_free(&w), line_free(&y), line_free(&rows), line_free(&before);
+    assert_memory_equal(alone.at, a->keys.at, a->keys.n * sizeof(real));
+    line_free(&alone);
 }
 static void outer_add(const Kernels *k, size_t n) { each_count(outer_add_of, k, n); }
 static void test_outer_add(void **state) {

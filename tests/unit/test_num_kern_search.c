@@ -93,8 +93,9 @@ static void gathered_rows(const Kernels *k, size_t n) {
             want_scores.at[s] = 0;
         }
         memset(want_y.at, 0, n * sizeof(real));
-        k->dots(S, (int)n, n, q.at, in_order.at, 1, want_scores.at);
-        k->weighted_sum(S, (int)n, n, w.at, in_order.at, want_y.at);
+        AttendedKeys keys = {.rows = 1, .length = &S, .size = (int)n, .stride = n};
+        k->dots(&keys, q.at, in_order.at, 1, want_scores.at);
+        k->weighted_sum(&keys, w.at, in_order.at, want_y.at);
         k->dots_gathered(S, (int)n, q.at, row, OFFSET, scores.at);
         k->weighted_sum_gathered(S, (int)n, w.at, row, OFFSET, y.at);
         for (int s = 0; s < MOST; s++) assert_true(scores.at[s] == want_scores.at[s]);
