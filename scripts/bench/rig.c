@@ -50,7 +50,8 @@ Status rig_run(void *context, int repeats, double seconds[MEASURE_PARTS]) {
         for (int i = 0; i < calls; i++) y[i] = rig->run(rig->tape, rig);
         seconds[0] += measure_thread_seconds() - begin;
         if (!rig->gradient) make_gradient(rig, tensor_size(y[0]));
-        for (int i = 0; i < calls; i++) memcpy(y[i]->grad, rig->gradient, tensor_size(y[i]) * sizeof(real));
+        for (int i = 0; i < calls; i++)
+            memcpy(tensor_gradient(y[i]), rig->gradient, tensor_size(y[i]) * sizeof(real));
         begin = measure_thread_seconds();
         tape_backward(rig->tape);
         seconds[1] += measure_thread_seconds() - begin;
@@ -65,7 +66,8 @@ static const char *find_fault(Rig *rig) {
     double ignored[MEASURE_PARTS] = {0};
     rig_run(rig, 1, ignored);
     for (int i = 0; i < rig->operands; i++)
-        if (!measure_sound(rig->x[i]->grad, tensor_size(rig->x[i]))) return "the gradient of an operand";
+        if (!measure_sound(tensor_gradient(rig->x[i]), tensor_size(rig->x[i])))
+            return "the gradient of an operand";
     for (int i = 0; i < rig->params->count; i++) {
         const Param *p = rig->params->items[i];
         if (!measure_sound(rig->tape->grads + p->offset, (size_t)p->rows * (size_t)p->columns))

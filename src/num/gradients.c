@@ -6,9 +6,9 @@
 #include "num/kern.h"
 #include "num/product.h"
 
-/* A slice has so many numbers, to keep all threads busy, but enough lines to be worth what is prepared of the
- * other operand for each. */
-enum { SLICE = 1 << 16, LINES_LEAST = 256 };
+/* A slice is so large that little is prepared of either operand for the sake of few products, and so small
+ * that all threads are busy to the end. */
+enum { SLICE_LEAST = 1 << 16, SLICE_MOST = 1 << 18, LINES_LEAST = 256, SLICES_OF_THREAD = 16 };
 
 /* What one parameter gets. */
 typedef struct {
@@ -49,12 +49,24 @@ static int slice_width(const Param *p) {
     return ((p->columns + parts - 1) / parts + 15) / 16 * 16;
 }
 
-Gradients *gradients_new(const ParamSet *params) {
+static int slice_size(const ParamSet *params, int threads) {
+    size_t even = params->size / ((size_t)threads * SLICES_OF_THREAD);
+    return even < SLICE_LEAST ? SLICE_LEAST : even > SLICE_MOST ? SLICE_MOST : (int)even;
+}
+
+/* As even as can be. */
+static int slice_height(const Param *p, int size) {
+    int most = size / slice_width(p) > LINES_LEAST ? size / slice_width(p) : LINES_LEAST;
+    int parts = (p->rows + most - 1) / most;
+    return (p->rows + parts - 1) / parts;
+}
+
+Gradients *gradients_new(const ParamSet *params, int threads) {
     Gradients *g = mem_alloc(1, sizeof *g);
     *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
-        int width = slice_width(p), height = SLICE / width > LINES_LEAST ? SLICE / width : LINES_LEAST;
+        int width = slice_width(p), height = slice_height(p, slice_size(params, threads));
         for (int first = 0; first < p->rows; first += height)
             for (int column = 0; column < p->columns; column += width) {
                 MEM_GROW(g->slices, g->capacity, g->count + 1);

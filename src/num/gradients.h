@@ -14,12 +14,12 @@
 
 typedef struct Gradients Gradients;
 
-Gradients *gradients_new(const ParamSet *params);
+Gradients *gradients_new(const ParamSet *params, int threads); /* so many will add slices */
 void gradients_free(Gradients *gradients);
 /* From now on slices are of what these tapes have kept, in their order. The products of `joined` tapes, of
  * fewer at the end, become one; rounding may depend on how many. */
 void gradients_collect(Gradients *gradients, const Tape *tapes, int count, int joined);
-int gradients_slices(const Gradients *gradients); /* a number that depends on the parameters alone */
+int gradients_slices(const Gradients *gradients); /* those of the same parameters and threads are as many */
 /* Add a slice to a gradient block. `worker`: whose working memory and profile are used. */
 void gradients_add(const Gradients *gradients, int slice, const Tape *worker, real *grads);
 

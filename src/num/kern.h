@@ -142,8 +142,8 @@ typedef struct {
     void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
                               const real *dscores, real *dq, real *dkeys, real *dv);
 
-    /* `out` and `w`: the scores or weights of each query's keys, one query after the other. What a key gives to
-     * a query does not depend on their places among the others. */
+    /* `out` and `w`: the scores or weights of each query's keys, one query after the other. What a key gives
+     * to a query does not depend on their places among the others. */
     void (*dots)(const AttendedKeys *at, const real *q, const real *keys, real scale,
                  real *out); /* out[r][s] += scale (q[r] . keys[s]) */
     void (*weighted_sum)(const AttendedKeys *at, const real *w, const real *values,

@@ -1,4 +1,4 @@
-/* kern_attention.h - scores of keys and sums of values for one query. For kern_impl.c alone.
+/* kern_attention.h - scores of keys and sums of values. For kern_impl.c alone.
  */
 #ifndef NUM_KERN_ATTENTION_H
 #define NUM_KERN_ATTENTION_H
@@ -42,11 +42,12 @@ INLINE void products_of_rows(int rows, int S, size_t n, size_t stride, const rea
         Vec of[2][TOGETHER];
         for (int r = 0; r < rows; r++)
             for (int k = 0; k < TOGETHER; k++) of[r][k] = (Vec){0};
-        FOR_VECTORS(n, Vec query[2] = {LOAD(q)}; if (rows > 1) query[1] = LOAD(q + stride);
-                    for (size_t k = 0; k < TOGETHER; k++) {
-                        Vec key = LOAD(keys + k * stride);
-                        for (int r = 0; r < rows; r++) of[r][k] += query[r] * key;
-                    });
+        FOR_VECTORS(
+            n, Vec query[2] = {LOAD(q)}; if (rows > 1) query[1] = LOAD(q + stride);
+            for (size_t k = 0; k < TOGETHER; k++) {
+                Vec key = LOAD(keys + k * stride);
+                for (int r = 0; r < rows; r++) of[r][k] += query[r] * key;
+            });
         for (int r = 0; r < rows; r++)
             for (int k = 0; k < TOGETHER; k++) sum[r][s + k] = of[r][k];
     }
@@ -87,8 +88,8 @@ static void kern_dots(const AttendedKeys *at, const real *q, const real *keys, r
     }
 }
 
-/* V vectors (the last of `left` numbers) of the weighted sums of `rows` queries, in C chains of additions that
- * do not wait for each other. */
+/* V vectors (the last of `left` numbers) of the weighted sums of `rows` queries, in C chains of additions
+ * that do not wait for each other. */
 INLINE void weighted_columns(int rows, int V, int C, size_t left, const int *S, size_t stride, const real *w,
                              const real *values, real *y) {
     Vec sum[2][8];

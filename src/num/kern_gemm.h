@@ -12,7 +12,8 @@
 #include "num/kern_vector.h"
 
 enum {
-    DEPTH = 512, /* so that a packed panel stays in the second-level cache */
+    DEPTH = 512,    /* so that a packed panel stays in the second-level cache */
+    NEAR = 1 << 15, /* numbers of A that do, while one panel after the other reads them */
     /* of one row: a sum waits for its last addition, so it takes eight to keep the processor busy */
     PANELS_MOST = 8 / PANEL_VECTORS
 };
@@ -139,6 +140,14 @@ INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves,
         store_block(rows, sum[p], C + p * PANEL, ldc, width - p * PANEL, accumulate);
 }
 
+/* Into how many of M rows A is cut: as even as can be, in whole blocks. */
+INLINE int rows_nearby(int M, int K) {
+    int most = NEAR / (K < DEPTH ? K : DEPTH) / BLOCK_ROWS * BLOCK_ROWS;
+    if (most < BLOCK_ROWS) most = BLOCK_ROWS;
+    int parts = (M + most - 1) / most;
+    return parts > 1 ? ((M + parts - 1) / parts + BLOCK_ROWS - 1) / BLOCK_ROWS * BLOCK_ROWS : M;
+}
+
 INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t lda, const real *packed,
                         real *C, int ldc, bool accumulate) {
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
@@ -182,10 +191,7 @@ INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRo
     for (int r = 0; r < rows; r++) store_row(sum[r], at[first + r].c + n, width, accumulate);
 }
 
-static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
-                                     bool accumulate, void *scratch) {
-    const real *panel = packed;
-    (void)scratch;
+INLINE void scattered_panels(int M, int N, int K, const GemmRow *rows, const real *panel, bool accumulate) {
     for (int k0 = 0, depth; k0 < K; k0 += depth) {
         depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         for (int n = 0; n < N; n += PANEL, panel += depth * PANEL)
@@ -193,10 +199,20 @@ static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, c
     }
 }
 
+static void kern_float_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
+                                     bool accumulate, void *scratch) {
+    int height = rows_nearby(M, K);
+    (void)scratch;
+    for (; M > 0; M -= height, rows += height)
+        scattered_panels(M < height ? M : height, N, K, rows, packed, accumulate);
+}
+
 static void kern_float_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
                                 int ldc, bool accumulate, void *scratch) {
+    int height = rows_nearby(M, K);
     (void)scratch;
-    gemm_panels(false, M, N, K, A, (size_t)lda, packed, C, ldc, accumulate);
+    for (; M > 0; M -= height, A += (size_t)height * (size_t)lda, C += (size_t)height * (size_t)ldc)
+        gemm_panels(false, M < height ? M : height, N, K, A, (size_t)lda, packed, C, ldc, accumulate);
 }
 
 /* ---- weight gradients ---- */

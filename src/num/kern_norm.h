@@ -9,10 +9,16 @@ static void kern_layer_norm_forward(int rows, int columns, const real *x, const 
                                     real *y, real *stats) {
     size_t n = (size_t)columns;
     for (int row = 0; row < rows; row++, x += n, y += n, stats += 2) {
-        Vec sum = {0};
+        Vec sum = {0}, squares = {0};
         FOR_VECTORS(n, sum += LOAD(x););
-        real mean = sum_lanes(sum) / (real)columns, variance = 0;
-        for (size_t j = 0; j < n; j++) variance += (x[j] - mean) * (x[j] - mean);
+        real mean = sum_lanes(sum) / (real)columns;
+        size_t j = 0;
+        for (; j + LANES <= n; j += LANES) {
+            Vec apart = load(x + j) - splat(mean);
+            squares += apart * apart;
+        }
+        real variance = sum_lanes(squares);
+        for (; j < n; j++) variance += (x[j] - mean) * (x[j] - mean);
         real scale = 1 / (real)sqrt((double)(variance / (real)columns) + 1e-5);
         FOR_VECTORS(n, STORE(y, (LOAD(x) - splat(mean)) * splat(scale) * LOAD(gain) + LOAD(bias)););
         stats[0] = mean;

@@ -179,6 +179,7 @@ INLINE void part_lanes(int left, Vec a, Vec b, Vec *even, Vec *odd) {
     *even = __builtin_shufflevector(a, b, EVEN_LANES);
     *odd = __builtin_shufflevector(a, b, ODD_LANES);
 #else
+    *even = *odd = a;
     for (int l = 0; l < LANES / 2; l++) {
         (*even)[l] = a[2 * l], (*odd)[l] = a[2 * l + 1];
         (*even)[LANES / 2 + l] = b[2 * l], (*odd)[LANES / 2 + l] = b[2 * l + 1];

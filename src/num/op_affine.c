@@ -26,7 +26,7 @@ static void defer_gradient(Tape *tape, const Node *node) {
                                                   .bias = a->bias,
                                                   .transposed = a->transposed,
                                                   .x = x->data,
-                                                  .dy = y->grad,
+                                                  .dy = tensor_gradient(y),
                                                   .rows = x->rows,
                                                   .inputs = x->columns,
                                                   .outputs = y->columns,
@@ -36,8 +36,16 @@ static void defer_gradient(Tape *tape, const Node *node) {
 /* y = x W, or d x += d y W^T. */
 static ProductRows product_of(const Node *node, bool back) {
     const Tensor *x = node->in[0], *y = node->out;
-    if (back) return (ProductRows){y->rows, y->grad, y->columns, x->grad, x->columns};
+    if (back) return (ProductRows){y->rows, tensor_gradient(y), y->columns, tensor_gradient(x), x->columns};
     return (ProductRows){x->rows, x->data, x->columns, y->data, y->columns};
+}
+
+/* If the gradients of all inputs are fresh, they are begun by being set instead of added to. */
+static bool begin_gradients(const Node *const *nodes, int count) {
+    for (int i = 0; i < count; i++)
+        if (!tensor_gradient_is_fresh(nodes[i]->in[0])) return false;
+    for (int i = 0; i < count; i++) nodes[i]->in[0]->room->begun = true;
+    return true;
 }
 
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }
@@ -45,6 +53,7 @@ const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
     const Affine *first = nodes[0]->data;
     ProductRows rows[TAPES_TOGETHER] = {{0}};
+    bool accumulate = back ? !begin_gradients(nodes, count) : first->add;
     for (int i = 0; i < count; i++) {
         const Affine *a = nodes[i]->data;
         assert(a->weight == first->weight && a->transposed == first->transposed && a->add == first->add);
@@ -52,7 +61,7 @@ void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count,
         rows[i] = product_of(nodes[i], back);
     }
     if (!back || nodes[0]->in[0]->grad)
-        product_of_tapes(tapes[0], first->weight, first->transposed != back, rows, count, back || first->add);
+        product_of_tapes(tapes[0], first->weight, first->transposed != back, rows, count, accumulate);
     for (int i = 0; i < count; i++)
         if (back)
             defer_gradient(tapes[i], nodes[i]);

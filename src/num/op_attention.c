@@ -83,8 +83,7 @@ void op_context_forward(Tape *tape, const Node *node) {
         AttendedKeys at = spans_attended(s, r, weights->rows, values);
         for (int h = 0; h < weights->rows; h++)
             kern->weighted_sum(&at, tensor_row(weights, h) + s->start[r],
-                               tensor_row(values, s->first[r]) + h * at.size,
-                               tensor_row(y, r) + h * at.size);
+                               tensor_row(values, s->first[r]) + h * at.size, tensor_row(y, r) + h * at.size);
         r += at.rows;
     }
 }
@@ -100,7 +99,8 @@ void op_context_backward(Tape *tape, const Node *node) {
             if (weights->grad)
                 kern->dots(&at, dy, values->data + first, 1, tensor_grad_row(weights, h) + s->start[r]);
             if (values->grad)
-                kern->outer_add(&at, tensor_row(weights, h) + s->start[r], dy, values->grad + first);
+                kern->outer_add(&at, tensor_row(weights, h) + s->start[r], dy,
+                                tensor_gradient(values) + first);
         }
         r += at.rows;
     }

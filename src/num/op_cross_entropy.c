@@ -119,7 +119,8 @@ static void loss_of_part(const Part *part, real *room) {
 /* ---- several parts at a time --------------------------------------------------------------------------- */
 
 static real *numbers_of(const Part *part, bool gradient) {
-    return gradient ? tensor_grad_row(part->x, part->first) : tensor_row(part->x, part->first);
+    size_t offset = (size_t)part->first * (size_t)part->x->columns;
+    return (gradient ? tensor_gradient(part->x) : part->x->data) + offset;
 }
 
 /* The rows of x, or their gradients, one after the other: where they are, if there is one part, or copied. */

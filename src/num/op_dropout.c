@@ -47,7 +47,7 @@ void op_dropout_forward(Tape *tape, const Node *node) {
 }
 void op_dropout_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
-    if (x->grad) mask_rows(tape, node->data, x, y->grad, x->grad, x->grad);
+    if (x->grad) mask_rows(tape, node->data, x, tensor_gradient(y), tensor_gradient(x), tensor_gradient(x));
 }
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys) {
     const Dropout *d = dropout_new(tape, p, stream, row_keys);
@@ -66,7 +66,8 @@ void op_relu_backward(Tape *tape, const Node *node) {
     const Dropout *d = node->data;
     const Tensor *y = node->out;
     (void)tape;
-    if (y->grad) kern->relu_backward(tensor_size(y), y->data, d ? (real)(1 / (1 - d->p)) : 1, y->grad);
+    if (y->grad)
+        kern->relu_backward(tensor_size(y), y->data, d ? (real)(1 / (1 - d->p)) : 1, tensor_gradient(y));
 }
 Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys) {
     const Dropout *d = dropout_new(tape, p, stream, row_keys);
@@ -83,9 +84,9 @@ void op_residual_forward(Tape *tape, const Node *node) {
 void op_residual_backward(Tape *tape, const Node *node) {
     const Tensor *part = node->in[1], *y = node->out;
     if (part->grad && node->data)
-        mask_rows(tape, node->data, y, y->grad, part->grad, part->grad);
+        mask_rows(tape, node->data, y, tensor_gradient(y), tensor_gradient(part), tensor_gradient(part));
     else if (part->grad)
-        kern->add(tensor_size(y), y->grad, part->grad);
+        kern->add(tensor_size(y), tensor_gradient(y), tensor_gradient(part));
 }
 Tensor *op_residual(Tape *tape, Tensor *x, Tensor *part, double p, uint32_t stream,
                     const uint32_t *row_keys) {
@@ -121,7 +122,8 @@ void op_dropout_weights_forward(Tape *tape, const Node *node) {
 }
 void op_dropout_weights_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
-    if (x->grad) mask_weights(tape, node->data, x->rows, y->grad, x->grad, x->grad);
+    if (x->grad)
+        mask_weights(tape, node->data, x->rows, tensor_gradient(y), tensor_gradient(x), tensor_gradient(x));
 }
 Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans) {

@@ -21,7 +21,7 @@ void op_layer_norm_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0];
     assert(x->grad);
     kern->layer_norm_backward(x->rows, x->columns, x->data, param_data(tape->params, l->gain), l->stats,
-                              node->out->grad, x->grad, tape_gradient(tape, l->gain),
+                              tensor_gradient(node->out), tensor_gradient(x), tape_gradient(tape, l->gain),
                               tape_gradient(tape, l->bias));
 }
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias) {
@@ -70,7 +70,8 @@ void op_half_square_backward(Tape *tape, const Node *node) {
     (void)tape;
     if (!x->grad) return;
     for (int r = 0; r < x->rows; r++)
-        kern->axpy((size_t)x->columns, -node->out->grad[r], tensor_row(x, r), tensor_grad_row(x, r));
+        kern->axpy((size_t)x->columns, -tensor_gradient(node->out)[r], tensor_row(x, r),
+                   tensor_grad_row(x, r));
 }
 Tensor *op_half_square(Tape *tape, Tensor *x) {
     return tape_run(tape, (Node){.op = OP_HALF_SQUARE, .in = {x}, .out = tape_step_tensor(tape, x->rows, 1)});

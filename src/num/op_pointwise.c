@@ -12,7 +12,8 @@ void op_add_forward(Tape *tape, const Node *node) {
 void op_add_backward(Tape *tape, const Node *node) {
     (void)tape;
     for (int i = 0; i < 2; i++)
-        if (node->in[i]->grad) kern->add(tensor_size(node->out), node->out->grad, node->in[i]->grad);
+        if (node->in[i]->grad)
+            kern->add(tensor_size(node->out), tensor_gradient(node->out), tensor_gradient(node->in[i]));
 }
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b) {
     assert(a->rows == b->rows && a->columns == b->columns);
@@ -30,7 +31,7 @@ static void apply_backward(Tape *tape, const Node *node,
                            void (*f)(size_t n, const real *y, const real *dy, real *dx)) {
     const Tensor *x = node->in[0], *y = node->out;
     (void)tape;
-    if (x->grad) f(tensor_size(y), y->data, y->grad, x->grad);
+    if (x->grad) f(tensor_size(y), y->data, tensor_gradient(y), tensor_gradient(x));
 }
 
 void op_tanh_forward(Tape *tape, const Node *node) { apply(tape, node, kern->tanh); }
@@ -51,7 +52,8 @@ void op_scale_forward(Tape *tape, const Node *node) {
 void op_scale_backward(Tape *tape, const Node *node) {
     (void)tape;
     const real *factor = node->data;
-    if (node->in[0]->grad) kern->axpy(tensor_size(node->out), *factor, node->out->grad, node->in[0]->grad);
+    if (node->in[0]->grad)
+        kern->axpy(tensor_size(node->out), *factor, tensor_gradient(node->out), tensor_gradient(node->in[0]));
 }
 Tensor *op_scale(Tape *tape, Tensor *x, real factor) {
     real *kept = tape_alloc(tape, sizeof *kept);
@@ -66,7 +68,7 @@ void op_glu_forward(Tape *tape, const Node *node) {
 void op_glu_backward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
-    if (x->grad) kern->glu_backward(y->rows, y->columns, x->data, y->grad, x->grad);
+    if (x->grad) kern->glu_backward(y->rows, y->columns, x->data, tensor_gradient(y), tensor_gradient(x));
 }
 Tensor *op_glu(Tape *tape, Tensor *x) {
     assert(x->columns % 2 == 0);

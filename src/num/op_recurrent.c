@@ -13,8 +13,8 @@ void op_gru_backward(Tape *tape, const Node *node) {
     const Tensor *gx = node->in[0], *gh = node->in[1], *h = node->in[2];
     (void)tape;
     assert(gx->grad && gh->grad && h->grad);
-    kern->gru_backward(h->rows, h->columns, gh->data, h->data, node->data, node->out->grad, gx->grad,
-                       gh->grad, h->grad);
+    kern->gru_backward(h->rows, h->columns, gh->data, h->data, node->data, tensor_gradient(node->out),
+                       tensor_gradient(gx), tensor_gradient(gh), tensor_gradient(h));
 }
 
 Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h) {
@@ -27,36 +27,27 @@ Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h) {
                                  .data = saved});
 }
 
-typedef struct {
-    Tensor *next; /* the second result: what the cell holds now */
-    real *saved;  /* gates [n, 4H], when recording */
-} Lstm;
-
 void op_lstm_forward(Tape *tape, const Node *node) {
-    const Lstm *l = node->data;
-    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2];
+    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2], *next = node->in[3];
     (void)tape;
-    kern->lstm_forward(c->rows, c->columns, gx->data, gh->data, c->data, node->out->data, l->next->data,
-                       l->saved);
+    kern->lstm_forward(c->rows, c->columns, gx->data, gh->data, c->data, node->out->data, next->data,
+                       (real *)node->data);
 }
 
 void op_lstm_backward(Tape *tape, const Node *node) {
-    const Lstm *l = node->data;
-    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2];
+    const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2], *next = node->in[3];
     (void)tape;
-    kern->lstm_backward(c->rows, c->columns, c->data, l->next->data, l->saved, node->out->grad, l->next->grad,
-                        gx->grad, gh->grad, c->grad);
+    kern->lstm_backward(c->rows, c->columns, c->data, next->data, node->data, tensor_gradient(node->out),
+                        tensor_gradient(next), tensor_gradient(gx), tensor_gradient(gh), tensor_gradient(c));
 }
 
 Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next) {
     assert(gx->rows == c->rows && gh->rows == c->rows);
     assert(gx->columns == 4 * c->columns && gh->columns == 4 * c->columns);
-    Lstm *l = tape_alloc(tape, sizeof *l);
-    *l = (Lstm){.next = tape_step_tensor(tape, c->rows, c->columns)};
-    if (tape->record) l->saved = tape_alloc(tape, 4 * tensor_size(c) * sizeof *l->saved);
-    *next = l->next;
+    real *saved = tape->record ? tape_alloc(tape, 4 * tensor_size(c) * sizeof *saved) : NULL; /* gates */
+    *next = tape_step_tensor(tape, c->rows, c->columns); /* what the cell holds now */
     return tape_run(tape, (Node){.op = OP_LSTM,
-                                 .in = {gx, gh, c},
+                                 .in = {gx, gh, c, *next},
                                  .out = tape_step_tensor(tape, c->rows, c->columns),
-                                 .data = l});
+                                 .data = saved});
 }

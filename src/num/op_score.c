@@ -26,9 +26,9 @@ void op_score_additive_backward(Tape *tape, const Node *node) {
     assert(query->grad && keys->grad);
     for (int r = 0; r < a->spans->rows; r++)
         kern->additive_backward(a->spans->length[r], query->columns, tensor_row(query, r),
-                                tensor_row(keys, a->spans->first[r]), v, node->out->grad + a->spans->start[r],
-                                tensor_grad_row(query, r), tensor_grad_row(keys, a->spans->first[r]),
-                                tape_gradient(tape, a->v));
+                                tensor_row(keys, a->spans->first[r]), v,
+                                tensor_gradient(node->out) + a->spans->start[r], tensor_grad_row(query, r),
+                                tensor_grad_row(keys, a->spans->first[r]), tape_gradient(tape, a->v));
 }
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans) {
     assert(query->rows == spans->rows && query->columns == keys->columns && v->columns == keys->columns);
@@ -80,9 +80,9 @@ void op_score_dot_forward(Tape *tape, const Node *node) {
 static void add_bias_gradients(const Node *node, int row, const Spans *s, const real *d_scores) {
     const Tensor *query_bias = node->in[QUERY_BIAS], *key_bias = node->in[KEY_BIAS];
     size_t n = (size_t)s->length[row];
-    if (key_bias && key_bias->grad) kern->add(n, d_scores, key_bias->grad + s->first[row]);
+    if (key_bias && key_bias->grad) kern->add(n, d_scores, tensor_gradient(key_bias) + s->first[row]);
     if (query_bias && query_bias->grad)
-        for (size_t i = 0; i < n; i++) query_bias->grad[row] += d_scores[i];
+        for (size_t i = 0; i < n; i++) tensor_gradient(query_bias)[row] += d_scores[i];
 }
 
 /* The sum over all queries and heads of q . sum of dS[i] k_i. */
@@ -110,7 +110,7 @@ void op_score_dot_backward(Tape *tape, const Node *node) {
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
     size_t total = (size_t)s->total;
     real *w = tape_alloc(tape, (size_t)dot->heads * total * sizeof *w);
-    kern->scale((size_t)dot->heads * total, dot_factor(tape, dot), node->out->grad, w);
+    kern->scale((size_t)dot->heads * total, dot_factor(tape, dot), tensor_gradient(node->out), w);
     for (int h = 0; h < dot->heads; h++)
         for (int r = 0; r < s->rows; r++)
             add_bias_gradients(node, r, s, tensor_grad_row(node->out, h) + s->start[r]);
@@ -121,8 +121,10 @@ void op_score_dot_backward(Tape *tape, const Node *node) {
             size_t queries = (size_t)r * at.stride + (size_t)(h * at.size),
                    first = (size_t)s->first[r] * at.stride + (size_t)(h * at.size);
             const real *scaled = w + (size_t)h * total + s->start[r];
-            if (query->grad) kern->weighted_sum(&at, scaled, keys->data + first, query->grad + queries);
-            if (keys->grad) kern->outer_add(&at, scaled, query->data + queries, keys->grad + first);
+            if (query->grad)
+                kern->weighted_sum(&at, scaled, keys->data + first, tensor_gradient(query) + queries);
+            if (keys->grad)
+                kern->outer_add(&at, scaled, query->data + queries, tensor_gradient(keys) + first);
         }
         r += at.rows;
     }

@@ -26,7 +26,7 @@ void op_gather_forward(Tape *tape, const Node *node) {
 void op_gather_backward(Tape *tape, const Node *node) {
     (void)tape;
     const Tensor *x = node->in[0], *y = node->out;
-    if (x->grad) add_rows(y->grad, (size_t)x->columns, node->data, y->rows, x->grad);
+    if (x->grad) add_rows(tensor_gradient(y), (size_t)x->columns, node->data, y->rows, tensor_gradient(x));
 }
 Tensor *op_gather(Tape *tape, Tensor *x, const int *index, int rows) {
     return tape_run(
@@ -47,11 +47,11 @@ void op_embedding_backward(Tape *tape, const Node *node) {
     const Lookup *l = node->data;
     const Tensor *y = node->out;
     if (tape->grads)
-        add_rows(y->grad, (size_t)y->columns, l->ids, y->rows, tape->grads + l->table->offset);
+        add_rows(tensor_gradient(y), (size_t)y->columns, l->ids, y->rows, tape->grads + l->table->offset);
     else
         product_defer_gradient(tape, (WeightGradient){.kind = GRADIENT_LOOKUP,
                                                       .weight = l->table,
-                                                      .dy = y->grad,
+                                                      .dy = tensor_gradient(y),
                                                       .rows = y->rows,
                                                       .outputs = y->columns,
                                                       .stride = y->columns,

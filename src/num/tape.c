@@ -60,7 +60,11 @@ void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, byt
 static Tensor fresh(Tape *tape, int rows, int columns) {
     size_t bytes = (size_t)rows * (size_t)columns * sizeof(real);
     Tensor x = {.data = tape_alloc(tape, bytes), .rows = rows, .columns = columns};
-    if (tape->record) x.grad = arena_alloc_zeroed(tape->arena, bytes ? bytes : 1);
+    if (tape->record) {
+        x.grad = tape_alloc(tape, bytes);
+        x.room = tape_alloc(tape, sizeof *x.room);
+        *x.room = (GradientRoom){.at = x.grad, .count = bytes / sizeof(real)};
+    }
     return x;
 }
 
@@ -90,21 +94,23 @@ Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns) {
 
 Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x) {
     if (!x->grad) return tape_tensor(tape, x->rows, x->columns);
-    Tensor y = {.grad = x->grad, .rows = x->rows, .columns = x->columns};
+    Tensor y = *x;
     y.data = tape_alloc(tape, tensor_size(x) * sizeof *y.data);
     return keep(tape, y);
 }
 
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows) {
     assert(first >= 0 && rows >= 0 && first + rows <= x->rows);
-    Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns};
-    if (x->grad) view.grad = tensor_grad_row(x, first);
+    Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns, .room = x->room};
+    if (x->grad) view.grad = x->grad + (size_t)first * (size_t)x->columns;
     return keep(tape, view);
 }
 
 Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns) {
     assert(rows >= 0 && columns >= 0 && (size_t)rows * (size_t)columns == tensor_size(x));
-    return keep(tape, (Tensor){.data = x->data, .grad = x->grad, .rows = rows, .columns = columns});
+    Tensor view = *x;
+    view.rows = rows, view.columns = columns;
+    return keep(tape, view);
 }
 
 Tensor *tape_param(Tape *tape, const Param *param) {

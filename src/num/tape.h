@@ -60,7 +60,7 @@ void tape_reset(Tape *tape); /* forget all nodes and tensors */
 void tape_branch(Tape *branch, const Tape *from);
 void tape_branch_free(Tape *branch);
 
-/* A new tensor, with zeroed gradient on a recording tape; data is not zeroed. */
+/* A new tensor, on a recording tape with a gradient (tensor_gradient); data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
 /* One of the shape of x whose gradient is that of x, if x has one: who made x finds there what both get. */
@@ -90,7 +90,7 @@ static inline Phase tape_phase(const Tape *tape, Phase phase) {
     return tape->profile ? profile_enter(tape->profile, phase) : phase;
 }
 
-/* Gradients of everything that was recorded; that of the outputs is in their grad already. */
+/* Gradients of everything that was recorded; that of the outputs is in their tensor_gradient already. */
 void tape_backward(Tape *tape);
 void tape_end_backward(Tape *tape); /* its end, when all nodes were passed: weight gradients */
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* The arithmetic of everything in num, layers and models. Gradient checks compile it in double precision. */
 #ifdef REAL_DOUBLE
@@ -18,18 +19,40 @@ typedef double real;
 typedef float real;
 #endif
 
+/* Memory of gradients, zeroed when the first of them is asked for: it comes into the caches then, and not
+ * once before for nothing. */
+typedef struct {
+    real *at;
+    size_t count;
+    bool begun; /* is zeroed, or what is in it was written in another way */
+} GradientRoom;
+
 typedef struct Tensor {
     real *data;
-    real *grad; /* same shape, accumulated into; NULL where no gradient is wanted */
+    real *grad; /* same shape: tensor_gradient; NULL where no gradient is wanted */
     int rows, columns;
+    GradientRoom *room; /* where grad lies, perhaps with others; NULL: what is there is not the tape's */
 } Tensor;
 
 static inline size_t tensor_size(const Tensor *x) { return (size_t)x->rows * (size_t)x->columns; }
 static inline real *tensor_row(const Tensor *x, int row) {
     return x->data + (size_t)row * (size_t)x->columns;
 }
+/* The gradient, to be added to or read; where there is none, NULL. */
+static inline real *tensor_gradient(const Tensor *x) {
+    GradientRoom *room = x->room;
+    if (room && !room->begun) {
+        memset(room->at, 0, room->count * sizeof *room->at);
+        room->begun = true;
+    }
+    return x->grad;
+}
+/* Has nobody asked for it, nor for others in its room? Who writes all of it then says that it is begun. */
+static inline bool tensor_gradient_is_fresh(const Tensor *x) {
+    return x->room && !x->room->begun && x->room->count == tensor_size(x);
+}
 static inline real *tensor_grad_row(const Tensor *x, int row) {
-    return x->grad + (size_t)row * (size_t)x->columns;
+    return tensor_gradient(x) + (size_t)row * (size_t)x->columns;
 }
 
 #endif

@@ -363,7 +363,7 @@ static void make_room(Shards *s, size_t tapes, size_t leaves) {
     while (s->tape_count < tapes) s->run_tape[s->tape_count++] = (Tape){0};
     MEM_GROW(s->gradients, s->leaf_capacity, leaves);
     MEM_GROW(s->block, s->block_capacity, leaves);
-    while (s->leaf_count < leaves) s->gradients[s->leaf_count++] = gradients_new(params);
+    while (s->leaf_count < leaves) s->gradients[s->leaf_count++] = gradients_new(params, s->threads);
 }
 
 /* The runs from first_run on that go together; `open`: the first leaf has a block already. Returns whether

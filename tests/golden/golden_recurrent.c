@@ -68,7 +68,7 @@ static Tensor *read_tensor(Reference *reference, Tape *tape, const char *name, i
 
 static void read_gradient(Reference *reference, const char *name, Tensor *y) {
     Field field = reference_field(reference, "in", name);
-    reference_copy(&field, y->grad, tensor_size(y));
+    reference_copy(&field, tensor_gradient(y), tensor_size(y));
 }
 
 static void check(Reference *reference, const char *section, const char *name, const real *actual,
@@ -185,7 +185,7 @@ static void check_states(Reference *reference, const Stack *s) {
             int row = packed_row(s->packed, b, s->packed->length[b] - 1);
             for (int c = 0; c < HIDDEN; c++) {
                 *to++ = tensor_row(s->all[l], row)[c];
-                tensor_grad_row(s->all[l], row)[c] += (real)*d++;
+                tensor_gradient(s->all[l])[row * HIDDEN + c] += (real)*d++;
             }
         }
     reference_check(&state, last, LAYERS * BATCH * HIDDEN, REFERENCE_NINE_DIGITS);
@@ -225,7 +225,7 @@ static void check_layers(const char *name, bool packed) {
     Field out = packed_field(reference, "out", "out", s.packed, HIDDEN);
     reference_check(&out, s.all[1]->data, tensor_size(s.all[1]), REFERENCE_NINE_DIGITS);
     Field d_out = reference_field(reference, "in", "d_out");
-    pack_field(&d_out, s.packed, s.all[1]->grad, HIDDEN);
+    pack_field(&d_out, s.packed, tensor_gradient(s.all[1]), HIDDEN);
     check_states(reference, &s);
     tape_backward(tape);
 

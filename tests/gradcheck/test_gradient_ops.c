@@ -96,9 +96,9 @@ static void record(Run *run, real **leaf_gradients, real **param_gradients) {
     assert_true(has_node(tape, bench->item->op));
     for (int i = 0; i < bench->leaves; i++) {
         Tensor *leaf = bench->leaf[i].tensor;
-        for (size_t j = 0; j < tensor_size(leaf); j++) leaf->grad[j] += beginning(j);
+        for (size_t j = 0; j < tensor_size(leaf); j++) tensor_gradient(leaf)[j] += beginning(j);
     }
-    for (size_t i = 0; i < tensor_size(out); i++) out->grad[i] += run->d_out[i];
+    for (size_t i = 0; i < tensor_size(out); i++) tensor_gradient(out)[i] += run->d_out[i];
     tape_backward(tape);
     assert_null(tape->last);
     for (int i = 0; i < bench->leaves; i++)

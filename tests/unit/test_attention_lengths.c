@@ -82,15 +82,15 @@ static void check_gradients(const Bench *b, const ParamSet *params, const Attent
     Rng rng = rng_new(3);
     bool any = false;
     for (size_t i = 0; i < tensor_size(b->context); i++)
-        b->context->grad[i] = (real)(rng_uniform(&rng) + 0.5);
+        tensor_gradient(b->context)[i] = (real)(rng_uniform(&rng) + 0.5);
     tape_backward(b->tape);
     for (int r = 0; r < ROWS; r++) { /* one key has the weight 1 whatever the query is */
-        bool zero = all_zero(b->query->grad + r * QUERY, QUERY);
+        bool zero = all_zero(tensor_gradient(b->query) + r * QUERY, QUERY);
         if (length[r] == 0) assert_true(zero);
         if (length[r] > 1 && !asks_nothing(attention->score)) assert_false(zero);
     }
     for (int k = 0; k < KEYS; k++) {
-        assert_true(all_zero(b->values->grad + k * VALUE, VALUE) == !b->seen[k]);
+        assert_true(all_zero(tensor_gradient(b->values) + k * VALUE, VALUE) == !b->seen[k]);
         any |= b->seen[k];
     }
     for (size_t i = 0; i < params->size; i++) {

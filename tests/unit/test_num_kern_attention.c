@@ -83,7 +83,8 @@ typedef struct {
 static Attended attended_new(const Kernels *k, size_t n, int S) {
     Attended a = {.k = k, .n = n, .length = {S, (S + 1) / 2, S > 1 ? S - 1 : 1, 0, S}};
     for (int r = 0; r < QUERIES; r++) a.start[r + 1] = a.start[r] + a.length[r];
-    a.rows = apart(QUERIES, n, 1), a.keys = apart(S, n, 2), a.scores = line_new((size_t)a.start[QUERIES], 3, 1);
+    a.rows = apart(QUERIES, n, 1), a.keys = apart(S, n, 2),
+    a.scores = line_new((size_t)a.start[QUERIES], 3, 1);
     a.at = (AttendedKeys){.rows = QUERIES, .size = (int)n, .stride = n + GAP};
     return a;
 }
@@ -123,7 +124,8 @@ static void dots_of(Attended *a) {
         for (int s = 0; s < a->length[r]; s++) {
             double sum = 0;
             for (size_t i = 0; i < a->n; i++)
-                sum += (double)a->rows.at[(size_t)r * stride + i] * (double)a->keys.at[(size_t)s * stride + i];
+                sum +=
+                    (double)a->rows.at[(size_t)r * stride + i] * (double)a->keys.at[(size_t)s * stride + i];
             want[a->start[r] + s] = (double)a->scores.at[a->start[r] + s] - 0.75 * sum;
         }
     Line alone = line_copy(&a->scores);
