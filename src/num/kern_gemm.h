@@ -13,7 +13,7 @@
 
 enum {
     DEPTH = 512,    /* so that a packed panel stays in the second-level cache */
-    NEAR = 1 << 15, /* numbers of A that do, while one panel after the other reads them */
+    NEAR = 1 << 15, /* numbers of A that do, 64 rows of DEPTH, while one panel after the other reads them */
     /* of one row: a sum waits for its last addition, so it takes eight to keep the processor busy */
     PANELS_MOST = 8 / PANEL_VECTORS
 };
@@ -140,10 +140,9 @@ INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves,
         store_block(rows, sum[p], C + p * PANEL, ldc, width - p * PANEL, accumulate);
 }
 
-/* Into how many of M rows A is cut: as even as can be, in whole blocks. */
+/* How many of M rows of A stay near: as even as can be, in whole blocks. */
 INLINE int rows_nearby(int M, int K) {
-    int most = NEAR / (K < DEPTH ? K : DEPTH) / BLOCK_ROWS * BLOCK_ROWS;
-    if (most < BLOCK_ROWS) most = BLOCK_ROWS;
+    int depth = K < 1 ? 1 : K < DEPTH ? K : DEPTH, most = NEAR / depth / BLOCK_ROWS * BLOCK_ROWS;
     int parts = (M + most - 1) / most;
     return parts > 1 ? ((M + parts - 1) / parts + BLOCK_ROWS - 1) / BLOCK_ROWS * BLOCK_ROWS : M;
 }

@@ -85,22 +85,22 @@ static void add_bias_gradients(const Node *node, int row, const Spans *s, const 
         for (size_t i = 0; i < n; i++) tensor_gradient(query_bias)[row] += d_scores[i];
 }
 
-/* The sum over all queries and heads of q . sum of dS[i] k_i. */
+/* scale times the sum over all queries and heads of q . sum of dS[i] k_i. */
 static real sharpness_gradient(Tape *tape, const Node *node) {
     const Dot *dot = node->data;
     const Spans *s = dot->spans;
     const Tensor *query = node->in[QUERY], *keys = node->in[KEYS];
-    real total = 0, *sum = tape_alloc(tape, (size_t)keys->columns * sizeof *sum);
+    int size = keys->columns / dot->heads;
+    real total = 0, *sum = tape_alloc(tape, (size_t)size * sizeof *sum);
     for (int h = 0; h < dot->heads; h++)
         for (int r = 0; r < s->rows; r++) {
-            AttendedKeys at = spans_attended(s, r, dot->heads, keys);
-            at.rows = 1;
-            memset(sum, 0, (size_t)at.size * sizeof *sum);
-            kern->weighted_sum(&at, tensor_grad_row(node->out, h) + s->start[r],
-                               tensor_row(keys, s->first[r]) + h * at.size, sum);
-            total += dot->scale * kern->dot((size_t)at.size, tensor_row(query, r) + h * at.size, sum);
+            AttendedKeys one = {1, s->length + r, size, (size_t)keys->columns};
+            memset(sum, 0, (size_t)size * sizeof *sum);
+            kern->weighted_sum(&one, tensor_grad_row(node->out, h) + s->start[r],
+                               tensor_row(keys, s->first[r]) + h * size, sum);
+            total += kern->dot((size_t)size, tensor_row(query, r) + h * size, sum);
         }
-    return total;
+    return dot->scale * total;
 }
 
 /* With w = factor dS: dq += sum of w[i] k_i, d k_i += w[i] q; d sharpness += scale (q . sum of dS[i] k_i). */

@@ -137,6 +137,27 @@ static void test_lstm(void **state) {
     }
 }
 
+/* The first who asks for a gradient, of however few rows, finds zeros in all of it, and the next one what
+ * was added. */
+static void test_gradients_begin(void **state) {
+    (void)state;
+    Tape *recording = tape_new(params, true);
+    Tensor *x = tape_tensor(recording, 4, 6), *row = tape_rows(recording, x, 2, 1),
+           *y = tape_reshape(recording, x, 8, 3), *sharing = tape_tensor_sharing(recording, x);
+    for (int i = 0; i < 24; i++) x->grad[i] = (real)NAN;
+    assert_true(tensor_gradient_is_fresh(x));
+    assert_false(
+        tensor_gradient_is_fresh(row)); /* who writes that alone would leave the others as they are */
+    tensor_gradient(row)[1] += 5;
+    const Tensor *all[] = {x, y, sharing};
+    for (int t = 0; t < 3; t++) {
+        assert_false(tensor_gradient_is_fresh(all[t]));
+        for (int i = 0; i < 24; i++) assert_true(tensor_gradient(all[t])[i] == (i == 13 ? 5 : 0));
+    }
+    assert_null(tensor_gradient(tape_rows(tape, numbers(4, 6, 7), 0, 2)));
+    tape_free(recording);
+}
+
 /* Another shape is the same memory; without recording there is no gradient. */
 static void test_shapes(void **state) {
     (void)state;
@@ -238,9 +259,11 @@ static void test_loss(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selections), cmocka_unit_test(test_means),   cmocka_unit_test(test_pointwise),
-        cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lstm),    cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_steps),      cmocka_unit_test(test_dropout), cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_selections), cmocka_unit_test(test_means),
+        cmocka_unit_test(test_pointwise),  cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_lstm),       cmocka_unit_test(test_gradients_begin),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
