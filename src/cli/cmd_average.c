@@ -130,7 +130,7 @@ static Status run(const StrList *files, const void *target) {
 }
 
 Status cmd_average(int argc, char **argv) {
-    AverageOptions options;
+    AverageOptions options = {0};
     OptionTable tables[] = {{AVERAGE_OPTIONS, &options}, {0}};
     return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
 }

@@ -79,7 +79,7 @@ static Status run(const StrList *files, const void *target) {
 }
 
 Status cmd_convert(int argc, char **argv) {
-    ConvertOptions options;
+    ConvertOptions options = {0};
     OptionTable tables[] = {{CONVERT_OPTIONS, &options}, {0}};
     return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
 }

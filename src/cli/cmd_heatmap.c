@@ -406,7 +406,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
 }
 
 Status cmd_heatmap(int argc, char **argv) {
-    HeatmapOptions options;
+    HeatmapOptions options = {0};
     TranslatorOptions translating = {0};
     ModelSet models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};

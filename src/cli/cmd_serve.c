@@ -126,7 +126,7 @@ static Status serve(const ServiceOptions *options) {
 #endif
 
 Status cmd_serve(int argc, char **argv) {
-    ServiceOptions options;
+    ServiceOptions options = {0};
     OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
     StrList positional;
     bool help;
