@@ -55,7 +55,7 @@ struct Node {
 typedef struct {
     const char *name;
     void (*forward)(Tape *tape, const Node *node);  /* computes the numbers of node->out */
-    void (*backward)(Tape *tape, const Node *node); /* adds to the gradients of the inputs that have one */
+    void (*backward)(Tape *tape, const Node *node); /* adds to the tensor_gradient of inputs that have one */
 } Op;
 
 extern const Op OPS[OP_COUNT];
