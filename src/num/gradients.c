@@ -55,8 +55,8 @@ static int slice_size(const ParamSet *params, int threads) {
 }
 
 /* As even as can be. */
-static int slice_height(const Param *p, int size) {
-    int most = size / slice_width(p) > LINES_LEAST ? size / slice_width(p) : LINES_LEAST;
+static int slice_height(const Param *p, int width, int size) {
+    int most = size / width > LINES_LEAST ? size / width : LINES_LEAST;
     int parts = (p->rows + most - 1) / most;
     return (p->rows + parts - 1) / parts;
 }
@@ -64,9 +64,10 @@ static int slice_height(const Param *p, int size) {
 Gradients *gradients_new(const ParamSet *params, int threads) {
     Gradients *g = mem_alloc(1, sizeof *g);
     *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
+    int size = slice_size(params, threads);
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
-        int width = slice_width(p), height = slice_height(p, slice_size(params, threads));
+        int width = slice_width(p), height = slice_height(p, width, size);
         for (int first = 0; first < p->rows; first += height)
             for (int column = 0; column < p->columns; column += width) {
                 MEM_GROW(g->slices, g->capacity, g->count + 1);

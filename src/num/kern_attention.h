@@ -65,12 +65,8 @@ INLINE void dots_of_rows(int rows, int first, int S, size_t n, size_t stride, co
         Vec sum[2][LANES];
         products_of_rows(rows, S - s < LANES ? S - s : LANES, n, stride, q, keys + (size_t)s * stride, sum);
         for (int r = 0; r < rows; r++) {
-            Vec each = splat(scale) * sum_each(sum[r]);
             real *to = out[r] + s;
-            if (S - s >= LANES)
-                store(to, load(to) + each);
-            else
-                store_some(to, load_some(to, (size_t)(S - s)) + each, (size_t)(S - s));
+            store_upto(to, load_upto(to, S - s) + splat(scale) * sum_each(sum[r]), S - s);
         }
     }
 }
@@ -90,7 +86,7 @@ static void kern_dots(const AttendedKeys *at, const real *q, const real *keys, r
 
 /* V vectors (the last of `left` numbers) of the weighted sums of `rows` queries, in C chains of additions
  * that do not wait for each other. */
-INLINE void weighted_columns(int rows, int V, int C, size_t left, const int *S, size_t stride, const real *w,
+INLINE void weighted_columns(int rows, int V, int C, int left, const int *S, size_t stride, const real *w,
                              const real *values, real *y) {
     Vec sum[2][8];
     int s = 0;
@@ -107,15 +103,12 @@ INLINE void weighted_columns(int rows, int V, int C, size_t left, const int *S, 
             for (int c = 0; c < C && t + c < *S; c++)
                 for (int v = 0; v < V; v++) {
                     const real *p = values + (size_t)(t + c) * stride + v * LANES;
-                    sum[r][c * V + v] += splat(w[t + c]) * (left == LANES ? load(p) : load_some(p, left));
+                    sum[r][c * V + v] += splat(w[t + c]) * load_upto(p, left);
                 }
         for (int half = C / 2; half; half /= 2)
             for (int i = 0; i < half * V; i++) sum[r][i] += sum[r][half * V + i];
         for (int v = 0; v < V; v++)
-            if (left == LANES)
-                store(y + v * LANES, load(y + v * LANES) + sum[r][v]);
-            else
-                store_some(y + v * LANES, load_some(y + v * LANES, left) + sum[r][v], left);
+            store_upto(y + v * LANES, load_upto(y + v * LANES, left) + sum[r][v], left);
     }
 }
 
@@ -135,7 +128,7 @@ INLINE void weighted_rows(int rows, const int *S, size_t n, size_t stride, const
     for (int r = 0; r < rows; r++, w += *S, S++, y += stride) {
         size_t j = i;
         for (; j + LANES <= n; j += LANES) weighted_columns(1, 1, 8, LANES, S, stride, w, values + j, y + j);
-        if (j < n) weighted_columns(1, 1, 8, n - j, S, stride, w, values + j, y + j);
+        if (j < n) weighted_columns(1, 1, 8, (int)(n - j), S, stride, w, values + j, y + j);
     }
 }
 
@@ -148,30 +141,24 @@ static void kern_weighted_sum(const AttendedKeys *at, const real *w, const real 
 }
 
 /* V vectors (the last of `left` numbers) of the two rows from key s on take in all queries. */
-INLINE void outer_columns(int V, size_t left, int s, int keys, const AttendedKeys *at, const real *w,
+INLINE void outer_columns(int V, int left, int s, int keys, const AttendedKeys *at, const real *w,
                           const real *y, real *rows) {
     Vec sum[2][4];
     for (int k = 0; k < keys; k++)
         for (int v = 0; v < V; v++) {
-            const real *p = rows + (size_t)k * at->stride + v * LANES;
-            sum[k][v] = left == LANES ? load(p) : load_some(p, left);
+            sum[k][v] = load_upto(rows + (size_t)k * at->stride + v * LANES, left);
         }
     for (int r = 0; r < at->rows; w += at->length[r++], y += at->stride) {
         if (at->length[r] <= s) continue;
         Vec of[4];
-        for (int v = 0; v < V; v++)
-            of[v] = left == LANES ? load(y + v * LANES) : load_some(y + v * LANES, left);
+        for (int v = 0; v < V; v++) of[v] = load_upto(y + v * LANES, left);
         for (int v = 0; v < V; v++) sum[0][v] += splat(w[s]) * of[v];
         if (keys > 1 && at->length[r] > s + 1)
             for (int v = 0; v < V; v++) sum[1][v] += splat(w[s + 1]) * of[v];
     }
     for (int k = 0; k < keys; k++)
         for (int v = 0; v < V; v++) {
-            real *p = rows + (size_t)k * at->stride + v * LANES;
-            if (left == LANES)
-                store(p, sum[k][v]);
-            else
-                store_some(p, sum[k][v], left);
+            store_upto(rows + (size_t)k * at->stride + v * LANES, sum[k][v], left);
         }
 }
 
@@ -179,7 +166,7 @@ INLINE void outer_rows(int keys, int s, const AttendedKeys *at, const real *w, c
     size_t n = (size_t)at->size, i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES) outer_columns(4, LANES, s, keys, at, w, y + i, rows + i);
     for (; i + LANES <= n; i += LANES) outer_columns(1, LANES, s, keys, at, w, y + i, rows + i);
-    if (i < n) outer_columns(1, n - i, s, keys, at, w, y + i, rows + i);
+    if (i < n) outer_columns(1, (int)(n - i), s, keys, at, w, y + i, rows + i);
 }
 
 static void kern_outer_add(const AttendedKeys *at, const real *w, const real *y, real *rows) {
@@ -197,30 +184,23 @@ static void kern_dots_gathered(int S, int d, const real *q, const real *const *k
     for (; S > 0; S -= LANES, keys += LANES, out += LANES) {
         Vec sum[LANES];
         for (int s = 0; s < LANES; s++) sum[s] = s < S ? products(n, q, keys[s] + offset) : (Vec){0};
-        if (S >= LANES)
-            store(out, sum_each(sum));
-        else
-            store_some(out, sum_each(sum), (size_t)S);
+        store_upto(out, sum_each(sum), S);
     }
 }
 
-INLINE void weighted_columns_gathered(int V, int C, size_t left, int S, const real *w,
-                                      const real *const *values, size_t offset, real *y) {
+INLINE void weighted_columns_gathered(int V, int C, int left, int S, const real *w, const real *const *values,
+                                      size_t offset, real *y) {
     Vec sum[8];
     for (int i = 0; i < C * V; i++) sum[i] = (Vec){0};
     for (int s = 0; s < S; s += C)
         for (int c = 0; c < C && s + c < S; c++)
             for (int v = 0; v < V; v++) {
                 const real *p = values[s + c] + offset + v * LANES;
-                sum[c * V + v] += splat(w[s + c]) * (left == LANES ? load(p) : load_some(p, left));
+                sum[c * V + v] += splat(w[s + c]) * load_upto(p, left);
             }
     for (int half = C / 2; half; half /= 2)
         for (int i = 0; i < half * V; i++) sum[i] += sum[half * V + i];
-    for (int v = 0; v < V; v++, y += LANES)
-        if (left == LANES)
-            store(y, sum[v]);
-        else
-            store_some(y, sum[v], left);
+    for (int v = 0; v < V; v++, y += LANES) store_upto(y, sum[v], left);
 }
 static void kern_weighted_sum_gathered(int S, int d, const real *w, const real *const *values, size_t offset,
                                        real *y) {
@@ -231,7 +211,7 @@ static void kern_weighted_sum_gathered(int S, int d, const real *w, const real *
         weighted_columns_gathered(2, 4, LANES, S, w, values, offset + i, y + i);
     for (; i + LANES <= n; i += LANES)
         weighted_columns_gathered(1, 8, LANES, S, w, values, offset + i, y + i);
-    if (i < n) weighted_columns_gathered(1, 8, n - i, S, w, values, offset + i, y + i);
+    if (i < n) weighted_columns_gathered(1, 8, (int)(n - i), S, w, values, offset + i, y + i);
 }
 
 #endif

@@ -131,6 +131,12 @@ INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
 INLINE Vec load_upto(const real *p, int n) {
     return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
 }
+INLINE void store_upto(real *p, Vec v, int n) {
+    if (n >= LANES)
+        store(p, v);
+    else if (n > 0)
+        store_some(p, v, (size_t)n);
+}
 INLINE Vec choose(IntVec mask, Vec yes, Vec no) { return (Vec)((mask & (IntVec)yes) | (~mask & (IntVec)no)); }
 INLINE Vec splat(real x) { return x - (Vec){0}; }
 INLINE real sum_lanes(Vec v) {

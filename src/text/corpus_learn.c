@@ -112,7 +112,7 @@ static Status learn(PairReader *reader, const DataOptions *data, const TextOptio
     counting->words[TARGET] = text->joint ? words[SOURCE] : words[TARGET];
     Status status = count_words(counting, segmenters[SOURCE], reader, data, workers);
     if (status == STATUS_OK) finish(segmenters, counting->words, text, workers);
-    for (int side = 0; side < SIDES && status == STATUS_OK; side++)
+    for (int side = 0; side < (text->joint ? 1 : SIDES) && status == STATUS_OK; side++)
         status = check_learned(segmenters[side], text);
     hashmap_free(words[SOURCE]);
     hashmap_free(words[TARGET]);
