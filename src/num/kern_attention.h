@@ -29,7 +29,7 @@ static void kern_additive_backward(int S, int A, const real *q, const real *keys
 
 INLINE Vec products(size_t n, const real *q, const real *key) {
     Vec sum = {0};
-    FOR_VECTORS(n, sum += LOAD(q) * LOAD(key););
+    FOR_VECTORS(n, sum = multiply_add(LOAD(q), LOAD(key), sum););
     return sum;
 }
 
@@ -46,7 +46,7 @@ INLINE void products_of_rows(int rows, int S, size_t n, size_t stride, const rea
             n, Vec query[2] = {LOAD(q)}; if (rows > 1) query[1] = LOAD(q + stride);
             for (size_t k = 0; k < TOGETHER; k++) {
                 Vec key = LOAD(keys + k * stride);
-                for (int r = 0; r < rows; r++) of[r][k] += query[r] * key;
+                for (int r = 0; r < rows; r++) of[r][k] = multiply_add(query[r], key, of[r][k]);
             });
         for (int r = 0; r < rows; r++)
             for (int k = 0; k < TOGETHER; k++) sum[r][s + k] = of[r][k];
@@ -66,7 +66,7 @@ INLINE void dots_of_rows(int rows, int first, int S, size_t n, size_t stride, co
         products_of_rows(rows, S - s < LANES ? S - s : LANES, n, stride, q, keys + (size_t)s * stride, sum);
         for (int r = 0; r < rows; r++) {
             real *to = out[r] + s;
-            store_upto(to, load_upto(to, S - s) + splat(scale) * sum_each(sum[r]), S - s);
+            store_upto(to, multiply_add(splat(scale), sum_each(sum[r]), load_upto(to, S - s)), S - s);
         }
     }
 }
@@ -96,14 +96,18 @@ INLINE void weighted_columns(int rows, int V, int C, int left, const int *S, siz
         for (int c = 0; c < C; c++)
             for (int v = 0; v < V; v++) {
                 Vec value = load(values + (size_t)(s + c) * stride + v * LANES);
-                for (int r = 0; r < rows; r++) sum[r][c * V + v] += splat(w[r * S[0] + s + c]) * value;
+                for (int r = 0; r < rows; r++) {
+                    Vec *of = &sum[r][c * V + v];
+                    *of = multiply_add(splat(w[r * S[0] + s + c]), value, *of);
+                }
             }
     for (int r = 0; r < rows; r++, w += *S, S++, y += stride) {
         for (int t = s; t < *S; t += C)
             for (int c = 0; c < C && t + c < *S; c++)
                 for (int v = 0; v < V; v++) {
                     const real *p = values + (size_t)(t + c) * stride + v * LANES;
-                    sum[r][c * V + v] += splat(w[t + c]) * load_upto(p, left);
+                    Vec *of = &sum[r][c * V + v];
+                    *of = multiply_add(splat(w[t + c]), load_upto(p, left), *of);
                 }
         for (int half = C / 2; half; half /= 2)
             for (int i = 0; i < half * V; i++) sum[r][i] += sum[r][half * V + i];
@@ -152,9 +156,9 @@ INLINE void outer_columns(int V, int left, int s, int keys, const AttendedKeys *
         if (at->length[r] <= s) continue;
         Vec of[4];
         for (int v = 0; v < V; v++) of[v] = load_upto(y + v * LANES, left);
-        for (int v = 0; v < V; v++) sum[0][v] += splat(w[s]) * of[v];
+        for (int v = 0; v < V; v++) sum[0][v] = multiply_add(splat(w[s]), of[v], sum[0][v]);
         if (keys > 1 && at->length[r] > s + 1)
-            for (int v = 0; v < V; v++) sum[1][v] += splat(w[s + 1]) * of[v];
+            for (int v = 0; v < V; v++) sum[1][v] = multiply_add(splat(w[s + 1]), of[v], sum[1][v]);
     }
     for (int k = 0; k < keys; k++)
         for (int v = 0; v < V; v++) {
@@ -196,7 +200,7 @@ INLINE void weighted_columns_gathered(int V, int C, int left, int S, const real 
         for (int c = 0; c < C && s + c < S; c++)
             for (int v = 0; v < V; v++) {
                 const real *p = values[s + c] + offset + v * LANES;
-                sum[c * V + v] += splat(w[s + c]) * load_upto(p, left);
+                sum[c * V + v] = multiply_add(splat(w[s + c]), load_upto(p, left), sum[c * V + v]);
             }
     for (int half = C / 2; half; half /= 2)
         for (int i = 0; i < half * V; i++) sum[i] += sum[half * V + i];

@@ -52,7 +52,8 @@ INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
 /* What each instruction set has an instruction for, and the compiler does not find.
  * load_some, store_some: the first n < LANES numbers; the other lanes are 0. A copy of unknown length is a
  * call that costs more than all the rest.
- * multiply_add: a b + c, rounded alike wherever it stands; of what is left to the compiler some is fused.
+ * multiply_add: a b + c, rounded alike wherever it stands. What is left to the compiler is fused here and not
+ * there, as what stands between product and sum will have it (the address sanitizer's checks do).
  * greater_words: by comparison and choice the chain of a maximum is three times as long.
  * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1], where all pairs of a are
  * alike. */
@@ -107,8 +108,9 @@ INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
     int32x4_t half = vmlal_laneq_s16((int32x4_t)sum, even, (int16x8_t)a, 0);
     return (IntVec)vmlal_laneq_s16(half, odd, (int16x8_t)a, 1);
 }
-#elif !defined(REAL_DOUBLE)
-static __attribute__((noinline)) Vec multiply_add(Vec a, Vec b, Vec c) { return a * b + c; }
+#else
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) { return a * b + c; }
+#ifndef REAL_DOUBLE
 INLINE IntVec greater_words(IntVec a, IntVec b) {
     IntVec first = a > b;
     return (a & first) | (b & ~first);
@@ -125,6 +127,7 @@ INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
     return sum + ((IntVec)a << 16 >> 16) * ((IntVec)b << 16 >> 16) + ((IntVec)a >> 16) * ((IntVec)b >> 16);
 #endif
 }
+#endif
 #endif
 #endif
 /* No more than n numbers, of which there may be none; the other lanes are 0. */
