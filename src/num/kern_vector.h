@@ -53,7 +53,8 @@ INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
  * load_some, store_some: the first n < LANES numbers; the other lanes are 0. A copy of unknown length is a
  * call that costs more than all the rest.
  * multiply_add: a b + c, rounded alike wherever it stands. What is left to the compiler is fused here and not
- * there, as what stands between product and sum will have it (the address sanitizer's checks do).
+ * there, as what stands between product and sum will have it (the address sanitizer's checks do); without an
+ * instruction of its own (doubles) nothing stands between them, since both are computed after all reading.
  * greater_words: by comparison and choice the chain of a maximum is three times as long.
  * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1], where all pairs of a are
  * alike. */
