@@ -163,10 +163,16 @@ static double two_digits(double x) {
     return unit > 1 ? round(x / unit) * unit : round(x);
 }
 
+static bool cuts_words(const Rule *rule) {
+    const TextOptions *text = &rule->config->text;
+    return text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0;
+}
+
 /* A piece is worth learning if it is a word that comes back: numbers, which do not, are best spelt. A sign of
  * a script without spaces is such a piece already. */
 static void choose_text(Rule *rule, DataSize size) {
     char words[32], repeated[32];
+    if (!cuts_words(rule)) return;
     double merges = 2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6);
     merges = fmin(merges, (double)size.repeated);
     merges = fmax(merges - (double)size.signs, merges / 2); /* the other side may be of letters */
@@ -187,9 +193,7 @@ static void choose_model(Rule *rule, long pairs, bool fine_tune) {
     static const char *const PLACES[] = {"model.dropout_embedding", "model.dropout_layers",
                                          "model.dropout_encoder", "model.dropout_output"};
     for (int i = 0; i < 4; i++) set(rule, PLACES[i], dropout);
-    const TextOptions *text = &rule->config->text;
-    bool merges = text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0;
-    if (pairs < FEW_PAIRS && merges && !fine_tune) { /* a trained model knows its pieces */
+    if (pairs < FEW_PAIRS && cuts_words(rule) && !fine_tune) { /* a trained model knows its pieces */
         set(rule, "train.bpe_dropout_source", 0.05);
         set(rule, "train.bpe_dropout_target", 0.05);
     }

@@ -90,6 +90,9 @@ done
 expect 0 "$attn" train --config configs/demo.json --set model.size=auto --dump-config
 says 'train.stop_on=chrf'
 silent_on 'train.epochs='
+expect 0 "$attn" train "$TMP/plain.tsv" --set text.tokenizer=word --dump-config
+says ' model.hidden='
+silent_on 'bpe_' # words stay whole
 expect 0 "$attn" train "$TMP/plain.tsv" --set model.size=manual --dump-config
 silent_on 'sizes '
 
