@@ -181,8 +181,24 @@ static void choose_text(Rule *rule, DataSize size) {
             str_count(size.repeated, repeated));
 }
 
-static void choose_model(Rule *rule, long pairs, bool fine_tune) {
-    enum { FEW_PAIRS = 10000 };
+/* What keeps few pairs from being known by heart (docs/quality.md), with new weights: a trained model knows
+ * its pieces. */
+static void choose_for_few(Rule *rule, long pairs) {
+    enum { FEW_PAIRS = 10000, VERY_FEW_PAIRS = 5000 };
+    const Config *config = rule->config;
+    if (pairs < FEW_PAIRS && cuts_words(rule)) {
+        set(rule, "train.bpe_dropout_source", 0.05);
+        set(rule, "train.bpe_dropout_target", 0.05);
+    }
+    explain(rule, "few pairs, cut in more than one way");
+    if (pairs >= VERY_FEW_PAIRS) return;
+    if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
+    if (config->text.joint && (config->train.epochs || config->train.max_updates))
+        set(rule, "train.both_directions", 0.33);
+    explain(rule, "very few, read less exactly, and both ways at first");
+}
+
+static void choose_model(Rule *rule, long pairs) {
     char count[32];
     double width = pairs < 500000 ? 256 : 512;
     if (options_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
@@ -193,10 +209,6 @@ static void choose_model(Rule *rule, long pairs, bool fine_tune) {
     static const char *const PLACES[] = {"model.dropout_embedding", "model.dropout_layers",
                                          "model.dropout_encoder", "model.dropout_output"};
     for (int i = 0; i < 4; i++) set(rule, PLACES[i], dropout);
-    if (pairs < FEW_PAIRS && cuts_words(rule) && !fine_tune) { /* a trained model knows its pieces */
-        set(rule, "train.bpe_dropout_source", 0.05);
-        set(rule, "train.bpe_dropout_target", 0.05);
-    }
     explain(rule, "%s", pairs < 200000 ? "little data is soon known by heart" : "much data needs less");
 }
 
@@ -244,8 +256,9 @@ void sizes_choose(Config *config, const OptionsGiven *given, DataSize size, bool
     Rule rule = {.config = config, .given = given};
     config_tables(config, rule.tables);
     choose_text(&rule, size);
-    choose_model(&rule, size.pairs, fine_tune);
+    choose_model(&rule, size.pairs);
     choose_training(&rule, size, fine_tune);
     choose_schedule(&rule);
+    if (!fine_tune) choose_for_few(&rule, size.pairs);
     strbuf_free(&rule.line);
 }

@@ -197,9 +197,9 @@ says 'hint: raise data.held_out'
 
 # ---- going on ----------------------------------------------------------------------------------------------
 
-# With a schedule that does not look ahead, longer later is longer from the start.
-constant="--set train.schedule=constant --set train.warmup=5 --set train.average=0.01"
-constant="$constant --set train.valid_every=0"
+# Where nothing looks ahead, longer later is longer from the start.
+constant="--set train.schedule=constant --set train.warmup=5 --set train.both_directions=0"
+constant="$constant --set train.average=0.01 --set train.valid_every=0"
 # shellcheck disable=SC2086  # words
 {
     train 0 whole "$TMP/plain.tsv" --after-epochs 4 $constant

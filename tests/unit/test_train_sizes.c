@@ -92,26 +92,37 @@ static void test_widths(void **state) {
     }
 }
 
-/* Few pairs: words are cut in several ways, if at all, but not those of a model that knows its pieces. */
-static void test_bpe_dropout(void **state) {
+/* Few pairs: more than one way to cut and to read them, where the configuration has it, and not for a model
+ * that knows its pieces. */
+static void test_few_pairs(void **state) {
     (void)state;
     static const struct {
         const char *settings;
         long pairs;
         bool fine_tune;
-        double source, target;
-    } CASES[] = {{"", 500, false, 0.05, 0.05},
-                 {"", 9999, false, 0.05, 0.05},
-                 {"", 10000, false, 0, 0},
-                 {"", 500, true, 0, 0},
-                 {"text.tokenizer=word", 500, false, 0, 0},
-                 {"text.bpe_merges=0", 500, false, 0, 0},
-                 {"train.bpe_dropout_source=0", 500, false, 0, 0.05}};
+        double source, target, dropped, both;
+    } CASES[] = {
+        {"", 500, false, 0.05, 0.05, 0.2, 0.33},
+        {"", 4999, false, 0.05, 0.05, 0.2, 0.33},
+        {"", 5000, false, 0.05, 0.05, 0, 0},
+        {"", 9999, false, 0.05, 0.05, 0, 0},
+        {"", 10000, false, 0, 0, 0, 0},
+        {"", 500, true, 0, 0, 0, 0},
+        {"text.tokenizer=word", 500, false, 0, 0, 0.2, 0.33},
+        {"text.bpe_merges=0", 500, false, 0, 0, 0.2, 0.33},
+        {"text.joint=false model.tie=target", 500, false, 0.05, 0.05, 0.2, 0},
+        {"train.epochs=0", 500, false, 0.05, 0.05, 0.2, 0},
+        {"train.epochs=0 train.max_updates=9", 500, false, 0.05, 0.05, 0.2, 0.33},
+        {"model.decoder.style=transformer model.attention=scaled_dot", 500, false, 0.05, 0.05, 0, 0.33},
+        {"train.bpe_dropout_source=0 model.dropout_state=0.1 train.both_directions=0", 500, false, 0, 0.05,
+         0.1, 0}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         DataSize size = {CASES[i].pairs, 7.0 * (double)CASES[i].pairs, 0, 0};
         Config config = choose(CASES[i].settings, size, CASES[i].fine_tune);
         assert_true(config.train.bpe_dropout_source == CASES[i].source);
         assert_true(config.train.bpe_dropout_target == CASES[i].target);
+        assert_true(config.model.dropout_state == CASES[i].dropped);
+        assert_true(config.train.both_directions == CASES[i].both);
         config_free(&config);
     }
 }
@@ -192,9 +203,9 @@ static void test_measure(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),       cmocka_unit_test(test_grows),   cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_bpe_dropout), cmocka_unit_test(test_merges),  cmocka_unit_test(test_given),
-        cmocka_unit_test(test_held_out),    cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_sound),     cmocka_unit_test(test_grows),   cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_few_pairs), cmocka_unit_test(test_merges),  cmocka_unit_test(test_given),
+        cmocka_unit_test(test_held_out),  cmocka_unit_test(test_measure),
     };
     log_set_level(LOG_WARN);
     return cmocka_run_group_tests(tests, NULL, NULL);
