@@ -391,6 +391,8 @@ static Status check_bpe_dropout(const Config *config) {
     return status_hint(s, "set text.tokenizer = \"bpe\"");
 }
 
+bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
+
 static Status check_directions(const Config *config) {
     Status s = STATUS_USAGE;
     if (config->train.both_directions <= 0) return STATUS_OK;
@@ -399,13 +401,13 @@ static Status check_directions(const Config *config) {
                            "separate");
         return status_hint(s, "set text.joint = true");
     }
-    if (config->train.epochs || config->train.max_updates) return STATUS_OK;
+    if (config_has_end(&config->train)) return STATUS_OK;
     s = status_fail(s, "train.both_directions is a share of a run that has no end");
     return status_hint(s, "set train.epochs or train.max_updates");
 }
 
 static Status check_schedule(const TrainOptions *t) {
-    if (t->schedule != SCHEDULE_LINEAR || t->epochs || t->max_updates) return STATUS_OK;
+    if (t->schedule != SCHEDULE_LINEAR || config_has_end(t)) return STATUS_OK;
     Status s =
         status_fail(STATUS_USAGE, "train.schedule = \"linear\" falls to 0 at the end of a run that has none");
     return status_hint(s, "set train.epochs or train.max_updates, or train.schedule = \"inverse_sqrt\"");

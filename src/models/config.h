@@ -107,6 +107,8 @@ void config_free(Config *config);
 Status config_check(const Config *config);
 /* Does training leave anything out by chance? */
 bool config_has_dropout(const ModelOptions *model);
+/* Is it known after how many updates training ends, whatever the time? */
+bool config_has_end(const TrainOptions *train);
 /* What a model file keeps of it: the sections text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

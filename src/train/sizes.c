@@ -193,8 +193,7 @@ static void choose_for_few(Rule *rule, long pairs) {
     explain(rule, "few pairs, cut in more than one way");
     if (pairs >= VERY_FEW_PAIRS) return;
     if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
-    if (config->text.joint && (config->train.epochs || config->train.max_updates))
-        set(rule, "train.both_directions", 0.33);
+    if (config->text.joint && config_has_end(&config->train)) set(rule, "train.both_directions", 0.33);
     explain(rule, "very few, read less exactly, and both ways at first");
 }
 
@@ -242,7 +241,7 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
 static void choose_schedule(Rule *rule) {
     OptionTable *tables = rule->tables;
     const TrainOptions *o = &rule->config->train;
-    if ((o->epochs || o->max_updates) && !options_given(rule->given, "train.schedule") &&
+    if (config_has_end(o) && !options_given(rule->given, "train.schedule") &&
         options_set(tables, SV("train.schedule"), SV("linear")) == STATUS_OK)
         strbuf_format(&rule->line, " train.schedule=linear");
     explain(rule, "to 0 at the end of the training");
