@@ -39,10 +39,7 @@ _Static_assert(KERN_SCRATCH >= KERN_SCRATCH_LEAST * (int)sizeof(real), "what num
 #else
 #define FLOAT_OUTER NULL
 #endif
-#if defined(__AMX_BF16__)
-#define BF16_MULTIPLY_ROWS NULL
-#define BF16_OUTER         kern_bf16_outer
-#elif defined(__AVX512BF16__)
+#if defined(__AMX_BF16__) || defined(__AVX512BF16__)
 #define BF16_MULTIPLY_ROWS kern_bf16_multiply_rows
 #define BF16_OUTER         kern_bf16_outer
 #else
@@ -66,8 +63,8 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                 kern_float_multiply_rows, FLOAT_OUTER},
 #ifdef __AMX_BF16__
-            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply, NULL,
-                               kern_bf16x3_outer},
+            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply,
+                               kern_bf16x3_multiply_rows, kern_bf16x3_outer},
 #else
             [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                kern_float_multiply_rows, FLOAT_OUTER},

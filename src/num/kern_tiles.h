@@ -28,8 +28,11 @@ enum {
     PARTS = 3,                /* of a float */
     TILE_WORDS = TILE * TILE, /* 32-bit words of a tile */
     STRIPE = 2 * TILE,        /* rows or columns that one inner loop handles: 2 x 2 tiles of sums */
+    STEP = 2 * TILE_WORDS,    /* of one part of 32 rows or columns and 32 numbers of k */
     CHUNK_DEPTH = 512,        /* k is cut into such lengths */
-    /* words of the left matrix that are split at a time: 384 KB, for the second-level cache */
+    ROWS = 256,               /* rows of the left matrix that are split at a time */
+    /* words of the right matrix that they are multiplied with before the next: 384 KB, for the second-level
+     * cache */
     CHUNK_WORDS = 384 * 1024 / 4
 };
 
@@ -57,10 +60,10 @@ INLINE IntVec cut(Vec *x) {
     return part;
 }
 
-/* Words of (low, high) for each part; `step` words lie between parts. What two parts leave of a float has no
- * more than 8 bits; it is not rounded, so that a NaN stays one. */
-INLINE void split(Vec low, Vec high, int parts, Word *out, size_t step) {
-    for (int part = 0; part < parts; part++, out += step) {
+/* Words of (low, high) for each part, whose tiles are STEP words apart. What two parts leave of a float has
+ * no more than 8 bits; it is not rounded, so that a NaN stays one. */
+INLINE void split(Vec low, Vec high, int parts, Word *out) {
+    for (int part = 0; part < parts; part++, out += STEP) {
         IntVec l = part < PARTS - 1 ? cut(&low) : (IntVec)low,
                h = part < PARTS - 1 ? cut(&high) : (IntVec)high;
         IntVec word = join_halves(l, h);
@@ -68,87 +71,131 @@ INLINE void split(Vec low, Vec high, int parts, Word *out, size_t step) {
     }
 }
 
-/* Rows [rows <= 16, depth] as tiles, a line for each row: the next block of 32 numbers is `block` words
- * further, the next part `part` words. Lines beyond `rows` are zero. */
-INLINE void split_rows(int rows, int depth, const real *A, size_t lda, int parts, Word *out, size_t block,
-                       size_t part) {
-    for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
-        for (int r = 0; r < TILE; r++) {
-            const real *a = A + (size_t)r * lda + k;
-            Vec low = {0}, high = {0};
-            if (r < rows) low = load_upto(a, depth - k), high = load_upto(a + TILE, depth - k - TILE);
-            split(low, high, parts, out + r * TILE, part);
-        }
-}
+/* ---- operands as tiles ---- */
 
-/* Lines of a matrix from number `column` on: they lie `stride` numbers apart or, where `at` is not NULL,
- * anywhere. */
+/* Rows of A and columns of B are kept alike, as [stripe of 32][block of 32 numbers k][part][half of the
+ * stripe], a tile each: of A a line for each row, of B one for each two numbers k. */
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
+INLINE size_t stripe_words(int depth, int parts) { return blocks_of(depth) * (size_t)parts * STEP; }
+
+/* Lines of a matrix from number `column` on: they lie `stride` numbers apart or, where `at` or `rows` is not
+ * NULL, anywhere. */
 typedef struct {
     const real *first;
     size_t stride;
     const real *const *at;
+    const GemmRow *rows;
     size_t column;
 } Lines;
 INLINE const real *line_of(Lines m, int i) {
-    return (m.at ? m.at[i] : m.first + (size_t)i * m.stride) + m.column;
+    return (m.rows ? m.rows[i].a : m.at ? m.at[i] : m.first + (size_t)i * m.stride) + m.column;
 }
 
-/* Columns [depth, columns <= 16] as tiles, a column for each column. */
-INLINE void split_columns(int depth, int columns, Lines lines, int parts, Word *out, size_t block,
-                          size_t part) {
-    for (int k = 0; k < depth; k += TILE_DEPTH, out += block)
-        for (int r = 0; r < TILE; r++) {
-            Vec low = {0}, high = {0};
-            if (k + r < depth) low = load_upto(line_of(lines, k + r), columns);
-            if (k + r + TILE < depth) high = load_upto(line_of(lines, k + r + TILE), columns);
-            split(low, high, parts, out + r * TILE, part);
+/* Numbers k .. k + 31 of lines i .. i + 15, a line of the tile for each. */
+INLINE void split_along(Lines lines, int i, int count, int k, int depth, int parts, Word *out) {
+    for (int r = 0; r < TILE; r++) {
+        Vec low = {0}, high = {0};
+        if (i + r < count) {
+            const real *a = line_of(lines, i + r) + k;
+            low = load_upto(a, depth - k), high = load_upto(a + TILE, depth - k - TILE);
         }
+        split(low, high, parts, out + r * TILE);
+    }
+}
+
+/* Numbers i .. i + 15 of lines k .. k + 31, a line of the tile for each two. */
+INLINE void split_across(Lines lines, int i, int count, int k, int depth, int parts, Word *out) {
+    for (int r = 0; r < TILE; r++) {
+        Vec low = {0}, high = {0};
+        if (k + r < depth) low = load_upto(line_of(lines, k + r) + i, count - i);
+        if (k + r + TILE < depth) high = load_upto(line_of(lines, k + r + TILE) + i, count - i);
+        split(low, high, parts, out + r * TILE);
+    }
+}
+
+/* `count` rows of A or columns of B. Each is a line of the matrix, if `along`, or a column of it. Where a
+ * last stripe has no second half, that is zero for columns; for rows nobody reads it. */
+INLINE void split_operand(bool rows, bool along, Lines lines, int count, int depth, int parts, Word *out) {
+    size_t stripe = stripe_words(depth, parts), block = (size_t)parts * STEP;
+    int halves = (count + TILE - 1) / TILE + (rows ? 0 : (count + TILE - 1) / TILE % 2);
+    int blocks = (int)blocks_of(depth), inner = along ? blocks : halves, all = halves * blocks;
+    for (int step = 0; step < all; step++) { /* as the matrix lies in memory */
+        int half = along ? step / inner : step % inner, b = along ? step % inner : step / inner;
+        int i = half * TILE, k = b * TILE_DEPTH;
+        Word *tile = out + (size_t)(half / 2) * stripe + (size_t)b * block + half % 2 * TILE_WORDS;
+        if (along)
+            split_along(lines, i, count, k, depth, parts, tile);
+        else
+            split_across(lines, i, count, k, depth, parts, tile);
+        for (int part = 0; along != rows && part < parts; part++) transpose_words(tile + part * STEP);
+    }
 }
 
 /* ---- 2 x 2 tiles of sums ---- */
 
-/* Where a tile of C is: in C itself or, at an edge, in a copy. */
+/* No more than 16 rows of C: where they begin, and how many bytes lie between two; 0 where that differs. */
+typedef struct {
+    int rows;
+    size_t stride;
+    real *at[TILE];
+} TileRows;
+
+INLINE TileRows tile_lines(int rows, real *C, size_t ldc) {
+    TileRows c = {.rows = rows < TILE ? rows : TILE, .stride = rows < TILE ? 0 : ldc * sizeof(real)};
+    for (int r = 0; r < c.rows; r++) c.at[r] = C + (size_t)r * ldc;
+    return c;
+}
+INLINE TileRows tile_rows(int rows, const GemmRow *row) {
+    TileRows c = {.rows = rows, .stride = rows == TILE ? (size_t)(row[1].c - row[0].c) * sizeof(real) : 0};
+    for (int r = 0; r < rows; r++) {
+        c.at[r] = row[r].c;
+        if (r && (size_t)(row[r].c - row[r - 1].c) * sizeof(real) != c.stride) c.stride = 0;
+    }
+    return c;
+}
+
+/* Where a tile of C is: in C itself or, at an edge and where rows lie anywhere, in a copy. */
 typedef struct {
     real *at;
     size_t stride; /* bytes */
 } Sums;
 
-INLINE Sums sums_open(real *C, size_t ldc, int rows, int columns, bool accumulate, real *edge) {
-    if (rows >= TILE && columns >= TILE) return (Sums){C, ldc * sizeof(real)};
-    for (int r = 0; accumulate && r < rows && r < TILE; r++)
-        store(edge + r * TILE, load_upto(C + (size_t)r * ldc, columns));
-    return (Sums){edge, TILE * sizeof(real)};
+INLINE Sums sums_open(const TileRows *c, int n, int columns, bool accumulate, real *copy) {
+    if (c->stride && columns >= TILE) return (Sums){c->at[0] + n, c->stride};
+    for (int r = 0; accumulate && r < c->rows; r++) store(copy + r * TILE, load_upto(c->at[r] + n, columns));
+    return (Sums){copy, TILE * sizeof(real)};
 }
-INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
-    if (sums.at == C || columns <= 0) return;
-    for (int r = 0; r < rows && r < TILE; r++)
+INLINE void sums_close(Sums sums, const TileRows *c, int n, int columns, const real *copy) {
+    if (sums.at != copy || columns <= 0) return;
+    for (int r = 0; r < c->rows; r++)
         if (columns >= TILE)
-            store(C + (size_t)r * ldc, load(sums.at + r * TILE));
+            store(c->at[r] + n, load(copy + r * TILE));
         else
-            store_some(C + (size_t)r * ldc, load(sums.at + r * TILE), (size_t)columns);
+            store_some(c->at[r] + n, load(copy + r * TILE), (size_t)columns);
 }
 
 /* Registers: sums 0-3, A 4 and 5, B 6 and 7. With no more than 16 rows the second half of each is not
  * used. */
-#define LOAD_A(at)                                                                                           \
+#define LOAD_A(part)                                                                                         \
     do {                                                                                                     \
-        _tile_loadd(4, a0 + (at), 64);                                                                       \
-        if (both) _tile_loadd(5, a1 + (at), 64);                                                             \
+        _tile_loadd(4, a + (part)*STEP, 64);                                                                 \
+        if (both) _tile_loadd(5, a + (part)*STEP + TILE_WORDS, 64);                                          \
+    } while (0)
+#define LOAD_B(part)                                                                                         \
+    do {                                                                                                     \
+        _tile_loadd(6, b + (part)*STEP, 64);                                                                 \
+        _tile_loadd(7, b + (part)*STEP + TILE_WORDS, 64);                                                    \
     } while (0)
 /* A sixth of what the next blocks are: fetching them from farther caches takes as long as several
  * products. */
 #define FETCH(sixth)                                                                                         \
     for (int line = (sixth)*TILE / 2; line < ((sixth) + 1) * TILE / 2; line++) {                             \
-        _mm_prefetch((const char *)(a0 + parts * A + line * TILE), _MM_HINT_T0);                             \
-        if (both) _mm_prefetch((const char *)(a1 + parts * A + line * TILE), _MM_HINT_T0);                   \
-        _mm_prefetch((const char *)(b + parts * B + line * 2 * TILE), _MM_HINT_T0);                          \
-        _mm_prefetch((const char *)(b + parts * B + line * 2 * TILE + TILE), _MM_HINT_T0);                   \
+        _mm_prefetch((const char *)(a + parts * STEP + line * 2 * TILE), _MM_HINT_T0);                       \
+        _mm_prefetch((const char *)(a + parts * STEP + line * 2 * TILE + TILE), _MM_HINT_T0);                \
+        _mm_prefetch((const char *)(b + parts * STEP + line * 2 * TILE), _MM_HINT_T0);                       \
+        _mm_prefetch((const char *)(b + parts * STEP + line * 2 * TILE + TILE), _MM_HINT_T0);                \
     }
-#define LOAD_B(at)                                                                                           \
-    do {                                                                                                     \
-        _tile_loadd(6, b + (at), 64);                                                                        \
-        _tile_loadd(7, b + (at) + TILE_WORDS, 64);                                                           \
-    } while (0)
 #define MULTIPLY(instruction)                                                                                \
     do {                                                                                                     \
         instruction(0, 4, 6);                                                                                \
@@ -159,17 +206,14 @@ INLINE void sums_close(Sums sums, real *C, size_t ldc, int rows, int columns) {
         }                                                                                                    \
     } while (0)
 
-/* C [rows <= 32, columns <= 32] (+)= A B. `a0` and `a1` are the tiles of rows 0-15 and 16-31 [block][part],
- * `b` those of the columns [block][part][2]; both: there are more than 16 rows. */
-INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const Word *b, int parts, bool both,
-                             real *C, size_t ldc, int rows, int columns, bool accumulate) {
-    enum { A = TILE_WORDS, B = 2 * TILE_WORDS }; /* words of one part */
-    real edge[4][TILE_WORDS] __attribute__((aligned(64)));
+/* C (+)= A B, of a stripe each: rows c[0] and, if `both`, c[1], columns n .. n + 31 of the `width` of C. */
+INLINE void multiply_stripes(int blocks, const Word *a, const Word *b, int parts, bool both,
+                             const TileRows *c, int n, int width, bool accumulate) {
+    real copy[4][TILE_WORDS] __attribute__((aligned(64)));
     int tiles = both ? 4 : 2;
     Sums sums[4];
     for (int i = 0; i < tiles; i++)
-        sums[i] = sums_open(C + (size_t)(i / 2 * TILE) * ldc + i % 2 * TILE, ldc, rows - i / 2 * TILE,
-                            columns - i % 2 * TILE, accumulate, edge[i]);
+        sums[i] = sums_open(&c[i / 2], n + i % 2 * TILE, width - n - i % 2 * TILE, accumulate, copy[i]);
     if (accumulate) {
         _tile_loadd(0, sums[0].at, sums[0].stride);
         _tile_loadd(1, sums[1].at, sums[1].stride);
@@ -183,14 +227,14 @@ INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const W
         _tile_zero(2);
         _tile_zero(3);
     }
-    for (int k = 0; k < blocks; k++, a0 += parts * A, a1 += parts * A, b += parts * B) {
+    for (int k = 0; k < blocks; k++, a += parts * STEP, b += parts * STEP) {
         /* x0 y2 + x0 y1 + x0 y0 + x2 y0 + x1 y0 + x1 y1: few loads, and one order for all */
         LOAD_A(0);
         if (parts == PARTS) {
-            LOAD_B(2 * B);
+            LOAD_B(2);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(0);
-            LOAD_B(B);
+            LOAD_B(1);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(1);
         }
@@ -198,13 +242,13 @@ INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const W
         MULTIPLY(_tile_dpbf16ps);
         if (parts == PARTS) {
             FETCH(2);
-            LOAD_A(2 * A);
+            LOAD_A(2);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(3);
-            LOAD_A(A);
+            LOAD_A(1);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(4);
-            LOAD_B(B);
+            LOAD_B(1);
             MULTIPLY(_tile_dpbf16ps);
             FETCH(5);
         }
@@ -216,45 +260,24 @@ INLINE void multiply_stripes(int blocks, const Word *a0, const Word *a1, const W
         _tile_stored(3, sums[3].at, sums[3].stride);
     }
     for (int i = 0; i < tiles; i++)
-        sums_close(sums[i], C + (size_t)(i / 2 * TILE) * ldc + i % 2 * TILE, ldc, rows - i / 2 * TILE,
-                   columns - i % 2 * TILE);
+        sums_close(sums[i], &c[i / 2], n + i % 2 * TILE, width - n - i % 2 * TILE, copy[i]);
 }
 
-/* One stripe of columns for all `rows` of A, whose tiles are [tile of rows][block][part]. */
-INLINE void multiply_rows(int rows, int blocks, const Word *a, const Word *b, int parts, real *C, size_t ldc,
-                          int columns, bool accumulate) {
-    size_t tile = (size_t)blocks * (size_t)parts * TILE_WORDS;
-    for (; rows > 0; rows -= STRIPE, a += 2 * tile, C += STRIPE * ldc)
+/* A stripe of rows, if there are so many, and columns n .. end - 1 of the `width` of C; `b` is B's stripe of
+ * column n. */
+INLINE void multiply_columns(int rows, int blocks, const Word *a, const Word *b, int parts, const TileRows *c,
+                             int n, int end, int width, bool accumulate) {
+    for (; n < end; n += STRIPE, b += (size_t)(blocks * parts) * STEP)
         if (rows > TILE)
-            multiply_stripes(blocks, a, a + tile, b, parts, true, C, ldc, rows, columns, accumulate);
+            multiply_stripes(blocks, a, b, parts, true, c, n, width, accumulate);
         else
-            multiply_stripes(blocks, a, a, b, parts, false, C, ldc, rows, columns, accumulate);
+            multiply_stripes(blocks, a, b, parts, false, c, n, width, accumulate);
 }
 
-/* ---- packed weights ---- */
+/* ---- products with packed weights ---- */
 
-INLINE int smaller(int a, int b) { return a < b ? a : b; }
-INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
-/* Words of one stripe of 32 columns. */
-INLINE size_t stripe_words(int depth, int parts) { return blocks_of(depth) * (size_t)parts * 2 * TILE_WORDS; }
 INLINE size_t tiles_size(int K, int N, int parts) {
     return ((size_t)N + STRIPE - 1) / STRIPE * stripe_words(K, parts) * sizeof(Word);
-}
-
-/* Lines k0 .. k0 + depth and columns n0 .. n0 + 31 of B as tiles [block][part][2]. */
-INLINE void pack_stripe(int K, int N, const real *B, bool transposed, int k0, int depth, int n0, int parts,
-                        Word *out) {
-    size_t part = 2 * TILE_WORDS, block = (size_t)parts * part, tiles = blocks_of(depth) * (size_t)parts;
-    for (int n = n0; n < n0 + STRIPE; n += TILE, out += TILE_WORDS) {
-        int columns = n < N ? smaller(N - n, TILE) : 0;
-        if (!transposed) {
-            Lines lines = {.first = B + (size_t)k0 * (size_t)N, .stride = (size_t)N, .column = (size_t)n};
-            split_columns(depth, columns, lines, parts, out, block, part);
-        } else {
-            split_rows(columns, depth, B + (size_t)n * (size_t)K + k0, (size_t)K, parts, out, block, part);
-            for (size_t i = 0; i < tiles; i++) transpose_words(out + i * part);
-        }
-    }
 }
 
 INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int first, int end, int parts,
@@ -263,30 +286,51 @@ INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int first, 
         int depth = smaller(K - k0, CHUNK_DEPTH);
         Word *out = packed + tiles_size(k0, N, parts) / sizeof(Word) +
                     (size_t)(first / STRIPE) * stripe_words(depth, parts);
-        for (int n0 = first; n0 < end; n0 += STRIPE, out += stripe_words(depth, parts))
-            pack_stripe(K, N, B, transposed, k0, depth, n0, parts, out);
+        size_t line = (size_t)(transposed ? K : N), row = (size_t)(transposed ? first : k0);
+        Lines lines = {.first = B + row * line, .stride = line, .column = (size_t)(transposed ? k0 : first)};
+        if (transposed)
+            split_operand(false, true, lines, end - first, depth, parts, out);
+        else
+            split_operand(false, false, lines, end - first, depth, parts, out);
     }
 }
 
-/* C (+)= A B */
-INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const Word *packed, int parts,
-                           real *C, size_t ldc, bool accumulate, Word *left) {
-    tiles_begin();
+/* C (+)= A B for at most ROWS rows of A and C that lie anywhere. */
+INLINE void tiles_multiply_some(int M, int N, int K, const GemmRow *rows, const Word *packed, int parts,
+                                bool accumulate, Word *left) {
+    TileRows c[ROWS / TILE];
+    for (int m = 0; m < M; m += TILE) c[m / TILE] = tile_rows(smaller(M - m, TILE), rows + m);
     for (int k0 = 0; k0 < K; k0 += CHUNK_DEPTH) {
         int depth = smaller(K - k0, CHUNK_DEPTH), blocks = (int)blocks_of(depth);
-        size_t tile = (size_t)(blocks * parts) * TILE_WORDS, stripe = stripe_words(depth, parts);
-        int most = (int)(CHUNK_WORDS / tile / 2) * STRIPE;
-        for (int m0 = 0; m0 < M; m0 += most) {
-            int rows = smaller(M - m0, most);
-            for (int m = 0; m < rows; m += TILE)
-                split_rows(smaller(rows - m, TILE), depth, A + (size_t)(m0 + m) * lda + k0, lda, parts,
-                           left + (size_t)(m / TILE) * tile, (size_t)parts * TILE_WORDS, TILE_WORDS);
-            const Word *b = packed;
-            for (int n = 0; n < N; n += STRIPE, b += stripe)
-                multiply_rows(rows, blocks, left, b, parts, C + (size_t)m0 * ldc + n, ldc, N - n,
-                              accumulate || k0);
-        }
+        size_t stripe = stripe_words(depth, parts);
+        Lines lines = {.rows = rows, .column = (size_t)k0};
+        split_operand(true, true, lines, M, depth, parts, left);
+        int most = (int)(CHUNK_WORDS / stripe) * STRIPE; /* columns whose tiles stay near */
+        for (int n = 0; n < N; n += most)
+            for (int m = 0; m < M; m += STRIPE)
+                multiply_columns(M - m, blocks, left + (size_t)(m / STRIPE) * stripe,
+                                 packed + (size_t)(n / STRIPE) * stripe, parts, c + m / TILE, n,
+                                 smaller(N, n + most), N, accumulate || k0);
         packed += ((size_t)N + STRIPE - 1) / STRIPE * stripe;
+    }
+}
+
+INLINE void tiles_multiply_rows(int M, int N, int K, const GemmRow *rows, const Word *packed, int parts,
+                                bool accumulate, Word *left) {
+    tiles_begin();
+    for (int m = 0; m < M; m += ROWS)
+        tiles_multiply_some(smaller(M - m, ROWS), N, K, rows + m, packed, parts, accumulate, left);
+    tiles_end();
+}
+
+INLINE void tiles_multiply(int M, int N, int K, const real *A, size_t lda, const Word *packed, int parts,
+                           real *C, size_t ldc, bool accumulate, Word *left) {
+    GemmRow at[ROWS];
+    tiles_begin();
+    for (int m = 0, rows; m < M; m += rows) {
+        rows = smaller(M - m, ROWS);
+        for (int r = 0; r < rows; r++, A += lda, C += ldc) at[r] = (GemmRow){A, C};
+        tiles_multiply_some(rows, N, K, at, packed, parts, accumulate, left);
     }
     tiles_end();
 }
@@ -299,6 +343,10 @@ static void kern_bf16x3_multiply(int M, int N, int K, const real *A, int lda, co
                                  int ldc, bool accumulate, void *scratch) {
     tiles_multiply(M, N, K, A, (size_t)lda, packed, PARTS, C, (size_t)ldc, accumulate, scratch);
 }
+static void kern_bf16x3_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
+                                      bool accumulate, void *scratch) {
+    tiles_multiply_rows(M, N, K, rows, packed, PARTS, accumulate, scratch);
+}
 
 static size_t kern_bf16_size(int K, int N) { return tiles_size(K, N, 1); }
 static void kern_bf16_pack(int K, int N, const real *B, bool transposed, int first, int end, void *out) {
@@ -308,47 +356,43 @@ static void kern_bf16_multiply(int M, int N, int K, const real *A, int lda, cons
                                int ldc, bool accumulate, void *scratch) {
     tiles_multiply(M, N, K, A, (size_t)lda, packed, 1, C, (size_t)ldc, accumulate, scratch);
 }
+static void kern_bf16_multiply_rows(int M, int N, int K, const GemmRow *rows, const void *packed,
+                                    bool accumulate, void *scratch) {
+    tiles_multiply_rows(M, N, K, rows, packed, 1, accumulate, scratch);
+}
 
 /* ---- weight gradients ---- */
 
 enum {
-    OUTER_WIDTH = 768, /* columns of B at a time: their tiles, 1.2 MB, stay in the second-level cache */
-    OUTER_LEFT = OUTER_DEPTH / TILE_DEPTH * PARTS * 2 * TILE_WORDS,
-    OUTER_WORDS = OUTER_LEFT + OUTER_DEPTH / TILE_DEPTH * PARTS * OUTER_WIDTH * TILE
+    OUTER_WIDTH = 768,  /* columns of B at a time: their tiles, 1.2 MB, stay in the second-level cache */
+    OUTER_HEIGHT = 128, /* columns of A */
+    OUTER_LEFT = OUTER_DEPTH / 2 * PARTS * OUTER_HEIGHT,
+    OUTER_WORDS = OUTER_LEFT + OUTER_DEPTH / 2 * PARTS * OUTER_WIDTH
 };
 
-/* Columns n .. n + 15 of lines r .. r + depth - 1, of which a line begins at number `first`. */
-INLINE void split_gathered(const real *const *at, int r, int depth, size_t first, int n, int N, int parts,
-                           Word *out, size_t block, size_t part) {
-    Lines lines = {.at = at + r, .column = first + (size_t)n};
-    split_columns(depth, n < N ? smaller(N - n, TILE) : 0, lines, parts, out, block, part);
-}
-
 INLINE void tiles_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
-                        int parts, real *C, int ldc, Word *left) {
+                        int parts, real *C, size_t ldc, Word *left) {
     Word *right = left + OUTER_LEFT;
+    int most = OUTER_DEPTH * PARTS / parts;
     tiles_begin();
-    for (int r0 = 0; r0 < R; r0 += OUTER_DEPTH) {
-        int depth = smaller(R - r0, OUTER_DEPTH), blocks = (int)blocks_of(depth);
-        size_t stripe = stripe_words(depth, parts), tile = stripe / 2;
-        for (int n0 = 0; n0 < N; n0 += OUTER_WIDTH) {
-            int columns = smaller(N - n0, OUTER_WIDTH);
-            for (int n = 0; n < columns; n += STRIPE)
-                for (int half = 0; half < 2; half++)
-                    split_gathered(B, r0, depth, b0, n0 + n + half * TILE, N, parts,
-                                   right + (size_t)(n / STRIPE) * stripe + half * TILE_WORDS,
-                                   (size_t)parts * 2 * TILE_WORDS, 2 * TILE_WORDS);
-            for (int m0 = 0; m0 < M; m0 += STRIPE) {
-                for (int half = 0; half < 2; half++) {
-                    Word *tiles = left + (size_t)half * tile;
-                    split_gathered(A, r0, depth, a0, m0 + half * TILE, M, parts, tiles,
-                                   (size_t)parts * TILE_WORDS, TILE_WORDS);
-                    for (int i = 0; i < blocks * parts; i++) transpose_words(tiles + i * TILE_WORDS);
+    for (int r = 0; r < R; r += most) {
+        int depth = smaller(R - r, most), blocks = (int)blocks_of(depth);
+        size_t stripe = stripe_words(depth, parts);
+        for (int n = 0; n < N; n += OUTER_WIDTH) {
+            int columns = smaller(N - n, OUTER_WIDTH);
+            Lines b = {.at = B + r, .column = b0 + (size_t)n};
+            split_operand(false, false, b, columns, depth, parts, right);
+            for (int m = 0; m < M; m += OUTER_HEIGHT) {
+                int rows = smaller(M - m, OUTER_HEIGHT);
+                Lines a = {.at = A + r, .column = a0 + (size_t)m};
+                split_operand(true, false, a, rows, depth, parts, left);
+                for (int i = 0; i < rows; i += STRIPE) {
+                    real *at = C + (size_t)(m + i) * ldc;
+                    TileRows c[2] = {tile_lines(rows - i, at, ldc),
+                                     tile_lines(rows - i - TILE, at + TILE * ldc, ldc)};
+                    multiply_columns(rows - i, blocks, left + (size_t)(i / STRIPE) * stripe, right, parts, c,
+                                     n, n + columns, N, true);
                 }
-                for (int n = 0; n < columns; n += STRIPE)
-                    multiply_rows(smaller(M - m0, STRIPE), blocks, left,
-                                  right + (size_t)(n / STRIPE) * stripe, parts,
-                                  C + (size_t)m0 * (size_t)ldc + n0 + n, (size_t)ldc, columns - n, true);
             }
         }
     }
@@ -357,15 +401,15 @@ INLINE void tiles_outer(int M, int N, int R, const real *const *A, size_t a0, co
 
 static void kern_bf16x3_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
                               size_t b0, real *C, int ldc, void *scratch) {
-    tiles_outer(M, N, R, A, a0, B, b0, PARTS, C, ldc, scratch);
+    tiles_outer(M, N, R, A, a0, B, b0, PARTS, C, (size_t)ldc, scratch);
 }
 static void kern_bf16_outer(int M, int N, int R, const real *const *A, size_t a0, const real *const *B,
                             size_t b0, real *C, int ldc, void *scratch) {
-    tiles_outer(M, N, R, A, a0, B, b0, 1, C, ldc, scratch);
+    tiles_outer(M, N, R, A, a0, B, b0, 1, C, (size_t)ldc, scratch);
 }
 
 /* Weight gradients want more than products with packed weights. */
 enum { TILES_SCRATCH = OUTER_WORDS * (int)sizeof(Word) };
-_Static_assert((int)CHUNK_WORDS <= (int)OUTER_WORDS, "one working memory serves both");
+_Static_assert((int)ROWS *CHUNK_DEPTH / 2 * PARTS <= (int)OUTER_WORDS, "one working memory serves both");
 
 #endif
