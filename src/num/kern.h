@@ -54,6 +54,12 @@ typedef struct {
     real *c;
 } GemmRow;
 
+/* Gradients of what the gates of a recurrent cell are made of, the projections of input and state. */
+typedef struct {
+    real *gx, *gh;
+    bool sets_gx, sets_gh; /* instead of adding to them */
+} GateGradients;
+
 /* Queries, or what comes of them, and the keys or values that they share: vectors that lie `stride` numbers
  * apart, one vector to a row. */
 typedef struct {
@@ -127,14 +133,14 @@ typedef struct {
     void (*gru_forward)(int rows, int H, const real *gx, const real *gh, const real *h, real *out,
                         real *saved);
     void (*gru_backward)(int rows, int H, const real *gh, const real *h, const real *saved, const real *dout,
-                         real *dgx, real *dgh, real *dh);
+                         const GateGradients *gates, real *dh);
 
     /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved receives the
-     * gates (NULL: not wanted); backward adds the same to dgx and dgh. dgx, dgh and dc may be NULL. */
+     * gates (NULL: not wanted). Both gradients of gates get the same; they and dc may be NULL. */
     void (*lstm_forward)(int rows, int H, const real *gx, const real *gh, const real *c, real *out,
                          real *next, real *saved);
     void (*lstm_backward)(int rows, int H, const real *c, const real *next, const real *saved,
-                          const real *dout, const real *dnext, real *dgx, real *dgh, real *dc);
+                          const real *dout, const real *dnext, const GateGradients *gates, real *dc);
 
     /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward
      * recomputes. */

@@ -48,12 +48,24 @@ INLINE void transpose_four(const real *from, size_t ldfrom, real *to, size_t ldt
 }
 #endif
 
-/* A panel of which `width` columns are there; the others are 0. */
-INLINE void pack_lines(int depth, int width, const real *b, size_t ldb, real *out) {
-    for (int k = 0; k < depth; k++, b += ldb, out += PANEL) {
-        memcpy(out, b, (size_t)width * sizeof *out);
-        memset(out + width, 0, (size_t)(PANEL - width) * sizeof *out);
-    }
+/* Lines of a panel of which `width` columns are there; the others are 0. */
+INLINE void pack_lines(int lines, int width, const real *b, size_t ldb, real *out) {
+    for (int k = 0; k < lines; k++, b += ldb, out += PANEL)
+        if (width >= PANEL) {
+            for (int j = 0; j < PANEL; j += LANES) store(out + j, load(b + j));
+        } else {
+            memcpy(out, b, (size_t)width * sizeof *out);
+            memset(out + width, 0, (size_t)(PANEL - width) * sizeof *out);
+        }
+}
+
+/* Columns first .. end - 1 of `depth` lines, a few lines at a time along which they are read. */
+INLINE void pack_panels(int depth, int N, int first, int end, const real *b, real *out) {
+    enum { LINES = 16 };
+    for (int k = 0; k < depth; k += LINES, b += LINES * (size_t)N, out += LINES * PANEL)
+        for (int n = first; n < end; n += PANEL)
+            pack_lines(depth - k < LINES ? depth - k : LINES, N - n, b + n, (size_t)N,
+                       out + (size_t)(n - first) * (size_t)depth);
 }
 
 INLINE void pack_transposed(int depth, int width, const real *b, size_t ldb, real *out) {
@@ -68,13 +80,10 @@ static void kern_float_pack(int K, int N, const real *B, bool transposed, int fi
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
         int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         real *out = (real *)packed + (size_t)k0 * panel_columns(N) + (size_t)first * (size_t)depth;
-        for (int n0 = first; n0 < end; n0 += PANEL, out += depth * PANEL) {
-            int width = N - n0 < PANEL ? N - n0 : PANEL;
-            if (transposed)
-                pack_transposed(depth, width, B + (size_t)n0 * (size_t)K + k0, (size_t)K, out);
-            else
-                pack_lines(depth, width, B + (size_t)k0 * (size_t)N + n0, (size_t)N, out);
-        }
+        if (!transposed) pack_panels(depth, N, first, end, B + (size_t)k0 * (size_t)N, out);
+        for (int n0 = first; transposed && n0 < end; n0 += PANEL, out += depth * PANEL)
+            pack_transposed(depth, N - n0 < PANEL ? N - n0 : PANEL, B + (size_t)n0 * (size_t)K + k0,
+                            (size_t)K, out);
     }
 }
 

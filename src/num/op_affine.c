@@ -44,8 +44,9 @@ static ProductRows product_of(const Node *node, bool back) {
 static bool begin_gradients(const Node *const *nodes, int count) {
     for (int i = 0; i < count; i++)
         if (!tensor_gradient_is_fresh(nodes[i]->in[0])) return false;
-    for (int i = 0; i < count; i++) nodes[i]->in[0]->room->begun = true;
-    return true;
+    bool fresh = true;
+    for (int i = 0; i < count; i++) tensor_gradient_begin(nodes[i]->in[0], &fresh);
+    return fresh;
 }
 
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }

@@ -3,6 +3,13 @@
 #include "num/kern.h"
 #include "num/op_table.h"
 
+static GateGradients gate_gradients(const Tensor *gx, const Tensor *gh) {
+    GateGradients d = {0};
+    d.gx = tensor_gradient_begin(gx, &d.sets_gx);
+    d.gh = tensor_gradient_begin(gh, &d.sets_gh);
+    return d;
+}
+
 void op_gru_forward(Tape *tape, const Node *node) {
     const Tensor *gx = node->in[0], *gh = node->in[1], *h = node->in[2];
     (void)tape;
@@ -13,8 +20,9 @@ void op_gru_backward(Tape *tape, const Node *node) {
     const Tensor *gx = node->in[0], *gh = node->in[1], *h = node->in[2];
     (void)tape;
     assert(gx->grad && gh->grad && h->grad);
-    kern->gru_backward(h->rows, h->columns, gh->data, h->data, node->data, tensor_gradient(node->out),
-                       tensor_gradient(gx), tensor_gradient(gh), tensor_gradient(h));
+    GateGradients d = gate_gradients(gx, gh);
+    kern->gru_backward(h->rows, h->columns, gh->data, h->data, node->data, tensor_gradient(node->out), &d,
+                       tensor_gradient(h));
 }
 
 Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h) {
@@ -37,8 +45,9 @@ void op_lstm_forward(Tape *tape, const Node *node) {
 void op_lstm_backward(Tape *tape, const Node *node) {
     const Tensor *gx = node->in[0], *gh = node->in[1], *c = node->in[2], *next = node->in[3];
     (void)tape;
+    GateGradients d = gate_gradients(gx, gh);
     kern->lstm_backward(c->rows, c->columns, c->data, next->data, node->data, tensor_gradient(node->out),
-                        tensor_gradient(next), tensor_gradient(gx), tensor_gradient(gh), tensor_gradient(c));
+                        tensor_gradient(next), &d, tensor_gradient(c));
 }
 
 Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next) {

@@ -72,13 +72,20 @@ void op_concat_forward(Tape *tape, const Node *node) {
         memcpy(tensor_row(y, r) + a->columns, tensor_row(b, r), (size_t)b->columns * sizeof(real));
     }
 }
+static void concat_part_backward(const Tensor *y, int first, const Tensor *part) {
+    bool fresh;
+    real *to = tensor_gradient_begin(part, &fresh), *from = tensor_gradient(y) + first;
+    size_t n = (size_t)part->columns;
+    for (int r = 0; to && r < y->rows; r++, to += n, from += y->columns)
+        if (fresh)
+            memcpy(to, from, n * sizeof *to);
+        else
+            kern->add(n, from, to);
+}
 void op_concat_backward(Tape *tape, const Node *node) {
     (void)tape;
-    const Tensor *a = node->in[0], *b = node->in[1], *y = node->out;
-    for (int r = 0; r < y->rows; r++) {
-        if (a->grad) kern->add((size_t)a->columns, tensor_grad_row(y, r), tensor_grad_row(a, r));
-        if (b->grad) kern->add((size_t)b->columns, tensor_grad_row(y, r) + a->columns, tensor_grad_row(b, r));
-    }
+    concat_part_backward(node->out, 0, node->in[0]);
+    concat_part_backward(node->out, node->in[0]->columns, node->in[1]);
 }
 Tensor *op_concat(Tape *tape, Tensor *a, Tensor *b) {
     assert(a->rows == b->rows);

@@ -63,7 +63,7 @@ static Tensor fresh(Tape *tape, int rows, int columns) {
     if (tape->record) {
         x.grad = tape_alloc(tape, bytes);
         x.room = tape_alloc(tape, sizeof *x.room);
-        *x.room = (GradientRoom){.at = x.grad, .count = bytes / sizeof(real)};
+        *x.room = (GradientRoom){.at = x.grad};
     }
     return x;
 }

@@ -19,12 +19,11 @@ typedef double real;
 typedef float real;
 #endif
 
-/* Memory of gradients, zeroed when the first of them is asked for: it comes into the caches then, and not
- * once before for nothing. */
+/* Memory of gradients. Each is zeroed when it is first asked for, or set by who would add to it: it comes
+ * into the caches then, and not once before for nothing. */
 typedef struct {
     real *at;
-    size_t count;
-    bool begun; /* is zeroed, or what is in it was written in another way */
+    size_t first, end; /* the numbers between them were asked for; none at first */
 } GradientRoom;
 
 typedef struct Tensor {
@@ -38,18 +37,48 @@ static inline size_t tensor_size(const Tensor *x) { return (size_t)x->rows * (si
 static inline real *tensor_row(const Tensor *x, int row) {
     return x->data + (size_t)row * (size_t)x->columns;
 }
+/* Zeros up to these numbers of the room, where nobody has asked for any. */
+static inline void gradient_room_zero(GradientRoom *room, size_t first, size_t end) {
+    if (room->first == room->end) room->first = room->end = first;
+    if (first < room->first) {
+        memset(room->at + first, 0, (room->first - first) * sizeof *room->at);
+        room->first = first;
+    }
+    if (end > room->end) {
+        memset(room->at + room->end, 0, (end - room->end) * sizeof *room->at);
+        room->end = end;
+    }
+}
 /* The gradient, to be added to or read; where there is none, NULL. */
 static inline real *tensor_gradient(const Tensor *x) {
-    GradientRoom *room = x->room;
-    if (room && !room->begun) {
-        memset(room->at, 0, room->count * sizeof *room->at);
-        room->begun = true;
+    if (x->grad && x->room) {
+        size_t first = (size_t)(x->grad - x->room->at);
+        gradient_room_zero(x->room, first, first + tensor_size(x));
     }
     return x->grad;
 }
-/* Has nobody asked for it, nor for others in its room? Who writes all of it then says that it is begun. */
+/* Has nobody asked for any of it? */
 static inline bool tensor_gradient_is_fresh(const Tensor *x) {
-    return x->room && !x->room->begun && x->room->count == tensor_size(x);
+    if (!x->grad || !x->room) return false;
+    size_t first = (size_t)(x->grad - x->room->at);
+    return first + tensor_size(x) <= x->room->first || first >= x->room->end;
+}
+/* The gradient, to be added to or, if `*fresh`, set: all of it. */
+static inline real *tensor_gradient_begin(const Tensor *x, bool *fresh) {
+    *fresh = tensor_gradient_is_fresh(x);
+    if (!*fresh) return tensor_gradient(x);
+    GradientRoom *room = x->room;
+    size_t first = (size_t)(x->grad - room->at), end = first + tensor_size(x);
+    if (room->first == room->end) {
+        room->first = first, room->end = end;
+    } else if (end <= room->first) {
+        gradient_room_zero(room, end, end);
+        room->first = first;
+    } else {
+        gradient_room_zero(room, first, first);
+        room->end = end;
+    }
+    return x->grad;
 }
 static inline real *tensor_grad_row(const Tensor *x, int row) {
     return tensor_gradient(x) + (size_t)row * (size_t)x->columns;

@@ -215,7 +215,8 @@ static void test_cross_entropy(void **state) {
     kern_each(cross_entropy);
 }
 
-static void gru(const Kernels *k, size_t n) {
+/* One of the projections' gradients is set, the other one is added to. */
+static void gru_of(const Kernels *k, size_t n, bool sets_gx) {
     Line gx = line_new(ROWS * 3 * n, 1, 3), gh = line_new(ROWS * 3 * n, 2, 3), h = line_new(ROWS * n, 3, 1);
     Line out = line_new(ROWS * n, 4, 1), again = line_new(ROWS * n, 5, 1),
          saved = line_new(ROWS * 3 * n, 6, 1);
@@ -235,23 +236,29 @@ static void gru(const Kernels *k, size_t n) {
                    dz = d * ((double)h.at[s] - c) * z * (1 - z);
             double dr = dc * hn * r * (1 - r);
             want3[s] = (double)dh.at[s] + d * z;
-            want_dgx[g] = (double)dgx.at[g] + dr, want_dgh[g] = (double)dgh.at[g] + dr;
-            want_dgx[g + n] = (double)dgx.at[g + n] + dz, want_dgh[g + n] = (double)dgh.at[g + n] + dz;
-            want_dgx[g + 2 * n] = (double)dgx.at[g + 2 * n] + dc;
-            want_dgh[g + 2 * n] = (double)dgh.at[g + 2 * n] + dc * r;
+            double gates_x[] = {dr, dz, dc}, gates_h[] = {dr, dz, dc * r};
+            for (size_t q = 0; q < 3; q++) {
+                want_dgx[g + q * n] = (sets_gx ? 0 : (double)dgx.at[g + q * n]) + gates_x[q];
+                want_dgh[g + q * n] = (sets_gx ? (double)dgh.at[g + q * n] : 0) + gates_h[q];
+            }
         }
     k->gru_forward(ROWS, (int)n, gx.at, gh.at, h.at, out.at, saved.at);
     line_check("gru_forward", &out, want, 1e-6);
     line_check("gru_forward, saved", &saved, want_saved, 1e-6);
     k->gru_forward(ROWS, (int)n, gx.at, gh.at, h.at, again.at, NULL);
     assert_memory_equal(again.at, out.at, ROWS * n * sizeof(real));
-    k->gru_backward(ROWS, (int)n, gh.at, h.at, saved.at, dout.at, dgx.at, dgh.at, dh.at);
+    GateGradients gates = {dgx.at, dgh.at, .sets_gx = sets_gx, .sets_gh = !sets_gx};
+    k->gru_backward(ROWS, (int)n, gh.at, h.at, saved.at, dout.at, &gates, dh.at);
     line_check("gru_backward, dh", &dh, want3, 2e-6);
     line_check("gru_backward, dgx", &dgx, want_dgx, 2e-6);
     line_check("gru_backward, dgh", &dgh, want_dgh, 2e-6);
     mem_free(want_dgx), mem_free(want_dgh);
     line_free(&gx), line_free(&gh), line_free(&h), line_free(&out), line_free(&again), line_free(&saved);
     line_free(&dout), line_free(&dgx), line_free(&dgh), line_free(&dh);
+}
+static void gru(const Kernels *k, size_t n) {
+    gru_of(k, n, false);
+    gru_of(k, n, true);
 }
 static void test_gru(void **state) {
     (void)state;
@@ -301,14 +308,21 @@ static void lstm(const Kernels *k, size_t n) {
     memcpy(want_gx, w.dg, 4 * all * sizeof *want_gx);
     memcpy(want_gh, w.dg, 4 * all * sizeof *want_gh);
     add_line(want_gx, &dgx), add_line(want_gh, &dgh), add_line(w.dc, &dc);
-    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, dgx.at, dgh.at, dc.at);
+    GateGradients gates = {dgx.at, dgh.at, false, false};
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, &gates, dc.at);
     line_check("lstm_backward, dgx", &dgx, want_gx, 3e-6);
     line_check("lstm_backward, dgh", &dgh, want_gh, 3e-6);
     line_check("lstm_backward, dc", &dc, w.dc, 3e-6);
-    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, NULL, NULL, dc2.at);
+    gates = (GateGradients){0};
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, &gates, dc2.at);
     assert_memory_equal(dc2.at, dc.at, all * sizeof(real));
-    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, dgx2.at, NULL, NULL);
+    gates.gx = dgx2.at;
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, &gates, NULL);
     assert_memory_equal(dgx2.at, dgx.at, 4 * all * sizeof(real));
+    gates = (GateGradients){dgx.at, dgh.at, true, true};
+    k->lstm_backward(ROWS, (int)n, c.at, next.at, saved.at, dout.at, dnext.at, &gates, NULL);
+    line_check("lstm_backward, set, dgx", &dgx, w.dg, 3e-6);
+    line_check("lstm_backward, set, dgh", &dgh, w.dg, 3e-6);
     mem_free(numbers), mem_free(want_gx);
     line_free(&gx), line_free(&gh), line_free(&c), line_free(&out), line_free(&next), line_free(&saved);
     line_free(&dout), line_free(&dnext), line_free(&dgx), line_free(&dgh), line_free(&dc), line_free(&again);

@@ -137,23 +137,39 @@ static void test_lstm(void **state) {
     }
 }
 
-/* The first who asks for a gradient, of however few rows, finds zeros in all of it, and the next one what
- * was added. */
+/* Who asks for a gradient, of however few rows, finds zeros, or what was added or set; who is the first may
+ * set it. */
 static void test_gradients_begin(void **state) {
     (void)state;
     Tape *recording = tape_new(params, true);
-    Tensor *x = tape_tensor(recording, 4, 6), *row = tape_rows(recording, x, 2, 1),
-           *y = tape_reshape(recording, x, 8, 3), *sharing = tape_tensor_sharing(recording, x);
+    Tensor *x = tape_tensor(recording, 6, 4), *y = tape_reshape(recording, x, 8, 3),
+           *sharing = tape_tensor_sharing(recording, x), *row[6];
     for (int i = 0; i < 24; i++) x->grad[i] = (real)NAN;
-    assert_true(tensor_gradient_is_fresh(x));
-    assert_false(
-        tensor_gradient_is_fresh(row)); /* who writes that alone would leave the others as they are */
-    tensor_gradient(row)[1] += 5;
+    for (int r = 0; r < 6; r++) row[r] = tape_rows(recording, x, r, 1);
+    assert_true(tensor_gradient_is_fresh(x) && tensor_gradient_is_fresh(row[2]));
+    tensor_gradient(row[2])[1] += 5;
+    assert_false(tensor_gradient_is_fresh(x) || tensor_gradient_is_fresh(row[2]));
+    bool fresh;
+    for (int r = 4; r >= 1; r -= 3) { /* beyond row 3 and beside row 2 */
+        assert_true(tensor_gradient_is_fresh(row[r]));
+        real *d = tensor_gradient_begin(row[r], &fresh);
+        assert_true(fresh && d == x->grad + 4 * r);
+        for (int i = 0; i < 4; i++) d[i] = (real)r;
+    }
+    assert_false(tensor_gradient_is_fresh(row[3])); /* it is between two that are not */
+    tensor_gradient_begin(row[1], &fresh);
+    assert_false(fresh);
+    for (int i = 0; i < 4; i++) assert_true(isnan(x->grad[i]) && isnan(x->grad[20 + i])); /* not asked for */
     const Tensor *all[] = {x, y, sharing};
     for (int t = 0; t < 3; t++) {
-        assert_false(tensor_gradient_is_fresh(all[t]));
-        for (int i = 0; i < 24; i++) assert_true(tensor_gradient(all[t])[i] == (i == 13 ? 5 : 0));
+        const real *d = tensor_gradient_begin(all[t], &fresh);
+        assert_false(fresh);
+        for (int i = 0; i < 24; i++)
+            assert_true(d[i] == (i == 9 ? 5 : i / 4 == 1 || i / 4 == 4 ? (real)(i / 4) : 0));
     }
+    Tensor *whole = tape_tensor(recording, 2, 3);
+    tensor_gradient_begin(whole, &fresh);
+    assert_true(fresh && !tensor_gradient_is_fresh(whole));
     assert_null(tensor_gradient(tape_rows(tape, numbers(4, 6, 7), 0, 2)));
     tape_free(recording);
 }
