@@ -12,7 +12,7 @@
 #include "num/kern_update.h"
 #include "num/kern_vector.h"
 
-#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+#ifdef TILE_UNITS
 #include "num/kern_tiles.h"
 #elif !defined(REAL_DOUBLE)
 #include "num/kern_bf16.h"
@@ -22,7 +22,7 @@
 #endif
 #if defined(REAL_DOUBLE)
 enum { KERN_SCRATCH = KERN_SCRATCH_LEAST * (int)sizeof(real) };
-#elif defined(__AMX_BF16__)
+#elif defined(TILE_UNITS)
 enum { KERN_SCRATCH = TILES_SCRATCH };
 #else
 enum { KERN_SCRATCH = INT8_SCRATCH };
@@ -39,7 +39,7 @@ _Static_assert(KERN_SCRATCH >= KERN_SCRATCH_LEAST * (int)sizeof(real), "what num
 #else
 #define FLOAT_OUTER NULL
 #endif
-#if defined(__AMX_BF16__) || defined(__AVX512BF16__)
+#if defined(TILE_UNITS) || defined(__AVX512BF16__)
 #define BF16_MULTIPLY_ROWS kern_bf16_multiply_rows
 #define BF16_OUTER         kern_bf16_outer
 #else
@@ -62,7 +62,7 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
         {
             [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                 kern_float_multiply_rows, FLOAT_OUTER},
-#ifdef __AMX_BF16__
+#ifdef TILE_UNITS
             [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply,
                                kern_bf16x3_multiply_rows, kern_bf16x3_outer},
 #else
@@ -79,7 +79,7 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .pack_int8 = kern_int8_pack_rounded,
 #endif
     .scratch = KERN_SCRATCH,
-#ifdef __AMX_BF16__
+#ifdef TILE_UNITS
     .outer_columns = OUTER_WIDTH,
 #else
     .outer_columns = OUTER_COLUMNS,

@@ -20,7 +20,7 @@
 #include "num/kern.h"
 #include "num/kern_vector.h"
 
-#ifdef __AMX_INT8__
+#ifdef TILE_UNITS
 enum { INT8_TERMS = 4, INT8_BIAS = 0, INT8_TILES = 2, INT8_ROWS = 16 };
 #elif defined(__AVX512VNNI__)
 /* The instruction wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off
@@ -159,7 +159,7 @@ INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, 
 
 /* ---- a stripe of C from rows that are words, and what their units are worth ---- */
 
-#ifdef __AMX_INT8__
+#ifdef TILE_UNITS
 
 static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
                         real *C, size_t ldc, bool accumulate) {

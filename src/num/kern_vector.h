@@ -32,6 +32,11 @@
 #define PANEL      (LANES * PANEL_VECTORS)
 #define BLOCK_ROWS 6
 
+/* Tile units, by gcc's names and by those that clang had before it took them over. */
+#if (defined(__AMX_BF16__) && defined(__AMX_INT8__)) || (defined(__AMXBF16__) && defined(__AMXINT8__))
+#define TILE_UNITS
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 typedef real Vec __attribute__((vector_size(VECTOR_BYTES)));
