@@ -319,13 +319,18 @@ static Status check_option(const Option *row, const void *saved, const void *now
     return s;
 }
 
-/* A linear schedule goes on as the new end has it: not as a run to that end would have begun. */
+/* What counts from the end of a run goes on as the new end has it: not as a run to that end would have
+ * begun. */
 static void warn_of_end(const TrainOptions *saved, const TrainOptions *now) {
-    if (now->schedule != SCHEDULE_LINEAR) return;
     if (saved->epochs == now->epochs && saved->max_updates == now->max_updates) return;
-    log_warn(
-        "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
-        "on it falls to 0 at the new end, so the result is not that of one run of this length");
+    if (now->schedule == SCHEDULE_LINEAR)
+        log_warn(
+            "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
+            "on it falls to 0 at the new end, so the result is not that of one run of this length");
+    if (now->both_directions > 0)
+        log_warn("the run was planned for another end, and train.both_directions is a share of its length: "
+                 "of the new one it trains the first %.0f %% both ways, whatever it has trained so before",
+                 100 * now->both_directions);
 }
 
 static Status compare_configs(Config *saved, Config *now) {

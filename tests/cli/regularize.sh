@@ -74,6 +74,7 @@ refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensor
 # ---- both directions first -------------------------------------------------------------------------------
 
 check directions --set train.both_directions=1
+says "of the new one it trains the first 100 % both ways" # of --resume --after-updates
 refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
     --set model.tie=target
 refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
