@@ -184,7 +184,7 @@ static void choose_text(Rule *rule, DataSize size) {
 /* What keeps few pairs from being known by heart (docs/quality.md), with new weights: a trained model knows
  * its pieces. */
 static void choose_for_few(Rule *rule, long pairs) {
-    enum { FEW_PAIRS = 10000, VERY_FEW_PAIRS = 5000 };
+    enum { FEW_PAIRS = 8000, VERY_FEW_PAIRS = 5000 };
     const Config *config = rule->config;
     if (pairs < FEW_PAIRS && cuts_words(rule)) {
         set(rule, "train.bpe_dropout_source", 0.05);
