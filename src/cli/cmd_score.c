@@ -152,6 +152,9 @@ static void report(const Session *session) {
                  session->window.first_repaired);
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
+    if (session->window.passed_over > 0)
+        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
+                 session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
     if (session->filter)
         log_info("kept %ld of %ld pairs: normalized score above %g", session->kept, session->scored,
                  options->keep_above);
@@ -200,7 +203,7 @@ static Status session_begin(Session *session, const StrList *files) {
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
-    session->window.joined = session->filter;
+    session->window.filters = session->filter;
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
                                ? options->mini_batch * WINDOW_BATCHES
                                : WINDOW_MOST;

@@ -256,8 +256,8 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, &translating->search.decode);
     TRY(translate_options_apply(options, &session->models, &session->style, translating));
-    if (options->glossary && comm_is_root())
-        TRY(glossary_read(&session->glossary, options->glossary,
+    if (options->glossaries.count > 0 && comm_is_root())
+        TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
     translating->glossary = session->glossary;
     translating->over_ranks = comm_size() > 1;

@@ -81,22 +81,33 @@ static Status fail_lengths(PairWindow *window, bool more_sources) {
     return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
 }
 
+/* Of two files. */
+static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
+    bool more_targets;
+    StrBuf both = {0};
+    TRY(next_line(window, window->reader, window->arena, &pair->source, more));
+    TRY(next_line(window, window->targets, window->arena, &pair->target, &more_targets));
+    if (*more != more_targets) return fail_lengths(window, *more);
+    if (!*more || !window->filters) return STATUS_OK;
+    pair_join(&both, pair->source, pair->target);
+    pair->raw = arena_text(window->arena, strbuf_view(&both));
+    strbuf_free(&both);
+    return STATUS_OK;
+}
+
+static bool is_passed_over(PairWindow *window, StrView line) {
+    if (!window->filters || memchr(line.data, '\t', line.length)) return false;
+    if (window->passed_over++ == 0) window->first_passed_over = line_reader_number(window->reader);
+    return true;
+}
+
 static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     *pair = (Pair){0};
-    TRY(next_line(window, window->reader, window->arena, &pair->raw, more));
-    if (window->targets) {
-        bool more_targets;
-        StrBuf both = {0};
-        pair->source = pair->raw;
-        TRY(next_line(window, window->targets, window->arena, &pair->target, &more_targets));
-        if (*more != more_targets) return fail_lengths(window, *more);
-        if (!*more || !window->joined) return STATUS_OK;
-        pair_join(&both, pair->source, pair->target);
-        pair->raw = arena_text(window->arena, strbuf_view(&both));
-        strbuf_free(&both);
-        return STATUS_OK;
-    }
-    if (!*more) return STATUS_OK;
+    if (window->targets) return next_lines(window, pair, more);
+    do {
+        TRY(next_line(window, window->reader, window->arena, &pair->raw, more));
+        if (!*more) return STATUS_OK;
+    } while (is_passed_over(window, pair->raw));
     return window->n_best ? cut_fields(window, pair) : cut_columns(window->reader, pair);
 }
 

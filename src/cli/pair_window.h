@@ -13,7 +13,7 @@
 #include "base/fileio.h"
 
 typedef struct {
-    StrView raw; /* the line it came from; of two files SOURCE TAB TARGET, if that was asked for */
+    StrView raw; /* the line it came from; of two files SOURCE TAB TARGET, if `filters` */
     StrView source, target;
     long id; /* of an n-best list */
 } Pair;
@@ -21,12 +21,15 @@ typedef struct {
 typedef struct {
     /* Set by the caller. */
     int most;
-    bool joined; /* two files: make the line of a file of pairs for `raw` */
+    bool
+        filters; /* for pairs that are written again: of two files make the line of a file of pairs for `raw`;
+                   * of one pass over lines that are no pair */
 
     Pair *pairs; /* [count] */
     int count;
     bool n_best;
-    long repaired, first_repaired; /* lines that are no text, over all reads */
+    long repaired, first_repaired;       /* lines that are no text, over all reads */
+    long passed_over, first_passed_over; /* lines that are no pair */
 
     LineReader *reader, *targets; /* the rest is for pair_window.c; targets: the second of two files */
     Arena *arena;                 /* of the pairs' text */

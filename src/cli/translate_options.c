@@ -73,9 +73,9 @@ const Option TRANSLATE_OPTIONS[] = {
      .group = "Guided translation"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
-    {.flag = "glossary", .type = OPT_STRING, FIELD(glossary), .arg = "FILE",
+    {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
-             "have TARGET"},
+             "have TARGET; may be repeated. Such translations are compared by log p, whatever --normalize says"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",
@@ -163,11 +163,11 @@ static Status choose_confidence(const TranslateOptions *options, const ModelSet 
 
 /* What says how translations begin needs models that begin there. */
 static Status check_guides(const TranslateOptions *options, const Seq2Seq *model) {
-    const char *what = options->prefix        ? "--prefix"
-                       : options->prefix_file ? "--prefix-file"
-                       : options->glossary    ? "--glossary"
-                       : options->json_input  ? "--json-input"
-                                              : NULL;
+    const char *what = options->prefix             ? "--prefix"
+                       : options->prefix_file      ? "--prefix-file"
+                       : options->glossaries.count ? "--glossary"
+                       : options->json_input       ? "--json-input"
+                                                   : NULL;
     return what ? model_check_forwards(model, what) : STATUS_OK;
 }
 

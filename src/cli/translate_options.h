@@ -8,14 +8,14 @@
 #include "decode/translator.h"
 
 typedef struct {
-    StrList models, inputs, references;
+    StrList models, inputs, references, glossaries;
     char *output, *report;
     int threads, precision, shortlist;
     int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
     bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
-    char *prefix, *prefix_file, *glossary;
+    char *prefix, *prefix_file;
     int alternatives;
     int mbr;
     double mbr_scale;

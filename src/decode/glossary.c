@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/fileio.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -63,6 +64,7 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
 
 static Status read_terms(Glossary *glossary, const char *path) {
     LineReader *reader;
+    size_t before = glossary->count;
     TRY(line_reader_open(&reader, path));
     Status status = STATUS_OK;
     for (bool more = true; status == STATUS_OK;) {
@@ -72,21 +74,49 @@ static Status read_terms(Glossary *glossary, const char *path) {
         status = add_term(glossary, line, reader);
     }
     line_reader_close(reader);
-    if (status == STATUS_OK && glossary->count == 0)
+    if (status == STATUS_OK && glossary->count == before)
         status = status_fail(STATUS_DATA, "glossary '%s' has no terms", path);
     return status;
 }
 
-Status glossary_read(Glossary **glossary, const char *path, const TextOptions *text) {
+static int source_compare(const void *a, const void *b) {
+    const Term *x = a, *y = b;
+    size_t length = x->source.length < y->source.length ? x->source.length : y->source.length;
+    int order = memcmp(x->source.data, y->source.data, length);
+    return order ? order : term_compare(a, b);
+}
+
+/* Of terms with the same source only the first stays. */
+static void drop_doubles(Glossary *glossary) {
+    Term *terms = glossary->terms, *other = NULL;
+    size_t kept = 0, contradictions = 0;
+    qsort(terms, glossary->count, sizeof *terms, source_compare);
+    for (size_t t = 0; t < glossary->count; t++) {
+        if (kept == 0 || !sv_equal(terms[kept - 1].source, terms[t].source))
+            terms[kept++] = terms[t];
+        else if (!sv_equal(terms[kept - 1].target, terms[t].target) && contradictions++ == 0)
+            other = &terms[kept - 1];
+    }
+    glossary->count = kept;
+    if (other)
+        log_warn("glossary: %zu line%s with another target for a source that came before, such as '%.*s', "
+                 "left out",
+                 contradictions, contradictions == 1 ? "" : "s", SV_ARG(other->source));
+}
+
+Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text) {
     Glossary *made = mem_alloc(1, sizeof *made);
     *made = (Glossary){.text = text, .arena = arena_new()};
     *glossary = NULL;
-    Status status = read_terms(made, path);
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)
+        status = read_terms(made, paths->items[i]);
     if (status != STATUS_OK) {
         glossary_free(made);
         return status;
     }
     assert(made->terms); /* a glossary has terms */
+    drop_doubles(made);
     qsort(made->terms, made->count, sizeof *made->terms, term_compare);
     *glossary = made;
     return STATUS_OK;

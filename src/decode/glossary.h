@@ -1,6 +1,7 @@
 /* glossary.h - words of the source, and what they must be in the translation.
  *
- * File      lines of SOURCE TAB TARGET; more columns are ignored, empty lines skipped
+ * Files     lines of SOURCE TAB TARGET; more columns are ignored, empty lines skipped. Of lines with the same
+ *           source the first counts, and a warning says where targets differ
  * Matching  whole words in the form that the model takes text in: case counts unless the model lowers it. A
  *           longer term hides those inside it
  */
@@ -13,9 +14,9 @@
 
 typedef struct Glossary Glossary;
 
-/* `text`: how the model takes text, which must outlive the glossary. STATUS_RUNTIME if the file cannot be
+/* `text`: how the model takes text, which must outlive the glossary. STATUS_RUNTIME if a file cannot be
  * read, STATUS_DATA for what is in it. */
-Status glossary_read(Glossary **glossary, const char *path, const TextOptions *text);
+Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text);
 void glossary_free(Glossary *glossary); /* NULL is allowed */
 /* What the terms in `text` must become, each once, behind the `count` that targets [most] already holds;
  * returns how many it holds then. The views are the glossary's. */

@@ -8,7 +8,8 @@
  *              overlapping. One is met when its last token is there and no letters are added to it. Until
  *              all are met the hypothesis does not end. Candidates are put into banks by how many tokens of
  *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
- *              constraints that begin alike are followed together (Hu et al. 2019).
+ *              constraints that begin alike are followed together (Hu et al. 2019). Hypotheses are compared
+ *              by log p, not by length: many likely tokens would make up for words in an unlikely place.
  *
  * Owner   a zeroed Guide asks for nothing; guide_free releases what was added
  */

@@ -24,7 +24,8 @@ void hypotheses_free(HypothesisList *list) {
 static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
     bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
     if (a_ended != b_ended) return a_ended;
-    return a->met != b->met ? a->met > b->met : a->normalized > b->normalized;
+    if (a->met != b->met) return a->met > b->met;
+    return a->met > 0 ? a->score > b->score : a->normalized > b->normalized;
 }
 
 void hypotheses_rank(HypothesisList *list) {

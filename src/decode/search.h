@@ -36,7 +36,7 @@ typedef struct {
 void hypotheses_free(HypothesisList *list);
 void hypotheses_keep(HypothesisList *list, int count); /* of the best no more than so many */
 /* Puts the best first: those that were cut come last, those with more of their constraints before those with
- * fewer. Equals stay in their order. */
+ * fewer. Constrained ones are compared by log p, the others by `normalized`. Equals stay in their order. */
 void hypotheses_rank(HypothesisList *list);
 
 /* Each step takes the best token. The same as a beam of 1, with less work. */

@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     int node, steps, met;
-    double score, normalized;
+    double score, rank;
 } Ended;
 
 typedef struct {
@@ -135,21 +135,33 @@ static int find_guided(BeamSearch *search, const Guide *guide, const ScorerStep 
 
 /* ---- one step ---- */
 
+static const Guide *guide_of(const BeamSearch *search, int sentence) {
+    return search->guides ? &search->guides[sentence] : NULL;
+}
+
+/* What hypotheses of a sentence are compared by: see hypotheses_rank. */
+static double rank_of(const BeamSearch *search, const Guide *guide, double score, int steps) {
+    bool constrained = guide && guide->constraint_count > 0;
+    return constrained ? score : search_normalize(&search->options->decode, score, steps);
+}
+
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
+    const Guide *guide = guide_of(search, row->sentence);
     sentence->ended[sentence->ended_count++] =
         (Ended){.node = row->node,
                 .steps = search->steps,
-                .met = search->guides ? guide_bank(&search->guides[row->sentence], &row->state) : 0,
+                .met = guide ? guide_bank(guide, &row->state) : 0,
                 .score = row->score,
-                .normalized = search_normalize(&search->options->decode, row->score, search->steps)};
+                .rank = rank_of(search, guide, row->score, search->steps)};
 }
 
 /* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
  * one. */
-static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, double score) {
+static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, const Guide *guide,
+                                 double score) {
     int better = 0;
-    double best_possible = search_normalize(&search->options->decode, score, sentence->max_steps);
-    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].normalized >= best_possible;
+    double best_possible = rank_of(search, guide, score, sentence->max_steps);
+    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].rank >= best_possible;
     return better < search->options->n_best;
 }
 
@@ -160,7 +172,7 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     int dropped = search->options->tree ? SEARCH_DROPPED : 0;
     for (int r = first; r < end; r++)
         search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
-    const Guide *guide = search->guides ? &search->guides[search->rows[first].sentence] : NULL;
+    const Guide *guide = guide_of(search, search->rows[first].sentence);
     int count = guide ? find_guided(search, guide, step, first, end, keep)
                       : find_candidates(search, step, first, end, keep + dropped);
     for (int i = 0; i < count; i++) {
@@ -180,7 +192,8 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     }
     if (search->next_count == start) return;
     const BeamRow *best = &search->next[start];
-    if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, best->score)) return;
+    if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, guide, best->score))
+        return;
     /* Out of room: what is still growing fills the places that nothing better took. */
     for (int i = start; search->steps >= sentence->max_steps && i < search->next_count; i++)
         sentence_end(search, sentence, &search->next[i]);

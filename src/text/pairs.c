@@ -424,7 +424,9 @@ static Status fail_unusable(const PairReader *reader) {
         bool none = reader->part == PAIRS_HELD_OUT;
         status_fail(STATUS_DATA, "%s sentence pair of '%s' is held out for validation", none ? "no" : "every",
                     reader->entries.items[0]);
-        return status_hint(STATUS_DATA, "%s data.held_out, now %g, or name validation pairs in data.valid",
+        return status_hint(STATUS_DATA,
+                           "%s data.held_out, now %g, or name validation pairs in data.valid: pairs of one "
+                           "source stay together, so this needs different ones",
                            none ? "raise" : "lower", reader->held_out);
     }
     StrBuf report = {0};

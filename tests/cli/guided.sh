@@ -56,6 +56,10 @@ for n in 1 4; do
 done
 sed -n 2p "$TMP/out" | grep -qw 'mon chat' || fail "a term of two words: $(cat "$TMP/out")"
 sed -n 4p "$TMP/out" | grep -q gagn && fail "a term within a longer one counts"
+printf 'hi\tgagn\303\251\ngo\tva\nhi\tsalut\n' >"$TMP/more"
+expect 0 translate --glossary "$TMP/glossary" --glossary "$TMP/more" "$TMP/source"
+says "3 lines with another target for a source that came before, such as 'go'"
+same "what the first of two glossaries says counts" "$TMP/terms" "$TMP/out"
 for batch in 1 2; do
     translate --glossary "$TMP/glossary" --mini-batch $batch --threads 2 "$TMP/source" >"$TMP/out"
     same "glossary in batches of $batch" "$TMP/terms" "$TMP/out"

@@ -11,6 +11,11 @@
 
 static const TextOptions TEXT = {.normalize = NORMALIZE_NFC, .lowercase = true};
 
+static Status read_files(Glossary **glossary, const char *first, const char *second) {
+    char *paths[] = {(char *)(uintptr_t)first, (char *)(uintptr_t)second};
+    return glossary_read(glossary, &(StrList){paths, second ? 2 : 1}, &TEXT);
+}
+
 static void test_found(void **state) {
     (void)state;
     static const struct {
@@ -19,7 +24,8 @@ static void test_found(void **state) {
     } CASES[] = {
         {"the dog sleeps", "chien|", 9},
         {"a cat, a dog", "chien|chat|", 9}, /* as in the file: both have three letters */
-        {"a Hot Dog", "saucisse|", 9},      /* the longer term hides the other */
+        {"a bird, a dog", "oiseau|chien|", 9},
+        {"a Hot Dog", "saucisse|", 9}, /* the longer term hides the other */
         {"dogs", "", 9},
         {"", "", 9},
         {"a hound, a dog", "chien|", 9}, /* once */
@@ -28,9 +34,11 @@ static void test_found(void **state) {
         {"a cat, a hot dog, a hound", "", 0},
     };
     static const char FILE_TEXT[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
+    static const char MORE_TEXT[] = "Dog\tloup\nbird\toiseau\n"; /* the first file's dog counts */
     Glossary *glossary;
-    const char *path = fixture_write("glossary", FILE_TEXT, strlen(FILE_TEXT));
-    assert_int_equal(glossary_read(&glossary, path, &TEXT), STATUS_OK);
+    const char *path = fixture_write("glossary", FILE_TEXT, strlen(FILE_TEXT)),
+               *more = fixture_write("more", MORE_TEXT, strlen(MORE_TEXT));
+    assert_int_equal(read_files(&glossary, path, more), STATUS_OK);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         StrView targets[9];
         StrBuf found = {0};
@@ -61,7 +69,7 @@ static void test_refused(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Glossary *glossary;
         const char *path = fixture_write("glossary", CASES[i].text, CASES[i].bytes);
-        assert_int_equal(glossary_read(&glossary, path, &TEXT), STATUS_DATA);
+        assert_int_equal(read_files(&glossary, path, NULL), STATUS_DATA);
         assert_null(glossary);
         if (!strstr(status_message(), CASES[i].message))
             fail_msg("no '%s' in '%s'", CASES[i].message, status_message());

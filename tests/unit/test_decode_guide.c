@@ -177,7 +177,7 @@ static void test_constraints(void **state) {
     (void)state;
     Fixture fixture;
     Rng rng = rng_new(3);
-    int ended = 0;
+    int ended = 0, ranked = 0;
     fixture_begin(&fixture, 31);
     Segmenter *target = seq2seq_target(fixture.model);
     for (int i = 0; i < SENTENCES; i++) {
@@ -203,12 +203,16 @@ static void test_constraints(void **state) {
                 if (found->steps == found->length && k > 0) continue; /* cut at the maximal length */
                 for (int c = 0; c < guide->constraint_count; c++)
                     assert_true(has_tokens(found, &guide->constraints[c]));
+                if (k == 0 || guide->constraint_count == 0) continue;
+                /* By log p: not what is longer and less probable. */
+                assert_true(found[-1].score >= found->score);
+                ranked += found[-1].normalized < found->normalized;
             }
         }
         check_scores(&fixture);
         found_free(&fixture);
     }
-    assert_true(ended > SENTENCES);
+    assert_true(ended > SENTENCES && ranked > 0);
     fixture_end(&fixture);
 }
 
