@@ -64,7 +64,8 @@ void unseen_text_add(UnseenText *unseen, const Translation *translation, const S
     for (size_t i = 0; i < translation->source_unknown.count; i++) {
         static const int unknown = VOCAB_UNK;
         StrBuf text = {0};
-        segmenter_decode_spelled(source, &unknown, 1, translation->source_unknown.items + i, &text);
+        segmenter_decode_spelled(source, &unknown, 1, &(StrList){translation->source_unknown.items + i, 1},
+                                 &text);
         bool counts = !sv_equal(strbuf_view(&text), SV("\xEF\xBF\xBD"));
         if (counts && unseen->count++ == 0) {
             unseen->first = mem_strdup(strbuf_text(&text));

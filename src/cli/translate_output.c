@@ -129,11 +129,13 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
     add_number(out, translation->pieces > 0 ? whole : NAN);
     strbuf_format(out, ", \"calibrated\": %s, \"word_confidence\": [",
                   style->calibration.words > 0 ? "true" : "false");
+    StrList unknown = translation->target_unknown;
     for (int t = 0, w = 0; t < item->length; w++) {
         int first = t;
         StrBuf word = {0};
         while (t < item->length && item->word[t] == item->word[first]) t++;
-        segmenter_decode(style->target, item->ids + first, (size_t)(t - first), &word);
+        segmenter_decode_spelled(style->target, item->ids + first, (size_t)(t - first), &unknown, &word);
+        unknown_pass(&unknown, item->ids + first, t - first);
         strbuf_add(out, w > 0 ? SV(", {\"word\": ") : SV("{\"word\": "));
         json_write_string(out, strbuf_view(&word));
         strbuf_add(out, SV(", \"confidence\": "));

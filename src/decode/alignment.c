@@ -13,23 +13,18 @@ typedef struct {
 } Side;
 
 /* The text of tokens first..end-1 as one word, or of one token with its marker. `unknown`: what their <unk>s
- * stand for, or NULL. */
+ * stand for. */
 static char *unit_label(const Segmenter *segmenter, const int *ids, int first, int end, AlignmentLevel level,
-                        char *const *unknown) {
+                        const StrList *unknown) {
     StrBuf label = {0};
     if (level == ALIGNMENT_WORD)
         segmenter_decode_spelled(segmenter, ids + first, (size_t)(end - first), unknown, &label);
-    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown) segmenter_label_unknown(*unknown, &label);
+    if (label.length == 0 && ids[first] == VOCAB_UNK && unknown->count > 0)
+        segmenter_label_unknown(unknown->items[0], &label);
     if (label.length == 0) segmenter_label(segmenter, ids[first], &label);
     char *copy = mem_strdup(strbuf_text(&label));
     strbuf_free(&label);
     return copy;
-}
-
-static size_t count_unknown(const int *ids, int count) {
-    size_t unknown = 0;
-    for (int i = 0; i < count; i++) unknown += ids[i] == VOCAB_UNK;
-    return unknown;
 }
 
 static Side side_make(const Segmenter *segmenter, const int *ids, const int *word, int count, int words,
@@ -41,14 +36,11 @@ static Side side_make(const Segmenter *segmenter, const int *ids, const int *wor
     for (int i = 0; i < count; i++) side.unit[i] = level == ALIGNMENT_WORD ? word[i] : i;
     if (end) side.unit[count] = side.units - 1;
     for (int i = 0; i < side.tokens; i++) side.size[side.unit[i]]++;
-    /* Not those that a search has chosen. */
-    bool spelled = unknown->count > 0 && count_unknown(ids, count) == unknown->count;
-    size_t passed = 0;
+    StrList left = *unknown;
     for (int first = 0, next; first < count; first = next) {
         next = first + side.size[side.unit[first]];
-        side.labels[side.unit[first]] =
-            unit_label(segmenter, ids, first, next, level, spelled ? unknown->items + passed : NULL);
-        passed += count_unknown(ids + first, next - first);
+        side.labels[side.unit[first]] = unit_label(segmenter, ids, first, next, level, &left);
+        unknown_pass(&left, ids + first, next - first);
     }
     if (end) side.labels[side.units - 1] = mem_strdup("</s>");
     return side;

@@ -112,9 +112,9 @@ static void allow_completions(Guide *guide, int fixed) {
     strbuf_free(&rest);
 }
 
-bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text) {
+bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text, StrList *unknown) {
     guide->target = target;
-    segmenter_encode(target, text, &guide->prefix);
+    segmenter_encode_spelled(target, text, &guide->prefix, unknown);
     size_t count = guide->prefix.count;
     bool known = !has_unknown(&guide->prefix);
     if (count == 0) return true;

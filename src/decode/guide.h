@@ -2,8 +2,8 @@
  *
  * Prefix       The translation begins with this text and goes on. If the text ends with a space, a new
  *              word follows; if not, its last word may be completed: each of that word's tokens may give way
- *              to one that begins with all that is left of the word. Text with unknown characters is taken
- *              as it is.
+ *              to one that begins with all that is left of the word. Text with unknown characters is
+ *              followed as it is read, with <unk>s.
  * Constraints  Tokens that must follow each other somewhere; several constraints in any order, not
  *              overlapping. One is met when its last token is there and no letters are added to it. Until
  *              all are met the hypothesis does not end. Candidates are put into banks by how many tokens of
@@ -31,8 +31,8 @@ typedef struct {
     int constraint_count;
 } Guide;
 
-/* False if the text has what the model does not know, which becomes <unk>. */
-bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text);
+/* False if the text has what the model does not know, which becomes <unk> and is added to `unknown`. */
+bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text, StrList *unknown);
 /* False if the model has no tokens for it, or there are too many. */
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
 void guide_free(Guide *guide);

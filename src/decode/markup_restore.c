@@ -69,11 +69,13 @@ static int text_units(const Segmenter *segmenter, const int *ids, const int *wor
 static void find_unit_texts(Restoring *r, const Segmenter *target, const int *unit) {
     const TranslationItem *item = r->item;
     StrView text = strbuf_view(&item->text);
+    StrList unknown = r->translation->target_unknown;
     size_t at = 0;
     for (int first = 0, end; first < item->length; first = end) {
         StrBuf label = {0};
         for (end = first; end < item->length && unit[end] == unit[first];) end++;
-        segmenter_decode(target, item->ids + first, (size_t)(end - first), &label);
+        segmenter_decode_spelled(target, item->ids + first, (size_t)(end - first), &unknown, &label);
+        unknown_pass(&unknown, item->ids + first, end - first);
         for (size_t next = at; label.length > 0 && next < text.length; at = next)
             if (!unicode_is_space(utf8_next(text, &next))) break;
         r->text[unit[first]].start = at;

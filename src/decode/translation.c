@@ -57,9 +57,10 @@ static void join_source(const FoundPieces *found, Translation *out) {
 }
 
 /* A line of output has no line ends in it, whatever the vocabulary says. */
-static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis *piece) {
+static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis *piece,
+                      const StrList *unknown) {
     size_t before = text->length;
-    segmenter_decode(segmenter, piece->ids, (size_t)piece->length, text);
+    segmenter_decode_spelled(segmenter, piece->ids, (size_t)piece->length, unknown, text);
     for (size_t i = before; i < text->length; i++)
         if (text->data[i] == '\n' || text->data[i] == '\r') text->data[i] = ' ';
 }
@@ -119,7 +120,7 @@ static void join_item(const FoundPieces *found, int rank, int source_length, con
     for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(found, p++)->length) {
         const Hypothesis *piece = piece_hypothesis(found, p, rank);
         join_gap(found, p, &item->text);
-        join_text(&item->text, segmenter, piece);
+        join_text(&item->text, segmenter, piece, p == 0 ? found->unknown : NULL);
         memcpy(item->ids + row, piece->ids, (size_t)piece->length * sizeof *item->ids);
         item->words = join_words(segmenter, piece->ids, piece->length, item->words, item->word + row);
         size_t scores = (size_t)(p == last ? piece->steps : piece->length);

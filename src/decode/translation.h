@@ -29,10 +29,11 @@ typedef struct {
     int source_length;
     int *source_word; /* [source_length] number of the word that the token belongs to */
     int source_words;
-    int alternatives;                       /* at each step of the best item */
-    StrList source_unknown, target_unknown; /* text of the <unk>s in `source` and in a given translation */
-    int pieces;                             /* 0: nothing to translate */
-    TranslationItem *items;                 /* best first, at least one */
+    int alternatives;       /* at each step of the best item */
+    StrList source_unknown; /* text of the <unk>s in `source`, in their order */
+    StrList target_unknown; /* of those in a given translation, or in its given prefix */
+    int pieces;             /* 0: nothing to translate */
+    TranslationItem *items; /* best first, at least one */
     int count;
     StrList constraints_met, constraints_unmet; /* by the best one; see translator.h */
 } Translation;
@@ -46,6 +47,7 @@ typedef struct {
     int models, alternatives;
     const HypothesisList *results; /* [pieces] */
     int pieces;
+    const StrList *unknown; /* text of the <unk>s that the first piece was given */
     const StrView *gaps; /* [pieces + 1] text before, between and behind the pieces; NULL: spaces between */
 } FoundPieces;
 

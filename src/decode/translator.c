@@ -259,13 +259,13 @@ static Wanted find_wanted(const Pieces *pieces, const Translator *translator, co
 static void warn_of_prefix(Translator *translator, StrView prefix, long number) {
     if (translator->warned_of_prefix || translator->options.quiet) return;
     translator->warned_of_prefix = true;
-    log_warn("line %ld: the model does not know all of the prefix '%.*s': the rest is <unk>", number,
+    log_warn("line %ld: the model does not know all of the prefix '%.*s': it reads <unk> instead", number,
              SV_ARG(prefix));
 }
 
 /* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */
 static void pieces_guide(Pieces *pieces, Translator *translator, const LineGuide *guide, long number,
-                         int first) {
+                         int first, StrList *unknown) {
     Segmenter *target = seq2seq_target(translator->models[0]);
     MEM_GROW(pieces->guides, pieces->guides_capacity, (size_t)pieces->count);
     MEM_GROW(pieces->wanted, pieces->wanted_capacity, (size_t)pieces->count);
@@ -273,7 +273,7 @@ static void pieces_guide(Pieces *pieces, Translator *translator, const LineGuide
         const LineGuide *own = p == first ? guide : NULL;
         Wanted wanted = find_wanted(pieces, translator, own, p);
         pieces->guides[p] = (Guide){0};
-        if (own && !guide_add_prefix(&pieces->guides[p], target, own->prefix))
+        if (own && !guide_add_prefix(&pieces->guides[p], target, own->prefix, unknown))
             warn_of_prefix(translator, own->prefix, number);
         for (int c = 0; c < wanted.count; c++)
             guide_add_constraint(&pieces->guides[p], target, wanted.words[c]);
@@ -322,7 +322,7 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
 
 /* Cut the line and add its pieces; returns how many. */
 static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line, const LineGuide *guide,
-                           long number, StrList *unknown) {
+                           long number, Spelling *spelled) {
     if (!line.data) line = SV(""); /* what has no place has none in front of it */
     const char *end = line.data;
     PieceList sentences = {0};
@@ -331,13 +331,13 @@ static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line,
         if (translator->options.split)
             split_sentences(line, &sentences);
         else
-            added += pieces_add_text(pieces, translator, line, number, unknown, &end);
+            added += pieces_add_text(pieces, translator, line, number, &spelled->source, &end);
         for (int i = 0; i < sentences.count; i++)
-            added += pieces_add_text(pieces, translator, sentences.items[i], number, unknown, &end);
+            added += pieces_add_text(pieces, translator, sentences.items[i], number, &spelled->source, &end);
     }
     pieces_add_gap(pieces, end, line.data + line.length);
     if (guide || translator->options.glossary)
-        pieces_guide(pieces, translator, guide, number, pieces->count - added);
+        pieces_guide(pieces, translator, guide, number, pieces->count - added, &spelled->target);
     piece_list_free(&sentences);
     return added;
 }
@@ -348,7 +348,8 @@ static void pieces_join(const Pieces *pieces, const HypothesisList *results, Tra
     for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
         FoundPieces found = {.model = translator->models[0],
                              .models = translator->count,
-                             .alternatives = translator->options.search.alternatives};
+                             .alternatives = translator->options.search.alternatives,
+                             .unknown = &pieces->spelled[i].target};
         if (translator->options.split && pieces->gaps) found.gaps = pieces->gaps + first + i;
         if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
             found.pieces = out[i].pieces;
@@ -427,7 +428,7 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
     Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
     for (int i = 0; i < count; i++)
         out[i].pieces = pieces_add_line(&pieces, translator, lines[i], guides ? &guides[i] : NULL,
-                                        first_number + i, &pieces.spelled[i].source);
+                                        first_number + i, &pieces.spelled[i]);
     HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
     Sentences sentences = {pieces.sources, NULL, pieces.guides, translator->count, pieces.count};
     sentences_search(translator, &sentences, results);

@@ -197,14 +197,14 @@ void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count, 
     segmenter_decode_spelled(segmenter, ids, count, NULL, line);
 }
 
-void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count, char *const *unknown,
-                              StrBuf *line) {
-    size_t start = line->length;
+void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count,
+                              const StrList *unknown, StrBuf *line) {
+    size_t start = line->length, spelled = 0;
     StrView end = SV(BPE_WORD_END);
     for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
         if (ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS) continue;
         StrView token = vocab_token(segmenter->vocab, ids[i]);
-        if (ids[i] == VOCAB_UNK && unknown) token = sv(*unknown++);
+        if (ids[i] == VOCAB_UNK && unknown && spelled < unknown->count) token = sv(unknown->items[spelled++]);
         if (segmenter->tokenizer == TOKENIZER_WORD) {
             strbuf_add(line, token);
             add_space(line, start);
@@ -218,6 +218,14 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
         }
     }
     if (line->length > start && line->data[line->length - 1] == ' ') line->data[--line->length] = '\0';
+}
+
+void unknown_pass(StrList *unknown, const int *ids, int count) {
+    for (int i = 0; i < count && unknown->count > 0; i++) {
+        if (ids[i] != VOCAB_UNK) continue;
+        unknown->items++;
+        unknown->count--;
+    }
 }
 
 /* `first`: it is the first of the sentence, or the one before it ended a word. */

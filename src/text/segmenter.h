@@ -74,10 +74,13 @@ void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng 
 void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
- * (in the normal form, markers included), decoding puts it back in that order. */
+ * (in the normal form, markers included), decoding puts it back in that order, as far as it goes. `unknown`
+ * may be NULL. */
 void segmenter_encode_spelled(Segmenter *segmenter, StrView line, IdList *ids, StrList *unknown);
-void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count, char *const *unknown,
-                              StrBuf *line);
+void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count,
+                              const StrList *unknown, StrBuf *line);
+/* Moves behind those of the <unk>s in `ids`. */
+void unknown_pass(StrList *unknown, const int *ids, int count);
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word);

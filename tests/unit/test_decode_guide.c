@@ -110,7 +110,7 @@ static void test_prefix(void **state) {
     for (int i = 0; i < SENTENCES; i++) {
         StrBuf text = {0};
         add_words(&text, &rng, i == 9 ? 60 : i % 5);
-        guide_add_prefix(&fixture.guides[i], seq2seq_target(fixture.model), strbuf_view(&text));
+        guide_add_prefix(&fixture.guides[i], seq2seq_target(fixture.model), strbuf_view(&text), NULL);
         assert_int_equal(fixture.guides[i].prefix.count, i == 9 ? 60 : i % 5);
         strbuf_free(&text);
     }
@@ -145,7 +145,7 @@ static void test_open_prefix(void **state) {
     const Vocab *vocab = segmenter_vocab(seq2seq_target(fixture.model));
     for (int i = 0; i < SENTENCES; i++)
         guide_add_prefix(&fixture.guides[i], seq2seq_target(fixture.model),
-                         i % 2 ? SV("t5 t1") : SV("t5 t1 "));
+                         i % 2 ? SV("t5 t1") : SV("t5 t1 "), NULL);
     for (int beam = 1; beam <= 3; beam += 2) {
         SearchOptions options = OPTIONS;
         options.decode.beam_size = options.n_best = beam;
@@ -188,7 +188,7 @@ static void test_constraints(void **state) {
             assert_true(guide_add_constraint(&fixture.guides[i], target, strbuf_view(&text)));
             strbuf_free(&text);
         }
-        if (i % 3 == 0) guide_add_prefix(&fixture.guides[i], target, SV("t2 t4 "));
+        if (i % 3 == 0) guide_add_prefix(&fixture.guides[i], target, SV("t2 t4 "), NULL);
     }
     assert_false(guide_add_constraint(&fixture.guides[0], target, SV("never-seen")));
     for (int beam = 2; beam <= 10; beam += 4) {
