@@ -71,8 +71,8 @@ static const char USAGE[] =
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
     "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
     "is typed. Texts that wait are translated together.\n"
-    "SIGTERM finishes what was asked and stops; SIGHUP loads the model again and\n"
-    "loses no request.\n"
+    "SIGTERM finishes what was asked and stops (half a request has 3 seconds for its\n"
+    "rest); SIGHUP loads the model again and loses no request.\n"
     "Everything that a client can ask for is bounded, as the options below say; an\n"
     "answer follows within the time that --max-waiting texts take.\n";
 

@@ -130,12 +130,17 @@ static const char TOO_SLOW[] = "HTTP/1.1 408 Request Timeout\r\nContent-Type: ap
                                "Content-Length: 39\r\nConnection: close\r\n\r\n"
                                "{\"error\": \"the request came too slow\"}\n";
 
+/* For the rest of a request when the server stops. */
+static const double REST_SECONDS = 3;
+
 void http_tick(HttpServer *server) {
     double now = clock_seconds();
     int slow = 0;
     pthread_mutex_lock(&server->lock);
     for (Connection *place = server->connections; place; place = place->next) {
-        if (place->cut || place->phase == WORKING || now - place->since <= server->options.timeout) continue;
+        double limit = server->options.timeout;
+        if (server->stopping && place->phase == RECEIVING && limit > REST_SECONDS) limit = REST_SECONDS;
+        if (place->cut || place->phase == WORKING || now - place->since <= limit) continue;
         /* An idle one closes without a word, which might be taken for the answer to its next request. */
         if (place->phase == NEW || place->phase == RECEIVING) {
             ssize_t sent = send(place->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -166,6 +166,18 @@ for n in 1 2; do
 done
 serve_stop || fail "exit status"
 
+# Nor do they keep a server that stops for as long as that.
+serve_start -m "$model" --threads 1 --timeout 3600 || fail "$(cat "$TMP/serve.log")"
+"$client" "$port" send <"$TMP/fifo.1" >"$TMP/held.1" &
+held1=$!
+exec 8>"$TMP/fifo.1"
+printf "$half" >&8
+while [ "$(metric connections)" -lt 2 ]; do sleep 0.05; done
+serve_stop || fail "exit status"
+exec 8>&-
+wait "$held1"
+gives "half a request when the server stops" 408 'too slow' cat "$TMP/held.1"
+
 # Wrong usage.
 expect 2 "$attn" serve
 says "no model given"
