@@ -21,9 +21,9 @@ typedef struct {
 typedef struct {
     /* Set by the caller. */
     int most;
-    bool
-        filters; /* for pairs that are written again: of two files make the line of a file of pairs for `raw`;
-                   * of one pass over lines that are no pair */
+    /* Pairs are written again: of two files make the line of a file of pairs for `raw`, of one pass over lines
+     * that are no pair. */
+    bool filters;
 
     Pair *pairs; /* [count] */
     int count;
