@@ -365,14 +365,13 @@ Status http_start(HttpServer **started, const HttpOptions *options) {
     }
     *server = (HttpServer){.options = *options, .listening = -1};
     pthread_mutex_init(&server->lock, NULL);
+    *started = server; /* before there is a request, whose handler may ask for it */
     errno = 0;
     server->daemon = start_daemon(server, address);
     int error = errno;
     freeaddrinfo(address);
-    if (server->daemon) {
-        *started = server;
-        return STATUS_OK;
-    }
+    if (server->daemon) return STATUS_OK;
+    *started = NULL;
     pthread_mutex_destroy(&server->lock);
     free(server);
     status_fail(STATUS_RUNTIME, "cannot listen on %s, port %d: %s", options->address, options->port,
