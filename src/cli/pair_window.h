@@ -21,8 +21,8 @@ typedef struct {
 typedef struct {
     /* Set by the caller. */
     int most;
-    /* Pairs are written again: of two files make the line of a file of pairs for `raw`, of one pass over lines
-     * that are no pair. */
+    /* Pairs are written again: of two files make the line of a file of pairs for `raw`, of one pass over
+     * lines that are no pair. */
     bool filters;
 
     Pair *pairs; /* [count] */
