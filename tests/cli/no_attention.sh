@@ -22,13 +22,15 @@ expect 0 "$attn" translate -m "$self" --precision int8 -b 1 "$TMP/source"
 
 # Stopped and resumed it ends with the same bytes.
 for kind in plain self; do
-    options="--set model.attention=none"
+    options="--set model.attention=none --set train.schedule=constant --set train.epochs=30"
     [ $kind = plain ] || options="$options --set model.decoder.self_attention=true"
     # shellcheck disable=SC2086  # a list of options
+    tiny_model whole $options --overwrite
+    # shellcheck disable=SC2086
     tiny_model part $options --after-updates 150 --overwrite
     # shellcheck disable=SC2086
     tiny_model part $options --resume
-    same "resumed $kind" "$TMP/$kind/best.safetensors" "$TMP/part/best.safetensors"
+    same "resumed $kind" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 done
 
 # Nothing to draw, said before any input is read.

@@ -85,8 +85,8 @@ for model in "$transformer" "$luong"; do
 done
 
 # Stopped by a signal: once it has saved a validation it is surely in the middle of its endless training.
-"$attn" train --config "$TMP/tiny.json" --set train.epochs=0 --set train.valid_every=2 --run "$TMP/stopped" \
-    --threads 2 --profile >"$TMP/out" 2>"$TMP/err" </dev/null &
+"$attn" train --config "$TMP/tiny.json" --set train.schedule=constant --set train.epochs=0 \
+    --set train.valid_every=2 --run "$TMP/stopped" --threads 2 --profile >"$TMP/out" 2>"$TMP/err" </dev/null &
 trainer=$!
 while kill -0 $trainer 2>/dev/null && [ ! -f "$TMP/stopped/last.state.safetensors" ]; do sleep 0.05; done
 kill -s INT $trainer

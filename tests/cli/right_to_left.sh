@@ -20,9 +20,14 @@ bleu=$(sed -n 's/.*"valid_bleu": \([0-9]*\).*/\1/p' "$TMP/back/train.jsonl" | ta
 [ "$bleu" -ge 90 ] || fail "validation: $bleu"
 
 # Interrupted and resumed it ends with the same bytes.
-tiny_model part --set model.decoder.right_to_left=true --after-updates 150
-tiny_model part --set model.decoder.right_to_left=true --resume
-same "resumed" "$back" "$TMP/part/best.safetensors"
+interrupted="--set model.decoder.right_to_left=true --set train.schedule=constant --set train.epochs=30"
+# shellcheck disable=SC2086  # a list of options
+tiny_model whole $interrupted
+# shellcheck disable=SC2086
+tiny_model part $interrupted --after-updates 150
+# shellcheck disable=SC2086
+tiny_model part $interrupted --resume
+same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 
 # A model that is unsure, and one that knows: both search, and both judge.
 expect 0 "$attn" translate -m "$unsure" -b 12 "$TMP/source"
