@@ -41,8 +41,8 @@ same "threads and batches" "$TMP/voted" "$TMP/out"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
 
-# What the search says of a translation is what `score` says of it, whoever comes first. (Others than the
-# right ones may be made of tokens that their text would not be cut into.)
+# What the search says of a translation is what `score` says of it, whoever comes first. (A few of the right ones,
+# too, may be made of other tokens than their text would be cut into.)
 for models in "$unsure $back" "$back $unsure" "$forth $unsure $back"; do
     list=$(for model in $models; do echo "-m $model"; done)
     # shellcheck disable=SC2086  # a list of options
@@ -54,8 +54,8 @@ for models in "$unsure $back" "$back $unsure" "$forth $unsure $back"; do
         NR == FNR { target[NR - 1] = $0; next }
         target[$1] != $2 { next }
         { seen++; split($3, feature, " ") }
-        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad = 1 }
-        END { exit bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
+        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad++ }
+        END { exit seen < 10 * bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
         fail "scores of $models: $(head -n 3 "$TMP/bad")"
 done
 
