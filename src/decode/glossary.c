@@ -144,20 +144,21 @@ static bool take_term(StrView text, StrView term, bool *hidden) {
     return found;
 }
 
-static bool is_listed(const StrView *list, int count, StrView target) {
+static bool is_listed(const GlossaryTerm *list, int count, StrView target) {
     for (int i = 0; i < count; i++)
-        if (sv_equal(list[i], target)) return true;
+        if (sv_equal(list[i].target, target)) return true;
     return false;
 }
 
-int glossary_find(const Glossary *glossary, StrView text, StrView *targets, int count, int most) {
+int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most) {
     StrBuf normal = {0};
     add_normal_form(glossary, text, &normal);
     bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes that a term has taken */
     for (size_t t = 0; t < glossary->count && count < most; t++) {
         const Term *term = &glossary->terms[t];
         if (!take_term(strbuf_view(&normal), term->source, hidden)) continue;
-        if (!is_listed(targets, count, term->target)) targets[count++] = term->target;
+        if (!is_listed(terms, count, term->target))
+            terms[count++] = (GlossaryTerm){term->source, term->target};
     }
     mem_free(hidden);
     strbuf_free(&normal);

@@ -14,12 +14,16 @@
 
 typedef struct Glossary Glossary;
 
+typedef struct {
+    StrView source, target; /* what is in a text, and what it must become */
+} GlossaryTerm;
+
 /* `text`: how the model takes text, which must outlive the glossary. STATUS_RUNTIME if a file cannot be
  * read, STATUS_DATA for what is in it. */
 Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text);
 void glossary_free(Glossary *glossary); /* NULL is allowed */
-/* What the terms in `text` must become, each once, behind the `count` that targets [most] already holds;
- * returns how many it holds then. The views are the glossary's. */
-int glossary_find(const Glossary *glossary, StrView text, StrView *targets, int count, int most);
+/* The terms in `text`, each target once, behind the `count` that terms [most] already holds; returns how many
+ * it holds then. The views are the glossary's. */
+int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most);
 
 #endif

@@ -1,6 +1,8 @@
 /* guide.c - see guide.h. */
 #include "decode/guide.h"
 
+#include <math.h>
+#include <string.h>
 #include "base/mem.h"
 #include "base/pack.h"
 #include "base/unicode.h"
@@ -12,7 +14,10 @@ static int vocabulary(const Guide *guide) { return vocab_size(segmenter_vocab(gu
 void guide_free(Guide *guide) {
     id_list_free(&guide->prefix);
     mem_free(guide->allowed);
-    for (int c = 0; c < guide->constraint_count; c++) id_list_free(&guide->constraints[c]);
+    for (int c = 0; c < guide->constraint_count; c++) {
+        id_list_free(&guide->constraints[c]);
+        id_list_free(&guide->origins[c]);
+    }
     *guide = (Guide){0};
 }
 
@@ -49,7 +54,10 @@ void guide_pack(const Guide *guide, StrBuf *out) {
     pack(out, &guide->open, sizeof guide->open);
     pack(out, guide->allowed, (size_t)guide->open * (size_t)vocabulary(guide));
     pack(out, &guide->constraint_count, sizeof guide->constraint_count);
-    for (int c = 0; c < guide->constraint_count; c++) pack_ids(&guide->constraints[c], out);
+    for (int c = 0; c < guide->constraint_count; c++) {
+        pack_ids(&guide->constraints[c], out);
+        pack_ids(&guide->origins[c], out);
+    }
 }
 
 void guide_unpack(Guide *guide, const Segmenter *target, const char **from) {
@@ -64,7 +72,10 @@ void guide_unpack(Guide *guide, const Segmenter *target, const char **from) {
     guide->allowed = allowed ? mem_alloc(allowed, sizeof *guide->allowed) : NULL;
     unpack(from, guide->allowed, allowed);
     unpack(from, &guide->constraint_count, sizeof guide->constraint_count);
-    for (int c = 0; c < guide->constraint_count; c++) unpack_ids(&guide->constraints[c], from);
+    for (int c = 0; c < guide->constraint_count; c++) {
+        unpack_ids(&guide->constraints[c], from);
+        unpack_ids(&guide->origins[c], from);
+    }
 }
 
 static bool has_unknown(const IdList *ids) {
@@ -148,6 +159,26 @@ bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text) {
     return true;
 }
 
+bool guide_add_term(Guide *guide, Segmenter *target, StrView text, Segmenter *source, StrView term,
+                    Tokens sentence) {
+    IdList ids = {0}, *origin = &guide->origins[guide->constraint_count];
+    if (!guide_add_constraint(guide, target, text)) return false;
+    segmenter_encode(source, term, &ids);
+    int length = (int)ids.count;
+    for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
+        if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0) continue;
+        for (int i = 0; i < length; i++) id_list_add(origin, s + i);
+    }
+    id_list_free(&ids);
+    return true;
+}
+
+bool guide_has_terms(const Guide *guide) {
+    for (int c = 0; c < guide->constraint_count; c++)
+        if (guide->origins[c].count > 0) return true;
+    return false;
+}
+
 static bool is_met(const GuideState *state, int c) { return state->met >> c & 1; }
 
 /* Does constraint c, which is not met yet, begin with what is matched, but for its first `skip` tokens? */
@@ -167,8 +198,15 @@ static int find_next(const Guide *guide, const GuideState *state, int token) {
     return -1;
 }
 
+/* What has begun at a place is no term after all. */
+static void take_back(GuideState *state) {
+    state->placement -= state->begun;
+    state->begun = 0;
+}
+
 /* What is matched ends here: go on with the longest end of it that a constraint begins with. */
 static void fall_back(const Guide *guide, GuideState *state) {
+    take_back(state);
     for (int skip = 1; skip < state->matched; skip++)
         for (int c = 0; c < guide->constraint_count; c++)
             if (begins_alike(guide, state, c, skip)) {
@@ -188,12 +226,24 @@ static bool lengthens(const Segmenter *segmenter, int before, int token) {
     return class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT;
 }
 
-GuideState guide_follow(const Guide *guide, GuideState state, int token) {
+/* What it is worth that constraint c begins at this step. */
+static double place_worth(const Guide *guide, int c, const real *attention) {
+    static const double WEIGHT = 2, LEAST = 1e-9;
+    const IdList *origin = &guide->origins[c];
+    double share = 0;
+    if (origin->count == 0) return 0;
+    for (size_t i = 0; i < origin->count; i++) share += (double)attention[origin->ids[i]];
+    return WEIGHT * log(share > LEAST ? share : LEAST);
+}
+
+GuideState guide_follow(const Guide *guide, GuideState state, int token, const real *attention) {
     int step = state.steps++;
     state.left |= step < (int)guide->prefix.count && token != guide->prefix.ids[step];
     if (guide->constraint_count == 0) return state;
-    if (step > 0 && state.last_met >= 0 && lengthens(guide->target, state.last_token, token))
+    if (step > 0 && state.last_met >= 0 && lengthens(guide->target, state.last_token, token)) {
         state.met &= ~((uint64_t)1 << state.last_met);
+        take_back(&state);
+    }
     state.last_met = -1;
     state.last_token = token;
     int next = find_next(guide, &state, token);
@@ -202,6 +252,10 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token) {
         next = find_next(guide, &state, token);
     }
     if (next < 0) return state;
+    if (state.matched == 0) {
+        state.begun = place_worth(guide, next, attention);
+        state.placement += state.begun;
+    }
     state.current = next;
     if (++state.matched < (int)guide->constraints[next].count) return state;
     state.met |= (uint64_t)1 << next;

@@ -10,6 +10,10 @@
  *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
  *              constraints that begin alike are followed together (Hu et al. 2019). Hypotheses are compared
  *              by log p, not by length: many likely tokens would make up for words in an unlikely place.
+ * Terms        Constraints that translate words of the source. They begin where the decoder looks at these
+ *              (after Chatterjee et al. 2017): to log p is added twice the logarithm of the attention that
+ *              they have at that step, as the search chooses it. Elsewhere a constraint that the model
+ *              finds unlikely anywhere stands beside what it should replace.
  *
  * Owner   a zeroed Guide asks for nothing; guide_free releases what was added
  */
@@ -28,6 +32,7 @@ typedef struct {
     int open;      /* ... and at so many steps after them, while the prefix is followed, */
     bool *allowed; /* [open, V] these tokens may be chosen */
     IdList constraints[GUIDE_MOST_CONSTRAINTS];
+    IdList origins[GUIDE_MOST_CONSTRAINTS]; /* of terms: the source tokens that each translates */
     int constraint_count;
 } Guide;
 
@@ -35,6 +40,10 @@ typedef struct {
 bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text, StrList *unknown);
 /* False if the model has no tokens for it, or there are too many. */
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
+/* The same for the translation of `term`, wherever its tokens are in the sentence. */
+bool guide_add_term(Guide *guide, Segmenter *target, StrView text, Segmenter *source, StrView term,
+                    Tokens sentence);
+bool guide_has_terms(const Guide *guide);
 void guide_free(Guide *guide);
 /* Set wanted[v] for the tokens of prefix and constraints, and for those that may complete the prefix's last
  * word. */
@@ -52,9 +61,11 @@ typedef struct {
     int matched;
     int last_met;   /* the constraint that its last token completed, or -1 (0 steps: of no meaning) */
     int last_token; /* of any kind */
+    double placement, begun; /* what its terms add to log p; of which the last one that began */
 } GuideState;
 
-GuideState guide_follow(const Guide *guide, GuideState state, int token);
+/* `attention`: of the source tokens at this step; NULL if there are no terms. */
+GuideState guide_follow(const Guide *guide, GuideState state, int token, const real *attention);
 bool guide_all_met(const Guide *guide, const GuideState *state);
 /* Tokens of constraints met or under way: the number of the bank. */
 int guide_bank(const Guide *guide, const GuideState *state);

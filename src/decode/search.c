@@ -25,7 +25,8 @@ static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
     bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
     if (a_ended != b_ended) return a_ended;
     if (a->met != b->met) return a->met > b->met;
-    return a->met > 0 ? a->score > b->score : a->normalized > b->normalized;
+    if (a->met > 0) return a->score + a->placement > b->score + b->placement;
+    return a->normalized > b->normalized;
 }
 
 void hypotheses_rank(HypothesisList *list) {
@@ -92,7 +93,7 @@ static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
     row->node = backpointers_add(&search->tree, row->node, next.token, next.log_p, attention);
     row->score += next.log_p;
     row->steps++;
-    if (row->guide) row->state = guide_follow(row->guide, row->state, next.token);
+    if (row->guide) row->state = guide_follow(row->guide, row->state, next.token, NULL);
     return next.token != VOCAB_EOS && row->steps < row->max_steps;
 }
 

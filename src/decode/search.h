@@ -22,6 +22,7 @@ typedef struct {
     double score;              /* log p of all steps */
     double normalized;         /* score / steps^length_penalty */
     int met;                   /* tokens of its guide's constraints that are in it */
+    double placement;          /* what is added to the score for where they are: guide.h */
     float *token_scores;       /* [steps] log p of each token */
     float *attention;          /* [steps, source_length] or NULL */
     ScoredToken *alternatives; /* [steps, alternatives] best first, of forced search; token -1: no more */
@@ -36,7 +37,8 @@ typedef struct {
 void hypotheses_free(HypothesisList *list);
 void hypotheses_keep(HypothesisList *list, int count); /* of the best no more than so many */
 /* Puts the best first: those that were cut come last, those with more of their constraints before those with
- * fewer. Constrained ones are compared by log p, the others by `normalized`. Equals stay in their order. */
+ * fewer. Constrained ones are compared by log p and placement, the others by `normalized`. Equals stay in
+ * their order. */
 void hypotheses_rank(HypothesisList *list);
 
 /* Each step takes the best token. The same as a beam of 1, with less work. */

@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     int node, steps, met;
-    double score, rank;
+    double score, placement, rank;
 } Ended;
 
 typedef struct {
@@ -33,7 +33,8 @@ typedef struct {
 typedef struct {
     Scorer *scorer;
     const SearchOptions *options;
-    const Guide *guides; /* [B], or NULL */
+    SearchOptions step_options; /* the same; with attention where guides have terms */
+    const Guide *guides;        /* [B], or NULL */
     Backpointers tree;
     BeamSentence *sentences; /* [B] */
     BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
@@ -71,7 +72,8 @@ static int find_candidates(BeamSearch *search, const ScorerStep *step, int first
 /* Best first; between equals as find_candidates has it, for they were added in that order. */
 static int candidate_compare(const void *a, const void *b) {
     const Candidate *x = a, *y = b;
-    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    double x_worth = x->score + x->state.placement, y_worth = y->score + y->state.placement;
+    if (x_worth != y_worth) return x_worth > y_worth ? -1 : 1;
     if (x->row != y->row) return x->row < y->row ? -1 : 1;
     return (x->token > y->token) - (x->token < y->token);
 }
@@ -84,11 +86,13 @@ static int pool_candidates(BeamSearch *search, const Guide *guide, const ScorerS
     for (int r = first; r < end; r++) {
         const BeamRow *row = &search->rows[r];
         const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
+        const AttentionWeights *seen = &step->attention;
+        const real *attention = guide_has_terms(guide) ? seen->weights + seen->start[r] : NULL;
         for (int i = 0; i < step->count[r]; i++) {
             bool twice = false;
             for (int j = 0; j < i && !twice; j++) twice = found[j].token == found[i].token;
             Candidate new = {r, found[i].token, found[i].log_p, row->score + found[i].log_p,
-                             guide_follow(guide, row->state, found[i].token)};
+                             guide_follow(guide, row->state, found[i].token, attention)};
             if (twice || isnan(new.score)) continue;
             if (new.token == VOCAB_EOS && !guide_all_met(guide, &new.state)) continue;
             search->pool[count++] = new;
@@ -140,27 +144,27 @@ static const Guide *guide_of(const BeamSearch *search, int sentence) {
 }
 
 /* What hypotheses of a sentence are compared by: see hypotheses_rank. */
-static double rank_of(const BeamSearch *search, const Guide *guide, double score, int steps) {
-    bool constrained = guide && guide->constraint_count > 0;
-    return constrained ? score : search_normalize(&search->options->decode, score, steps);
+static double rank_of(const BeamSearch *search, const BeamRow *row, int steps) {
+    const Guide *guide = guide_of(search, row->sentence);
+    if (guide && guide->constraint_count > 0) return row->score + row->state.placement;
+    return search_normalize(&search->options->decode, row->score, steps);
 }
 
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
     const Guide *guide = guide_of(search, row->sentence);
-    sentence->ended[sentence->ended_count++] =
-        (Ended){.node = row->node,
-                .steps = search->steps,
-                .met = guide ? guide_bank(guide, &row->state) : 0,
-                .score = row->score,
-                .rank = rank_of(search, guide, row->score, search->steps)};
+    sentence->ended[sentence->ended_count++] = (Ended){.node = row->node,
+                                                       .steps = search->steps,
+                                                       .met = guide ? guide_bank(guide, &row->state) : 0,
+                                                       .score = row->score,
+                                                       .placement = row->state.placement,
+                                                       .rank = rank_of(search, row, search->steps)};
 }
 
-/* Could a growing hypothesis still rank among the n best of those that ended? `score`: of the best growing
- * one. */
-static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, const Guide *guide,
-                                 double score) {
+/* Could a growing hypothesis still rank among the n best of those that ended? `best`: of the growing ones. */
+static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence,
+                                 const BeamRow *best) {
     int better = 0;
-    double best_possible = rank_of(search, guide, score, sentence->max_steps);
+    double best_possible = rank_of(search, best, sentence->max_steps);
     for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].rank >= best_possible;
     return better < search->options->n_best;
 }
@@ -171,7 +175,8 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
     int dropped = search->options->tree ? SEARCH_DROPPED : 0;
     for (int r = first; r < end; r++)
-        search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
+        if (search->options->attention)
+            search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
     const Guide *guide = guide_of(search, search->rows[first].sentence);
     int count = guide ? find_guided(search, guide, step, first, end, keep)
                       : find_candidates(search, step, first, end, keep + dropped);
@@ -192,8 +197,7 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     }
     if (search->next_count == start) return;
     const BeamRow *best = &search->next[start];
-    if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, guide, best->score))
-        return;
+    if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, best)) return;
     /* Out of room: what is still growing fills the places that nothing better took. */
     for (int i = start; search->steps >= sentence->max_steps && i < search->next_count; i++)
         sentence_end(search, sentence, &search->next[i]);
@@ -211,7 +215,7 @@ static void all_advance(BeamSearch *search) {
                 guide_choice(&search->guides[row->sentence], &row->state, search->options->decode.beam_size,
                              search->given + (size_t)r * GUIDE_MOST_CONSTRAINTS);
     }
-    ScorerStep step = scorer_step(search->scorer, search->options, search->row_sentence, search->tokens,
+    ScorerStep step = scorer_step(search->scorer, &search->step_options, search->row_sentence, search->tokens,
                                   search->choices, search->row_count);
     search->steps++;
     search->next_count = 0;
@@ -241,6 +245,7 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
         *made = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
                                     list->source_length);
         made->met = end->met;
+        made->placement = end->placement;
     }
     hypotheses_rank(list);
     hypotheses_keep(list, search->options->n_best);
@@ -254,7 +259,8 @@ void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptio
 void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                         const SearchOptions *options, HypothesisList *results) {
     size_t beam = (size_t)options->decode.beam_size, most = (size_t)B * beam;
-    BeamSearch search = {.scorer = scorer, .options = options, .guides = guides, .row_count = B};
+    BeamSearch search = {
+        .scorer = scorer, .options = options, .step_options = *options, .guides = guides, .row_count = B};
     search.sentences = mem_alloc((size_t)B, sizeof *search.sentences);
     search.rows = mem_alloc(most, sizeof *search.rows);
     search.next = mem_alloc(most, sizeof *search.next);
@@ -271,6 +277,7 @@ void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guid
         search.sentences[b].ended = ended + (size_t)b * beam;
         search.sentences[b].max_steps =
             guide_max_steps(guides ? &guides[b] : NULL, &options->decode, sources[b].length);
+        if (guides && guide_has_terms(&guides[b])) search.step_options.attention = true;
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }

@@ -198,9 +198,9 @@ typedef struct {
     StrList source, target;
 } Spelling;
 
-/* The words that a piece must contain. */
+/* The words that a piece must contain: the target of each; the source is empty where it is not known. */
 typedef struct {
-    const StrView *words;
+    const GlossaryTerm *terms;
     int count;
 } Wanted;
 
@@ -246,13 +246,13 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
 
 /* The words that piece p must contain: the line's own for its first piece, those of the glossary for each. */
 static Wanted find_wanted(const Pieces *pieces, const Translator *translator, const LineGuide *guide, int p) {
-    StrView *words = arena_alloc(pieces->arena, GUIDE_MOST_CONSTRAINTS * sizeof *words);
+    GlossaryTerm *terms = arena_alloc(pieces->arena, GUIDE_MOST_CONSTRAINTS * sizeof *terms);
     int count = guide ? guide->constraint_count : 0;
-    if (count > 0) memcpy(words, guide->constraints, (size_t)count * sizeof *words);
+    for (int c = 0; c < count; c++) terms[c] = (GlossaryTerm){.target = guide->constraints[c]};
     if (translator->options.glossary)
-        count = glossary_find(translator->options.glossary, pieces->texts[p], words, count,
+        count = glossary_find(translator->options.glossary, pieces->texts[p], terms, count,
                               GUIDE_MOST_CONSTRAINTS);
-    return (Wanted){words, count};
+    return (Wanted){terms, count};
 }
 
 /* Mostly the prefix of all lines is one. */
@@ -261,6 +261,23 @@ static void warn_of_prefix(Translator *translator, StrView prefix, long number) 
     translator->warned_of_prefix = true;
     log_warn("line %ld: the model does not know all of the prefix '%.*s': it reads <unk> instead", number,
              SV_ARG(prefix));
+}
+
+/* Ask for the words that piece p must contain. Where the decoder looks at their source is known of models
+ * with attention. */
+static void guide_words(Pieces *pieces, const Translator *translator, const Wanted *wanted, int p) {
+    const Seq2Seq *model = translator->models[0];
+    Tokens sentence = pieces->sources[(size_t)p * (size_t)translator->count];
+    int layers, heads;
+    seq2seq_attentions(model, &layers, &heads);
+    for (int c = 0; c < wanted->count; c++) {
+        GlossaryTerm term = wanted->terms[c];
+        if (layers > 0)
+            guide_add_term(&pieces->guides[p], seq2seq_target(model), term.target, seq2seq_source(model),
+                           term.source, sentence);
+        else
+            guide_add_constraint(&pieces->guides[p], seq2seq_target(model), term.target);
+    }
 }
 
 /* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */
@@ -275,8 +292,7 @@ static void pieces_guide(Pieces *pieces, Translator *translator, const LineGuide
         pieces->guides[p] = (Guide){0};
         if (own && !guide_add_prefix(&pieces->guides[p], target, own->prefix, unknown))
             warn_of_prefix(translator, own->prefix, number);
-        for (int c = 0; c < wanted.count; c++)
-            guide_add_constraint(&pieces->guides[p], target, wanted.words[c]);
+        guide_words(pieces, translator, &wanted, p);
         pieces->wanted[p] = wanted;
     }
 }
@@ -382,7 +398,7 @@ static void pieces_free(Pieces *pieces, HypothesisList *results) {
 
 static bool is_wanted(const Wanted *wanted, StrView words) {
     for (int c = 0; c < wanted->count; c++)
-        if (sv_equal(wanted->words[c], words)) return true;
+        if (sv_equal(wanted->terms[c].target, words)) return true;
     return false;
 }
 
@@ -404,7 +420,7 @@ static void constraints_check(const Translator *translator, const Wanted *wanted
                               const HypothesisList *results, long number, Translation *out) {
     for (int p = 0; p < out->pieces; p++)
         for (int c = 0; c < wanted[p].count; c++) {
-            StrView words = wanted[p].words[c];
+            StrView words = wanted[p].terms[c].target;
             bool met = true, seen = false;
             for (int q = 0; q < p; q++) seen |= is_wanted(&wanted[q], words);
             if (seen) continue;

@@ -20,6 +20,17 @@ expect 0 "$attn" score -m "$self" "$TMP/source" "$TMP/target"
 expect 0 "$attn" translate -m "$self" --precision int8 -b 1 "$TMP/source"
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "int8: $(cat "$TMP/out")"
 
+# Where the source of a term is looked at is known of models with attention, and asked without drawing it.
+printf 'i\tperdu\n' >"$TMP/glossary"
+for model in "$plain" "$seeing"; do
+    expect 0 "$attn" translate -m "$model" --glossary "$TMP/glossary" "$TMP/source"
+    cp "$TMP/out" "$TMP/terms"
+    sed -n 2p "$TMP/out" | grep -qw perdu || fail "a term of $model: $(cat "$TMP/out")"
+done
+expect 0 "$attn" translate -m "$seeing" --glossary "$TMP/glossary" --alignment "$TMP/source"
+sed 's/ |||.*//' "$TMP/out" >"$TMP/drawn"
+same "terms and alignment" "$TMP/terms" "$TMP/drawn"
+
 # Stopped and resumed it ends with the same bytes.
 for kind in plain self; do
     options="--set model.attention=none --set train.schedule=constant --set train.epochs=30"

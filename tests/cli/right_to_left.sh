@@ -41,8 +41,8 @@ same "threads and batches" "$TMP/voted" "$TMP/out"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
 
-# What the search says of a translation is what `score` says of it, whoever comes first. (A few of the right ones,
-# too, may be made of other tokens than their text would be cut into.)
+# What the search says of a translation is what `score` says of it, whoever comes first. (A few, even of the
+# right ones, may be made of other tokens than their text would be cut into.)
 for models in "$unsure $back" "$back $unsure" "$forth $unsure $back"; do
     list=$(for model in $models; do echo "-m $model"; done)
     # shellcheck disable=SC2086  # a list of options

@@ -40,11 +40,11 @@ static void test_found(void **state) {
                *more = fixture_write("more", MORE_TEXT, strlen(MORE_TEXT));
     assert_int_equal(read_files(&glossary, path, more), STATUS_OK);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        StrView targets[9];
+        GlossaryTerm terms[9];
         StrBuf found = {0};
-        int count = glossary_find(glossary, sv(CASES[i].text), targets, 0, CASES[i].most);
+        int count = glossary_find(glossary, sv(CASES[i].text), terms, 0, CASES[i].most);
         for (int t = 0; t < count; t++) {
-            strbuf_add(&found, targets[t]);
+            strbuf_add(&found, terms[t].target);
             strbuf_add_char(&found, '|');
         }
         assert_string_equal(strbuf_text(&found), CASES[i].found);

@@ -269,7 +269,7 @@ static int bank_after(const Segmenter *target, const int constraints[2][4], cons
     GuideState at = {0};
     for (int c = 0; c < 2; c++)
         for (const int *id = constraints[c]; *id; id++) id_list_add(&guide.constraints[c], *id);
-    for (; *tokens; tokens++) at = guide_follow(&guide, at, *tokens);
+    for (; *tokens; tokens++) at = guide_follow(&guide, at, *tokens, NULL);
     int bank = guide_bank(&guide, &at);
     guide_free(&guide);
     return bank;
@@ -285,6 +285,101 @@ static void test_begun_again(void **state) {
     assert_int_equal(bank_after(target, (const int[2][4]){{7, 8, 9}, {8, 5}}, (const int[]){7, 8, 6, 5, 0}),
                      0);
     seq2seq_free(model);
+}
+
+static int only_id(Segmenter *segmenter, const char *word) {
+    IdList ids = {0};
+    segmenter_encode(segmenter, sv(word), &ids);
+    assert_int_equal(ids.count, 1);
+    int id = ids.ids[0];
+    id_list_free(&ids);
+    return id;
+}
+
+/* A term's translation is worth what the attention says at its first token, unless nothing comes of it. */
+static void test_placement(void **state) {
+    (void)state;
+    static const real HERE[] = {0.1f, 0.3f, 0.1f, 0.4f, 0.1f}, NOWHERE[] = {1, 0, 0, 0, 0};
+    Seq2Seq *model = tiny_model_new(WORDS, 7);
+    Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
+    int ids[] = {only_id(source, "s1"), only_id(source, "s2"), only_id(source, "s3"), only_id(source, "s2")};
+    int first = only_id(target, "t5"), second = only_id(target, "t6"), other = only_id(target, "t9");
+    Guide guide = {0};
+    GuideState at = {0};
+    assert_true(guide_add_term(&guide, target, SV("t9"), source, SV("s4"), (Tokens){ids, 4}));
+    assert_false(guide_has_terms(&guide)); /* s4 is not there */
+    assert_true(guide_add_term(&guide, target, SV("t5 t6"), source, SV("s2"), (Tokens){ids, 4}));
+    assert_true(guide_has_terms(&guide));
+    at = guide_follow(&guide, at, other, HERE);
+    assert_true(at.placement == 0);
+    at = guide_follow(&guide, at, first, HERE);
+    assert_true(fabs(at.placement - 2 * log(0.7)) < 1e-6);
+    at = guide_follow(&guide, at, other, HERE); /* not the second */
+    assert_true(fabs(at.placement) < 1e-12);
+    at = guide_follow(&guide, at, first, NOWHERE);
+    at = guide_follow(&guide, at, second, HERE);
+    assert_true(guide_all_met(&guide, &at));
+    assert_true(at.placement < -20 && isfinite(at.placement));
+    double met = at.placement;
+    at = guide_follow(&guide, at, first, HERE); /* once more asks for nothing */
+    assert_true(at.placement == met);
+    guide_free(&guide);
+    seq2seq_free(model);
+}
+
+/* "t1 t2" is wanted in every sentence, as the translation of its middle word or as such. */
+static void ask_for_words(Fixture *fixture, bool term) {
+    Segmenter *source = seq2seq_source(fixture->model), *target = seq2seq_target(fixture->model);
+    for (int i = 0; i < SENTENCES; i++) {
+        Tokens sentence = fixture->sources[i];
+        StrBuf word = {0};
+        guide_free(&fixture->guides[i]);
+        segmenter_decode(source, sentence.ids + sentence.length / 2, 1, &word);
+        if (term)
+            guide_add_term(&fixture->guides[i], target, SV("t1 t2"), source, strbuf_view(&word), sentence);
+        else
+            guide_add_constraint(&fixture->guides[i], target, SV("t1 t2"));
+        strbuf_free(&word);
+    }
+}
+
+/* The attention that the middle word of sentence i has where t1 is first in the best translation, whose score
+ * is that of its text. */
+static double attention_there(Fixture *fixture, int i) {
+    const Hypothesis *found = &fixture->found[i].items[0];
+    size_t columns = (size_t)fixture->found[i].source_length;
+    HypothesisList forced;
+    int t = 0;
+    forced_search(fixture->scorer, &fixture->sources[i], &(Tokens){found->ids, found->length}, 1, &OPTIONS,
+                  &forced);
+    assert_null(found->attention);
+    if (found->steps > found->length)
+        assert_true(fabs(forced.items[0].score - found->score) < 1e-3 * found->steps);
+    while (t < found->length && found->ids[t] != fixture->guides[i].constraints[0].ids[0]) t++;
+    assert_true(t < found->length);
+    size_t middle = (size_t)fixture->sources[i].length / 2;
+    double there = (double)forced.items[0].attention[(size_t)t * columns + middle];
+    hypotheses_free(&forced);
+    return there;
+}
+
+/* Terms stand where they are looked at, mere constraints anywhere. */
+static void test_terms(void **state) {
+    (void)state;
+    Fixture fixture;
+    SearchOptions options = OPTIONS;
+    double there[2] = {0};
+    options.decode.beam_size = 5;
+    options.attention = false; /* the search sees it all the same */
+    fixture_begin(&fixture, 13);
+    for (int term = 0; term < 2; term++) {
+        ask_for_words(&fixture, term);
+        search(&fixture, &options);
+        for (int i = 0; i < SENTENCES; i++) there[term] += attention_there(&fixture, i);
+        found_free(&fixture);
+    }
+    assert_true(there[1] > there[0]);
+    fixture_end(&fixture);
 }
 
 static void test_words_in_text(void **state) {
@@ -313,6 +408,8 @@ int main(void) {
         cmocka_unit_test(test_constraints_without_room),
         cmocka_unit_test(test_alternatives),
         cmocka_unit_test(test_begun_again),
+        cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

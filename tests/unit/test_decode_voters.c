@@ -263,7 +263,7 @@ static void test_guided(void **state) {
     for (int i = 0; i < BEAM; i++) {
         const Hypothesis *h = &found.items[i];
         GuideState reached = {0};
-        for (int t = 0; t < h->length; t++) reached = guide_follow(&guide, reached, h->ids[t]);
+        for (int t = 0; t < h->length; t++) reached = guide_follow(&guide, reached, h->ids[t], NULL);
         assert_false(ended(h));
         assert_int_equal(h->met, guide_bank(&guide, &reached));
         if (i > 0) assert_true(h[-1].met >= h->met);
