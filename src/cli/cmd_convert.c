@@ -66,15 +66,12 @@ static Status convert(const char *path, const ConvertOptions *options) {
 
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
-    if (files->count == 1 && options->output && !file_is_same(files->items[0], options->output))
-        return convert(files->items[0], options);
+    TRY(command_spare_all(options->output, files));
+    if (files->count == 1 && options->output) return convert(files->items[0], options);
     if (files->count != 1)
         status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");
-    else if (!options->output)
-        status_fail(STATUS_USAGE, "no --output for the small model");
     else
-        status_fail(STATUS_USAGE, "'%s' would take the place of the model that it is made from",
-                    options->output);
+        status_fail(STATUS_USAGE, "no --output for the small model");
     return status_hint(STATUS_USAGE, "attn-mt convert best.safetensors -o small.safetensors");
 }
 

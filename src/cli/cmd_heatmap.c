@@ -193,7 +193,16 @@ static Format named_format(StrView prefix) {
     return (Format)f;
 }
 
-/* All formats of one heatmap. `number`: of the sentence, 0 if there is only one. */
+/* Where a format goes. `number`: of the sentence, 0 if there is only one. */
+static void add_path(const HeatmapOptions *options, Format format, int number, StrBuf *path) {
+    Format named = named_format(sv(options->output));
+    strbuf_add(path, sv(options->output));
+    if (named < FORMATS) strbuf_cut(path, path->length - strlen(SUFFIXES[named]) - 1);
+    if (number > 0) strbuf_format(path, "-%d", number);
+    strbuf_format(path, ".%s", SUFFIXES[format]);
+}
+
+/* All formats of one heatmap. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
@@ -204,11 +213,7 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output) {
             status = command_print(strbuf_view(&content));
         } else {
-            Format named = named_format(sv(options->output));
-            strbuf_add(&path, sv(options->output));
-            if (named < FORMATS) strbuf_cut(&path, path.length - strlen(SUFFIXES[named]) - 1);
-            if (number > 0) strbuf_format(&path, "-%d", number);
-            strbuf_format(&path, ".%s", SUFFIXES[f]);
+            add_path(options, (Format)f, number, &path);
             status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
         }
         strbuf_free(&content);
@@ -303,7 +308,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .head = options->head,
                                                       .subwords = options->subwords},
                                        &content);
-    if (options->output) strbuf_format(&path, "%s.%s", options->output, SUFFIXES[FORMAT_HTML]);
+    if (options->output) add_path(options, FORMAT_HTML, 0, &path);
     if (status == STATUS_OK)
         status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
                                  : command_print(strbuf_view(&content));

@@ -259,6 +259,7 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0}, out = {0};
+    TRY(command_spare(options->codes, path));
     Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, options->codes);

@@ -179,6 +179,10 @@ static Status open_input(Session *session, const StrList *files) {
     }
     if (list && session->filter)
         return status_fail(STATUS_USAGE, "--keep-above filters pairs, not n-best lists");
+    if (session->filter && !session->options.json &&
+        (session->options.per_token || session->options.per_word))
+        return status_hint(status_fail(STATUS_USAGE, "--keep-above prints pairs as they are, without scores"),
+                           "--json prints them with the scores of tokens or words");
     const char *second = list ? list : files->count == 2 ? files->items[1] : NULL;
     if (second && strcmp(first, "-") == 0 && strcmp(second, "-") == 0)
         return status_fail(STATUS_USAGE, "standard input cannot be read twice");
@@ -202,6 +206,7 @@ static Status session_begin(Session *session, const StrList *files) {
     const ScoreOptions *options = &session->options;
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
+    TRY(command_spare_all(options->output, &options->models));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES

@@ -251,6 +251,9 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     const DecodeOptions *decode = &translating->search.decode;
     if (comm_is_root()) {
         TRY(check_inputs(&options->inputs));
+        TRY(command_spare_all(options->output, &options->models));
+        TRY(command_spare_all(options->report, &options->models));
+        TRY(command_spare(options->report, options->output));
         TRY(translate_score_open(&session->score, &options->references, options->report));
     }
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));

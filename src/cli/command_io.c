@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -88,6 +89,18 @@ void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model) {
 void unseen_text_free(UnseenText *unseen) {
     mem_free(unseen->first);
     *unseen = (UnseenText){0};
+}
+
+Status command_spare(const char *output, const char *file) {
+    if (!output || !file || strcmp(output, "-") == 0 || file_is_stream(output)) return STATUS_OK;
+    if (strcmp(output, file) != 0 && !file_is_same(output, file)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "'%s' would take the place of another file of this command", output);
+    return status_hint(STATUS_USAGE, "write to a file of another name");
+}
+
+Status command_spare_all(const char *output, const StrList *files) {
+    for (size_t i = 0; i < files->count; i++) TRY(command_spare(output, files->items[i]));
+    return STATUS_OK;
 }
 
 enum { LINES_AT_A_TIME = 10000 };

@@ -170,14 +170,33 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
+/* Which columns are read, as training has it: those that the first line names, else the first two. */
+static Status choose_columns(const InspectData *wanted, const char *path, DataOptions *data) {
+    StrView source = SV("source"), target = SV("target");
+    StrBuf header = {0}, names = {0};
+    LanguageColumns columns;
+    if (wanted->languages) TRY(languages_split(wanted->languages, &source, &target));
+    pairs_read_header(path, &header);
+    bool named = wanted->languages ? languages_header_of(strbuf_view(&header), source, target, &columns)
+                                   : languages_header(strbuf_view(&header), &columns);
+    if (named) languages_add_columns(&columns, &names);
+    if (named && !wanted->languages) {
+        source = columns.first_name;
+        target = columns.second_name;
+    }
+    data->source = mem_strndup(source.data, source.length);
+    data->target = mem_strndup(target.data, target.length);
+    data->columns = mem_strdup(strbuf_text(&names));
+    strbuf_free(&header);
+    strbuf_free(&names);
+    return STATUS_OK;
+}
+
 Status inspect_data(const InspectData *wanted, const char *path) {
     DataOptions data = {0};
     PairStats stats;
     StrBuf out = {0};
-    StrView source = SV("source"), target = SV("target");
-    if (wanted->languages) TRY(languages_split(wanted->languages, &source, &target));
-    data.source = mem_strndup(source.data, source.length);
-    data.target = mem_strndup(target.data, target.length);
+    TRY(choose_columns(wanted, path, &data));
     Status status = pair_stats_read(&stats, path, wanted->valid, &data);
     if (status == STATUS_OK) {
         if (wanted->json)
@@ -190,5 +209,6 @@ Status inspect_data(const InspectData *wanted, const char *path) {
     strbuf_free(&out);
     mem_free(data.source);
     mem_free(data.target);
+    mem_free(data.columns);
     return status;
 }

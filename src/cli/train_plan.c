@@ -9,6 +9,7 @@
 #include "base/options_value.h"
 #include "models/modelfile.h"
 #include "text/languages.h"
+#include "text/pairs.h"
 #include "train/checkpoint.h"
 #include "train/sizes.h"
 
@@ -73,17 +74,6 @@ static void set_languages(const TrainPlan *plan, StrView source, StrView target,
 /* In this order, the first two columns. */
 static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
     set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
-}
-
-/* The first line of the first training file, if that is a table; "" if not. */
-static void read_header(const StrList *files, StrBuf *header) {
-    LineReader *reader;
-    StrView line;
-    bool more = false;
-    if (!files->count || strstr(files->items[0], "{}") || file_size(files->items[0]) < 0) return;
-    if (line_reader_open(&reader, files->items[0]) != STATUS_OK) return;
-    if (line_reader_next(reader, &line, &more) == STATUS_OK && more) strbuf_add(header, line);
-    line_reader_close(reader);
 }
 
 /* The first column is the source unless the header says otherwise. */
@@ -154,7 +144,7 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     Status status = STATUS_OK;
     StrBuf header = {0};
     LanguageColumns columns;
-    read_header(&plan->config->data.train, &header);
+    if (plan->config->data.train.count > 0) pairs_read_header(plan->config->data.train.items[0], &header);
     if (plan->languages)
         status = use_option(plan, strbuf_view(&header));
     else if (languages_header(strbuf_view(&header), &columns))

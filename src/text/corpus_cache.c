@@ -16,7 +16,8 @@
 
 /* ---- layout -------------------------------------------------------------------------------------------- */
 
-#define MAGIC "attn-mt corpus cache 1\n"
+#define NAME  "attn-mt corpus cache "
+#define MAGIC NAME "1\n"
 enum { HEX = 64, CORPORA = 2 };
 static const uint64_t LAYOUT = UINT64_C(0x0102030405060700) + sizeof(size_t); /* order of bytes, and widths */
 
@@ -131,9 +132,21 @@ static Status check_room(const char *path, const Header *header) {
                        str_bytes(bytes, need));
 }
 
+/* Is something there that is no cache, of this version or another? */
+static bool is_other_file(const char *path) {
+    char start[sizeof NAME - 1];
+    int fd = file_open(path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0) return false; /* writing says what is wrong */
+    ssize_t got = read(fd, start, sizeof start);
+    close(fd);
+    return got > 0 && memcmp(start, NAME, (size_t)got) != 0;
+}
+
 static Status write_file(const char *path, const Header *header, const Section *section) {
     OutFile *file;
     if (file_is_stream(path)) return status_fail(STATUS_RUNTIME, "'%.700s' is not a regular file", path);
+    if (is_other_file(path))
+        return status_fail(STATUS_RUNTIME, "'%.700s' is another file, which stays as it is", path);
     TRY(check_room(path, header));
     TRY(file_create(&file, path));
     Status status = file_write(file, header, sizeof *header);
@@ -327,7 +340,8 @@ static Verdict read_file(int fd, const char *path, const CorpusCacheKey *key, Co
 static void say(Verdict verdict, const char *path) {
     if (verdict == USABLE) log_info("cache    the encoded data are read from '%s'", path);
     if (verdict == STALE) log_info("cache    '%s' is of other data or options: it is made anew", path);
-    if (verdict == DAMAGED) log_warn("'%s' is no cache of encoded data, or damaged: it is made anew", path);
+    if (verdict == DAMAGED)
+        log_warn("'%s' is no cache of encoded data, or damaged: they are encoded anew", path);
 }
 
 bool corpus_cache_load(const char *path, const CorpusCacheKey *key, CorpusData *data, Workers *workers) {

@@ -90,6 +90,9 @@ static void finish(Segmenter **segmenters, HashMap **words, const TextOptions *t
 static Status check_learned(const Segmenter *segmenter, const TextOptions *text) {
     bool words = text->tokenizer == TOKENIZER_WORD;
     if (vocab_size(segmenter_vocab(segmenter)) > VOCAB_SPECIALS) return STATUS_OK;
+    if (text->max_vocab > 0 && text->max_vocab <= VOCAB_SPECIALS)
+        return status_fail(STATUS_DATA, "text.max_vocab = %d leaves room for the %d special tokens alone",
+                           text->max_vocab, VOCAB_SPECIALS);
     Status s = status_fail(STATUS_DATA,
                            "no %s of the training pairs occurs %d times (text.min_count): the "
                            "vocabulary is empty",

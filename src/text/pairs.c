@@ -464,3 +464,13 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
     }
     return reader->usable > 0 ? STATUS_OK : fail_unusable(reader);
 }
+
+void pairs_read_header(const char *path, StrBuf *line) {
+    LineReader *reader;
+    StrView first;
+    bool more = false;
+    if (strstr(path, "{}") || file_size(path) < 0) return;
+    if (line_reader_open(&reader, path) != STATUS_OK) return;
+    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
+    line_reader_close(reader);
+}

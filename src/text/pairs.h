@@ -40,6 +40,9 @@ typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairPart;
 /* The files that the entries stand for, appended. */
 void pair_files(const StrList *entries, const DataOptions *options, StrList *files);
 
+/* The first line of a table, appended; nothing if the file is none or cannot be read. */
+void pairs_read_header(const char *path, StrBuf *line);
+
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);

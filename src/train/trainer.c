@@ -60,10 +60,11 @@ static Status hint_cure(const Trainer *t) {
             "lower model.word_dropout (%g), set model.norm = \"pre\" or model.layer_norm = false, "
             "or lower model.embedding_scale (%g)%s",
             t->config->model.word_dropout, t->config->model.embedding_scale, kept);
-    return status_hint(STATUS_DIVERGED,
-                       "lower train.learning_rate (%g), or make train.warmup (%d) longer or train.clip (%g) "
-                       "smaller, and train anew%s",
-                       o->learning_rate, o->warmup, o->clip, kept);
+    return status_hint(
+        STATUS_DIVERGED,
+        "lower train.learning_rate (%g), or make train.warmup (%d) longer or train.clip (%g%s) "
+        "smaller, and train anew%s",
+        o->learning_rate, o->warmup, o->clip, o->clip > 0 ? "" : ": no limit; 1 is one", kept);
 }
 
 /* ---- validation and saving ----------------------------------------------------------------------------- */
@@ -229,6 +230,16 @@ static Status update(Trainer *t) {
     return STATUS_OK;
 }
 
+/* What does not go together with --resume. */
+static const char *instead_of(const TrainerOptions *options) {
+    if (options->overwrite && options->init)
+        return options->vocabulary_only ? ", without --overwrite and --vocabulary,"
+                                        : ", without --overwrite and --init,";
+    if (options->overwrite) return " instead of --overwrite";
+    if (!options->init) return "";
+    return options->vocabulary_only ? " instead of --vocabulary" : " instead of --init";
+}
+
 static Status stop(Trainer *t) {
     const Progress *p = &t->progress;
     log_progress_end();
@@ -237,7 +248,7 @@ static Status stop(Trainer *t) {
     if (!comm_is_root()) return status_fail(STATUS_STOPPED, "%s", "");
     Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
                            p->update, p->epoch + 1, t->options->dir);
-    return status_hint(s, "the same command with --resume goes on from here");
+    return status_hint(s, "the same command with --resume%s goes on from here", instead_of(t->options));
 }
 
 /* Tokens are counted since the last one: with none, it is done. A run that is stopped before has it to do

@@ -56,6 +56,26 @@ static void announce_parts(const Trainer *t) {
                  comm_size(), o->shards ? "" : "about ", shards, shards == 1 ? "" : "s");
 }
 
+static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
+    size_t count = corpus_tokens(corpus, side), unknown = 0;
+    for (size_t i = 0; i < count; i++)
+        unknown += (side->wide ? ((const uint32_t *)side->ids)[i] : ((const uint16_t *)side->ids)[i]) ==
+                   (uint32_t)VOCAB_UNK;
+    return count > 0 ? (double)unknown / (double)count : 0;
+}
+
+/* A few unknown tokens are nothing special; many are a surprise. Vocabularies of words are meant to have some. */
+static void warn_of_unknown(const Trainer *t) {
+    static const double MUCH[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
+    const CorpusSide *sides[] = {&t->train.source, &t->train.target};
+    for (int i = 0; i < 2; i++) {
+        double share = unknown_share(&t->train, sides[i]);
+        if (share <= MUCH[t->config->text.tokenizer]) continue;
+        log_warn("%.0f %% of the %s tokens are <unk>, with text.min_count=%d and text.max_vocab=%d",
+                 100 * share, i ? "target" : "source", t->config->text.min_count, t->config->text.max_vocab);
+    }
+}
+
 void trainer_announce(const Trainer *t) {
     char a[32], b[32], c[32];
     int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
@@ -67,6 +87,7 @@ void trainer_announce(const Trainer *t) {
         log_info("vocab    %s tokens, shared", str_count(source, a));
     else
         log_info("vocab    %s source tokens, %s target tokens", str_count(source, a), str_count(target, b));
+    warn_of_unknown(t);
     log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));

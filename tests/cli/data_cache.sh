@@ -71,18 +71,22 @@ train plain --set data.cache=none
 train first --set data.cache="$cache"
 printf 'X' | dd of="$cache" bs=1 seek=5000 conv=notrunc 2>/dev/null
 train second --set data.cache="$cache"
-says "'$cache' is no cache of encoded data, or damaged: it is made anew"
+says "'$cache' is no cache of encoded data, or damaged: they are encoded anew"
 same_model "damaged" plain second
 train second --set data.cache="$cache"
 says "cache    the encoded data are read"
 head -c 20000 "$cache" >"$TMP/cut"
 mv "$TMP/cut" "$cache"
 train second --set data.cache="$cache"
-says "damaged: it is made anew"
+says "damaged: they are encoded anew"
 same_model "cut off" plain second
 train second --set data.cache=/dev/full
 says "no cache is written: '/dev/full' is not a regular file"
 same_model "nowhere to write" plain second
+cp "$TMP/plain/best.safetensors" "$TMP/precious"
+train second --set data.cache="$TMP/precious"
+says "no cache is written: '$TMP/precious' is another file, which stays as it is"
+same "a file that is no cache" "$TMP/plain/best.safetensors" "$TMP/precious"
 train second --set data.cache="$TMP/none/cache"
 says "no cache is written: cannot create '$TMP/none/cache'"
 

@@ -73,6 +73,14 @@ expect 0 pairs "$TMP/one.gz"
 found pairs 1
 found "source characters" 2 "2 +2"
 
+# The first line may name the columns, in either order, as for training.
+{ printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"
+for order in "" "--languages en-fr" "--languages fr-en"; do
+    # shellcheck disable=SC2086  # an option and its value
+    expect 0 pairs $order "$TMP/named.tsv"
+    found pairs "$(sed -n 's/^  pairs  *//p' "$TMP/report")"
+done
+
 # What makes no sense.
 expect 2 pairs --vocab "$TMP/mine.tsv"
 says "holds sentence pairs, and --vocab asks for a model"

@@ -47,6 +47,16 @@ train 3 nothing "$TMP/plain.tsv" --set text.tokenizer=word
 says 'no word of the training pairs occurs 2 times (text.min_count): the vocabulary is empty'
 [ ! -e "$TMP/nothing/best.safetensors" ] || fail "a model of no words"
 
+train 3 nothing "$TMP/plain.tsv" --set text.max_vocab=4
+says 'text.max_vocab = 4 leaves room for the 4 special tokens alone'
+
+# Signs that are rarer than the vocabulary wants are said, if they are many.
+awk 'BEGIN { for (i = 0; i < 60; i++) { for (a = 0; a <= i % 12; a++) printf "a "; printf "\t%c\n", 65 + i % 26 } }' \
+    >"$TMP/signs.tsv"
+train 0 signs "$TMP/signs.tsv" --after-epochs 1 --set text.min_count=9
+says '% of the target tokens are <unk>, with text.min_count=9'
+! grep -q 'of the source tokens' "$TMP/err" || fail "what is known is called unknown: $(cat "$TMP/err")"
+
 # What was chosen is a configuration: the same run by hand gives the same bytes.
 "$attn" train "$TMP/plain.tsv" --after-epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
 # shellcheck disable=SC2086  # words

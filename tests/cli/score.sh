@@ -139,6 +139,8 @@ expect 2 score - -
 says "standard input cannot be read twice"
 expect 2 score --n-best "$TMP/nbest"
 says "needs the source"
+expect 2 score --keep-above -2 --per-token "$TMP/noisy.tsv"
+says "--keep-above prints pairs as they are, without scores"
 expect 2 score --n-best "$TMP/nbest" --keep-above 1 "$TMP/four"
 says "filters pairs, not n-best lists"
 expect 3 score --n-best "$TMP/source" "$TMP/four"
