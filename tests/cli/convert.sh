@@ -43,6 +43,18 @@ says "no --output"
 ln "$model" "$TMP/linked"
 expect 2 "$attn" convert "$model" -o "$TMP/linked"
 says "would take the place of another file"
+# Nor does another command write over its model, or over what it writes itself.
+cp "$model" "$TMP/precious"
+printf 'go .\n' >"$TMP/go"
+for command in "translate --model $TMP/precious -o $TMP/precious $TMP/go" \
+    "translate --model $model -o $TMP/x --reference $TMP/go --report $TMP/x $TMP/go" \
+    "score --model $TMP/precious -o $TMP/precious $TMP/go" "inspect --codes $TMP/precious $TMP/precious" \
+    "average $model $TMP/precious -o $TMP/precious"; do
+    # shellcheck disable=SC2086  # a command and its arguments
+    expect 2 "$attn" $command
+    says "would take the place of another file of this command"
+done
+same "it stays" "$model" "$TMP/precious"
 expect 2 "$attn" convert "$model" "$small" -o "$TMP/none"
 says "more than one model"
 expect 3 "$attn" convert "$TMP/tiny.tsv" -o "$TMP/none"

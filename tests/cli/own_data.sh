@@ -51,8 +51,12 @@ train 3 nothing "$TMP/plain.tsv" --set text.max_vocab=4
 says 'text.max_vocab = 4 leaves room for the 4 special tokens alone'
 
 # Signs that are rarer than the vocabulary wants are said, if they are many.
-awk 'BEGIN { for (i = 0; i < 60; i++) { for (a = 0; a <= i % 12; a++) printf "a "; printf "\t%c\n", 65 + i % 26 } }' \
-    >"$TMP/signs.tsv"
+awk 'BEGIN {
+    for (i = 0; i < 60; i++) {
+        for (a = 0; a <= i % 12; a++) printf "a "
+        printf "\t%c\n", 65 + i % 26
+    }
+}' >"$TMP/signs.tsv"
 train 0 signs "$TMP/signs.tsv" --after-epochs 1 --set text.min_count=9
 says '% of the target tokens are <unk>, with text.min_count=9'
 ! grep -q 'of the source tokens' "$TMP/err" || fail "what is known is called unknown: $(cat "$TMP/err")"
