@@ -311,7 +311,10 @@ static Status parse(Json **root, StrView text, JsonRules rules) {
     *root = NULL;
     if (text.length == 0) return status_fail(STATUS_DATA, "the text is empty");
     Parser parser = {text.data, text.data, text.data + text.length, 1, rules, {0}};
-    if (sv_starts(text, SV("\xEF\xBB\xBF"))) return fail_here(&parser, "a byte-order mark");
+    if (sv_starts(text, SV("\xEF\xBB\xBF"))) {
+        if (!rules.comments) return fail_here(&parser, "a byte-order mark");
+        parser.start = parser.next += 3; /* of an editor, to which it is no text */
+    }
     Json *tree = new_node(&parser);
     Status status = read_text(&parser, tree);
     strbuf_free(&parser.string);

@@ -64,7 +64,8 @@ static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
     return count > 0 ? (double)unknown / (double)count : 0;
 }
 
-/* A few unknown tokens are nothing special; many are a surprise. Vocabularies of words are meant to have some. */
+/* A few unknown tokens are nothing special, many are a surprise. Vocabularies of words are meant to have
+ * some. */
 static void warn_of_unknown(const Trainer *t) {
     static const double MUCH[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
     const CorpusSide *sides[] = {&t->train.source, &t->train.target};

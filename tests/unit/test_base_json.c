@@ -189,6 +189,8 @@ static void comments_where_asked_for(void **state) {
     assert_string_equal(json_string(json_get(root, "d")), "\"//");
     assert_int_equal(json_count(root), 3);
     json_free(root);
+    json_free(accept(SV("\xEF\xBB\xBF{}"), 1));
+    refuse(SV("\xEF\xBB\xBF{} x"), 1, "line 1 column 4");
     refuse(SV("{} /* no end"), 1, "line 1 column 4: the comment has no end");
     refuse(SV("{} /*/"), 1, "the comment has no end");
     refuse(SV("{} /"), 1, "unexpected '/'");
