@@ -61,9 +61,18 @@ cut -f 1 "$TMP/columns/train.tsv" "$TMP/columns/more.tsv" | sort -u >"$TMP/train
 sed 1d "$TMP/columns/valid.tsv" | cut -f 1 | sort -u | comm -12 - "$TMP/trained" >"$TMP/seen"
 same "held-out sources that the student learns" /dev/null "$TMP/seen"
 
+# What a configuration does not hold would be lost.
+for option in "--init $TMP/model/best.safetensors" --vocabulary="$TMP/model/best.safetensors"; do
+    # shellcheck disable=SC2086  # an option and its value
+    expect 2 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" $option
+    says "${option%%[ =]*} is not for here"
+done
+
 expect 2 scripts/diversify
 expect 2 scripts/diversify --config "$TMP/tiny.json"
 expect 2 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" --set data.valid=
 says "no validation data is configured"
+expect 2 scripts/diversify "$TMP/none" # another configuration, because nothing is there yet
+says "no training data is configured"
 STUDENTS=3 expect 1 scripts/diversify "$TMP/none" --config "$TMP/tiny.json"
 says "STUDENTS is 1 or 2"

@@ -35,13 +35,13 @@ mean=$(for seed in 1 2; do
     "$attn" bleu "$TMP/tiny.fr" -i "$TMP/runs/base-$seed/translation" --tokenize none --force --width 4 -b
 done | awk '{ sum += $1 } END { printf "%.2f", sum / NR }')
 table "base \| 2 \| $mean .*"
-for name in base greedy; do
+for name in base longer; do
     cat "$TMP/runs/$name-1/translation" "$TMP/runs/$name-2/translation" >"$TMP/$name"
 done
 cat "$TMP/tiny.fr" "$TMP/tiny.fr" >"$TMP/twice.fr"
-p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/greedy" --paired-bs --tokenize none --force --quiet |
+p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/longer" --paired-bs --tokenize none --force --quiet |
     sed -n 's/.*"p_value": \([0-9.]*\),.*/\1/p')
-table "greedy .* $(printf '%.3f' "$p") \| -"
+table "longer .* $(printf '%.3f' "$p") \| [0-9.]+"
 
 # A line for each change that was trained, over its own minutes.
 expect 1 scripts/tune --svg "$TMP/none.svg" "$TMP/plan" "$TMP/nothing"
@@ -67,6 +67,22 @@ same "the table of a run that went on" "$TMP/table" "$TMP/again"
 sed 's/longer .*/longer --after-epochs 3/' "$TMP/plan" >"$TMP/other"
 expect 1 scripts/tune "$TMP/other" "$TMP/runs"
 says "longer-1 was made with other arguments"
+sed 's/greedy .*/greedy --beam-size 2/' "$TMP/plan" >"$TMP/other"
+expect 1 scripts/tune --table "$TMP/other" "$TMP/runs"
+says "greedy-1 was made with other arguments"
+
+# Another source: translated again, not trained again. Another search that finds the same differs in nothing.
+head -n 9 "$TMP/tiny.en" >"$TMP/nine.en"
+head -n 9 "$TMP/tiny.fr" >"$TMP/nine.fr"
+sed "s/tiny.en/nine.en/; s/tiny.fr/nine.fr/; /^longer/d" "$TMP/plan" >"$TMP/other"
+echo "translate same --mini-batch 1" >>"$TMP/other"
+expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+says "base-1 has translated another source"
+rm "$TMP"/runs/*/translation
+expect 0 scripts/tune "$TMP/other" "$TMP/runs"
+table 'same \| 2 \| [0-9.]+ \| [0-9.]+ \| \+0\.00 \| 1\.000 \| -'
+[ "$(wc -l <"$TMP/runs/greedy-2/translation")" -eq 9 ] || fail "another source was not translated"
+
 sed '/^seeds/d' "$TMP/plan" >"$TMP/other"
 expect 1 scripts/tune "$TMP/other" "$TMP/runs"
 says "no line 'seeds ...'"
@@ -75,7 +91,9 @@ expect 1 scripts/tune "$TMP/other" "$TMP/runs"
 says "'a-b' is no name"
 expect 1 scripts/tune --jobs 0 "$TMP/plan"
 says "--jobs wants a number"
+expect 2 scripts/tune --jobs
+says "--jobs wants a value"
 expect 1 scripts/tune "$TMP/nothing"
 says "no plan"
-expect 1 scripts/tune --svg '' "$TMP/plan"
-says "--svg wants a file"
+expect 2 scripts/tune --svg '' "$TMP/plan"
+says "--svg wants a value"
