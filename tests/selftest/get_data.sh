@@ -2,7 +2,7 @@
 set -eu
 top=$TMP/top
 mkdir -p "$top/scripts" "$top/data"
-cp scripts/get-data "$top/scripts/"
+cp scripts/get-data scripts/help.inc "$top/scripts/"
 pairs=$PWD/data/train.tsv
 cd "$TMP"
 
