@@ -3,9 +3,9 @@
  * Reading builds a tree of cJSON's nodes in one pass and refuses what cJSON's own reader would let pass:
  * invalid UTF-8, NUL, control characters in strings, duplicate keys, text after the value, depth over 32,
  * more than a million values, numbers that are not finite. `//` and C comments, and a byte-order mark, are
- * allowed where asked for (configurations). Messages name line and column. Time is linear but for sorting the
- * keys of each object. Writing builds text in a StrBuf; numbers are written so that they read back as the same
- * double.
+ * allowed where asked for (configurations). Messages name line and column. Time is linear but for sorting
+ * the keys of each object. Writing builds text in a StrBuf; numbers are written so that they read back as
+ * the same double.
  *
  * Owner   a Json tree is released by json_free on its root; strings live as long as the tree.
  * Fails   STATUS_DATA
