@@ -46,7 +46,8 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL", .help = "align words, or the subwords the model works on"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
-     .help = "add log p of each token and of </s>"},
+     .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
+             "</s>, though the score counts all"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",

@@ -4,10 +4,10 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/mem_scope.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "decode/alignment.h"
 #include "decode/markup_restore.h"
@@ -43,18 +43,54 @@ const char *attn_mt_version(void) { return ATTN_MT_VERSION; }
 
 /* ---- errors ---- */
 
+/* Control characters and what else may end a line. */
+static bool breaks_line(int code_point) {
+    return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) || code_point == 0x2028 ||
+           code_point == 0x2029;
+}
+
+/* Make one line of UTF-8 of `text`, in which names of files stand, byte for byte. Asks for no memory: that
+ * may be what has run out. */
+static void copy_line(char *to, size_t size, const char *text) {
+    StrView from = sv(text);
+    size_t length = 0;
+    for (size_t position = 0; position < from.length;) {
+        size_t start = position;
+        int code_point = utf8_next(from, &position);
+        StrView character = {from.data + start, position - start};
+        if (code_point == UTF8_REPLACEMENT) character = SV("\xEF\xBF\xBD");
+        if (breaks_line(code_point)) character = SV("?");
+        if (length + character.length >= size) break;
+        memcpy(to + length, character.data, character.length);
+        length += character.length;
+    }
+    to[length] = '\0';
+}
+
 static attn_mt_status fail(attn_mt_error *error, attn_mt_status status, const char *message,
                            const char *hint) {
     if (!error) return status;
     error->status = status;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    snprintf(error->hint, sizeof error->hint, "%s", hint);
+    copy_line(error->message, sizeof error->message, message);
+    copy_line(error->hint, sizeof error->hint, hint);
     return status;
 }
 
 static attn_mt_status fail_memory(attn_mt_error *error, size_t limit) {
     return fail(error, ATTN_MT_MEMORY, limit > 0 ? "memory_limit is not enough for this" : "out of memory",
                 limit > 0 ? "raise it, or ask for less at a time" : "");
+}
+
+static attn_mt_status fail_null(attn_mt_error *error, const char *message) {
+    return fail(error, ATTN_MT_USAGE, message, "");
+}
+
+/* `strings` [count] must all be there; of none the array may be NULL too. */
+static Status check_strings(const char *name, const char *const *strings, int count) {
+    if (count > 0 && !strings) return status_fail(STATUS_USAGE, "%s is NULL", name);
+    for (int i = 0; i < count; i++)
+        if (!strings[i]) return status_fail(STATUS_USAGE, "%s[%d] is NULL", name, i);
+    return STATUS_OK;
 }
 
 /* Numbers are read and written with a point, whatever the locale of the calling program. */
@@ -102,6 +138,7 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
     if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
+    TRY(check_strings("paths", opening->paths, opening->count));
     for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
     TRY(model_set_load(&model->models, &model->paths, FORMATS[opening->precision]));
     model->has_languages =
@@ -118,6 +155,7 @@ static void open_models(void *context) {
 attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                             attn_mt_precision precision, attn_mt_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!model) return fail_null(error, "model is NULL");
     pthread_once(&once, library_begin);
     Opening opening = {.paths = paths, .count = count, .precision = precision};
     MemScope *scope;
@@ -132,11 +170,11 @@ void attn_mt_close(attn_mt_model *model) {
 }
 
 const char *attn_mt_source_language(const attn_mt_model *model) {
-    return model->has_languages ? strbuf_text(&model->source) : NULL;
+    return model && model->has_languages ? strbuf_text(&model->source) : NULL;
 }
 
 const char *attn_mt_target_language(const attn_mt_model *model) {
-    return model->has_languages ? strbuf_text(&model->target) : NULL;
+    return model && model->has_languages ? strbuf_text(&model->target) : NULL;
 }
 
 /* ---- calls ---- */
@@ -176,14 +214,14 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
 
 static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *wanted = &call->options;
-    TranslatorOptions options = {.split = wanted->split && !call->given, .quiet = true};
+    TranslatorOptions options = {.split = wanted->split, .quiet = true};
     DecodeOptions *decode = &options.search.decode;
     *decode = model_set_decode(&call->model->models);
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
     if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
     if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
-    options.search.shortlist = call->given ? 0 : wanted->shortlist;
-    options.search.n_best = wanted->n_best > 1 && !call->given ? wanted->n_best : 1;
+    options.search.shortlist = wanted->shortlist;
+    options.search.n_best = wanted->n_best > 1 ? wanted->n_best : 1;
     options.search.attention = wanted->attention != ATTN_MT_NO_ATTENTION || wanted->markup;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return options;
@@ -263,6 +301,7 @@ static void call_end(Call *call) {
 /* What a call is given and gives back. */
 typedef struct {
     const attn_mt_model *model;
+    bool score; /* the translations; else they are not looked at */
     const char *const *texts, *const *translations;
     int count;
     const attn_mt_options *options;
@@ -276,12 +315,22 @@ static StrView *views_of(const char *const *texts, int count) {
     return views;
 }
 
+/* The options that mean something to this call: to score is neither to search nor to put anything back. */
+static attn_mt_options options_of(const Asked *asked) {
+    attn_mt_options options = {0};
+    if (asked->options) options = *asked->options;
+    if (asked->score)
+        options.beam_size = options.n_best = options.split = options.markup = options.shortlist = 0;
+    return options;
+}
+
 static Status answer(Asked *asked) {
-    Call call = {.model = asked->model, .count = asked->count};
-    if (asked->options) call.options = *asked->options;
+    Call call = {.model = asked->model, .options = options_of(asked), .count = asked->count};
     TRY(check_options(call.model, &call.options, asked->count));
+    TRY(check_strings("texts", asked->texts, asked->count));
+    if (asked->score) TRY(check_strings("translations", asked->translations, asked->count));
     call.texts = views_of(asked->texts, asked->count);
-    call.given = asked->translations ? views_of(asked->translations, asked->count) : NULL;
+    call.given = asked->score ? views_of(asked->translations, asked->count) : NULL;
     TRY(call_begin(&call));
     TRY(search(&call));
     attn_mt_result *result = mem_alloc(1, sizeof *result);
@@ -300,11 +349,15 @@ static void answer_in_scope(void *context) {
 
 static attn_mt_status ask(Asked *asked, attn_mt_result **result, attn_mt_error *error) {
     MemScope *scope;
+    if (!result) return fail_null(error, "result is NULL");
+    *result = NULL;
+    if (!asked->model) return fail_null(error, "model is NULL");
     size_t limit = asked->options ? asked->options->memory_limit : 0;
     attn_mt_status status = run(&scope, limit, answer_in_scope, asked, &asked->status, error);
-    *result = status == ATTN_MT_OK ? asked->result : NULL;
-    if (*result) (*result)->scope = scope;
-    return status;
+    if (status != ATTN_MT_OK) return status;
+    asked->result->scope = scope;
+    *result = asked->result;
+    return ATTN_MT_OK;
 }
 
 attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,
@@ -317,15 +370,20 @@ attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *
 attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
                              const char *const *translations, int count, const attn_mt_options *options,
                              attn_mt_result **result, attn_mt_error *error) {
-    Asked asked = {
-        .model = model, .texts = texts, .translations = translations, .count = count, .options = options};
+    Asked asked = {.model = model,
+                   .score = true,
+                   .texts = texts,
+                   .translations = translations,
+                   .count = count,
+                   .options = options};
     return ask(&asked, result, error);
 }
 
 /* ---- results ---- */
 
 static const Text *text_at(const attn_mt_result *result, int text, int rank) {
-    if (text < 0 || text >= result->count || rank < 0 || rank >= result->texts[text].count) return NULL;
+    if (!result || text < 0 || text >= result->count || rank < 0 || rank >= result->texts[text].count)
+        return NULL;
     return &result->texts[text];
 }
 

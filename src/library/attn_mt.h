@@ -20,6 +20,9 @@
  * Fails   with a status other than ATTN_MT_OK and, where `error` is not NULL, with what happened; the handle
  *         that was asked for is NULL then. Nothing is printed, nothing ends the process, nothing leaks:
  *         memory that cannot be had is ATTN_MT_MEMORY
+ * NULL    is allowed for `options`, for `error`, for texts and translations of which there are none, and for
+ *         what is to be closed or released. Elsewhere it is ATTN_MT_USAGE, and what reads a model or a result
+ *         returns NULL
  */
 #ifndef LIBRARY_ATTN_MT_H
 #define LIBRARY_ATTN_MT_H
@@ -70,12 +73,14 @@ typedef struct {
     int reserved[8]; /* 0 */
 } attn_mt_options;
 
-/* A translation that was found, or scored. */
+/* A translation that was found, or scored. A text that was translated in parts, sentences of `split` or
+ * pieces of what is too long for the model, has a </s> in each: log_p and the length behind `score` count
+ * them all, the tokens only the last, so that token_log_p may add up to more than log_p. */
 typedef struct {
     const char *text;
     double log_p;             /* of all tokens with </s> */
     double score;             /* that by the length, as the search ranks it */
-    int tokens;               /* with </s>, if it ended with that */
+    int tokens;               /* with the last </s>, if it ended with that */
     const float *token_log_p; /* [tokens] */
 } attn_mt_candidate;
 
@@ -96,15 +101,15 @@ ATTN_MT_API attn_mt_status attn_mt_open(attn_mt_model **model, const char *const
  * They live as long as the model. */
 ATTN_MT_API const char *attn_mt_source_language(const attn_mt_model *model);
 ATTN_MT_API const char *attn_mt_target_language(const attn_mt_model *model);
-/* No call may be under way. NULL is allowed. */
+/* No call may be under way. */
 ATTN_MT_API void attn_mt_close(attn_mt_model *model);
 
-/* Translate texts [count]. `options` may be NULL. */
+/* Translate texts [count]. */
 ATTN_MT_API attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,
                                              const attn_mt_options *options, attn_mt_result **result,
                                              attn_mt_error *error);
-/* How probable are these translations of the texts? One candidate each; of the options only memory_limit,
- * batch_size and attention mean something. */
+/* How probable are these translations of the texts? One candidate each, scored whole; of the options only
+ * memory_limit, batch_size and attention mean something, the others are not looked at (`reserved` is). */
 ATTN_MT_API attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
                                          const char *const *translations, int count,
                                          const attn_mt_options *options, attn_mt_result **result,
@@ -114,7 +119,7 @@ ATTN_MT_API attn_mt_status attn_mt_score(const attn_mt_model *model, const char 
 ATTN_MT_API const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int text, int rank);
 /* Its attention weights; NULL if they were not asked for, or there was nothing to translate. */
 ATTN_MT_API const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank);
-ATTN_MT_API void attn_mt_release(attn_mt_result *result); /* NULL is allowed */
+ATTN_MT_API void attn_mt_release(attn_mt_result *result);
 
 #ifdef __cplusplus
 }

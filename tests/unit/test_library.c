@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/mem_scope.h"
 #include "base/strview.h"
+#include "base/utf8.h"
 #include "decode/translator.h"
 #include "library/attn_mt.h"
 #include "models/modelfile.h"
@@ -163,6 +164,34 @@ static void test_split_and_markup(void **state) {
     attn_mt_close(model);
 }
 
+/* Of a paragraph log_p counts the </s> of each sentence, the tokens only that of the last one. */
+static void test_split_scores(void **state) {
+    (void)state;
+    attn_mt_model *model = opened();
+    attn_mt_result *result;
+    attn_mt_options options = {.split = 1};
+    int compared = 0;
+    for (int i = 0; i < TEXTS; i++) {
+        const TranslationItem *one = &expected[i].items[0];
+        StrBuf twice = {0};
+        if (expected[i].pieces != 1 || one->steps == one->length) continue; /* was cut, without </s> */
+        strbuf_format(&twice, "%s\n%s", texts[i], texts[i]);
+        const char *paragraph = strbuf_text(&twice);
+        assert_int_equal(attn_mt_translate(model, &paragraph, 1, &options, &result, NULL), ATTN_MT_OK);
+        const attn_mt_candidate *both = attn_mt_candidate_at(result, 0, 0);
+        double sum = 0, end = (double)one->token_scores[one->steps - 1];
+        for (int t = 0; t < both->tokens; t++) sum += (double)both->token_log_p[t];
+        assert_int_equal(both->tokens, 2 * one->steps - 1);
+        assert_true(fabs(both->log_p - 2 * one->score) < 1e-4);
+        assert_true(fabs(both->log_p - (sum + end)) < 1e-4);
+        compared++;
+        attn_mt_release(result);
+        strbuf_free(&twice);
+    }
+    assert_true(compared > 0);
+    attn_mt_close(model);
+}
+
 /* Save the model again with this provenance: are these its languages? NULL: there are none. */
 static void assert_languages(const char *provenance, const char *source, const char *target) {
     char file[80];
@@ -230,6 +259,116 @@ static void test_errors(void **state) {
     assert_null(attn_mt_candidate_at(result, 0, 0));
     attn_mt_release(result);
     attn_mt_close(model);
+}
+
+/* Scores are the same with options that mean nothing to them, even with ones that no search may have. */
+static void test_options_of_score(void **state) {
+    (void)state;
+    attn_mt_model *model = opened();
+    attn_mt_result *plain, *scored;
+    attn_mt_error error;
+    const char *found = strbuf_text(&expected[3].items[0].text);
+    attn_mt_options options = {.attention = ATTN_MT_SUBWORDS};
+    assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &options, &plain, NULL), ATTN_MT_OK);
+    attn_mt_options others[] = {{.beam_size = 5000}, {.beam_size = 7, .n_best = 9},
+                                {.n_best = -1},      {.shortlist = 1},
+                                {.shortlist = 5000}, {.split = 1, .markup = 1}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        others[i].attention = ATTN_MT_SUBWORDS;
+        assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &others[i], &scored, NULL), ATTN_MT_OK);
+        const attn_mt_candidate *wanted = attn_mt_candidate_at(plain, 0, 0);
+        const attn_mt_candidate *candidate = attn_mt_candidate_at(scored, 0, 0);
+        assert_true(candidate->log_p == wanted->log_p && candidate->score == wanted->score);
+        assert_int_equal(attn_mt_attention(scored, 0, 0)->rows, attn_mt_attention(plain, 0, 0)->rows);
+        assert_null(attn_mt_candidate_at(scored, 0, 1));
+        attn_mt_release(scored);
+    }
+    attn_mt_release(plain);
+    options = (attn_mt_options){.batch_size = -1};
+    assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &options, &plain, &error), ATTN_MT_USAGE);
+    assert_non_null(strstr(error.message, "batch_size"));
+    options = (attn_mt_options){.attention = 3};
+    assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &options, &plain, &error), ATTN_MT_USAGE);
+    options = (attn_mt_options){.memory_limit = 1};
+    assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &options, &plain, &error), ATTN_MT_MEMORY);
+    options = (attn_mt_options){.reserved[0] = 1};
+    assert_int_equal(attn_mt_score(model, &texts[3], &found, 1, &options, &plain, &error), ATTN_MT_USAGE);
+    attn_mt_close(model);
+}
+
+/* The call failed, and says that this is NULL. */
+static void assert_is_null(attn_mt_status status, attn_mt_error *error, const char *what) {
+    char message[64];
+    snprintf(message, sizeof message, "%s is NULL", what);
+    assert_int_equal(status, ATTN_MT_USAGE);
+    assert_int_equal(error->status, ATTN_MT_USAGE);
+    assert_string_equal(error->message, message);
+    *error = (attn_mt_error){ATTN_MT_OK, "", ""};
+}
+
+static void test_null(void **state) {
+    (void)state;
+    attn_mt_model *model = opened(), *none = model;
+    attn_mt_result *result = (attn_mt_result *)folder;
+    attn_mt_error error;
+    const char *paths[] = {path, NULL}, *gap[] = {texts[1], NULL}, *const *absent = NULL;
+    assert_is_null(attn_mt_open(NULL, paths, 1, ATTN_MT_FLOAT32, &error), &error, "model");
+    assert_int_equal(attn_mt_open(NULL, paths, 1, ATTN_MT_FLOAT32, NULL), ATTN_MT_USAGE);
+    assert_is_null(attn_mt_open(&none, absent, 1, ATTN_MT_FLOAT32, &error), &error, "paths");
+    assert_null(none);
+    assert_is_null(attn_mt_open(&none, paths, 2, ATTN_MT_FLOAT32, &error), &error, "paths[1]");
+    assert_int_equal(attn_mt_open(&none, absent, 0, ATTN_MT_FLOAT32, &error), ATTN_MT_USAGE);
+    assert_is_null(attn_mt_translate(NULL, texts, 1, NULL, &result, &error), &error, "model");
+    assert_null(result);
+    assert_is_null(attn_mt_translate(model, absent, 1, NULL, &result, &error), &error, "texts");
+    assert_is_null(attn_mt_translate(model, gap, 2, NULL, &result, &error), &error, "texts[1]");
+    assert_is_null(attn_mt_translate(model, texts, 1, NULL, NULL, &error), &error, "result");
+    assert_int_equal(attn_mt_translate(model, texts, 1, NULL, NULL, NULL), ATTN_MT_USAGE);
+    result = (attn_mt_result *)folder;
+    assert_is_null(attn_mt_score(model, texts, absent, 1, NULL, &result, &error), &error, "translations");
+    assert_null(result);
+    assert_is_null(attn_mt_score(model, texts, gap, 2, NULL, &result, &error), &error, "translations[1]");
+    assert_is_null(attn_mt_score(model, absent, texts, 1, NULL, &result, &error), &error, "texts");
+    assert_is_null(attn_mt_score(NULL, texts, texts, 1, NULL, &result, &error), &error, "model");
+    assert_is_null(attn_mt_score(model, texts, texts, 1, NULL, NULL, &error), &error, "result");
+    assert_int_equal(attn_mt_score(model, absent, absent, 0, NULL, &result, &error), ATTN_MT_OK);
+    attn_mt_release(result);
+    assert_null(attn_mt_source_language(NULL));
+    assert_null(attn_mt_target_language(NULL));
+    assert_null(attn_mt_candidate_at(NULL, 0, 0));
+    assert_null(attn_mt_attention(NULL, 0, 0));
+    attn_mt_close(model);
+}
+
+/* Opening a file of this name fails with a message of one line that says `part`. */
+static void assert_names(const char *name, const char *part) {
+    attn_mt_model *none;
+    attn_mt_error error;
+    assert_int_equal(attn_mt_open(&none, &name, 1, ATTN_MT_FLOAT32, &error), ATTN_MT_SYSTEM);
+    if (!strstr(error.message, part)) fail_msg("'%s' does not say '%s'", error.message, part);
+    assert_true(utf8_valid(sv(error.message)) && utf8_valid(sv(error.hint)));
+    for (const char *at = error.message; *at; at++) assert_true((unsigned char)*at >= 0x20 && *at != 0x7F);
+}
+
+/* A message is one line of UTF-8, whatever the names of files are. */
+static void test_messages(void **state) {
+    (void)state;
+    enum { LONG = 3000 };
+    char name[LONG + 1];
+    assert_names("/nowhere/a\nb\xFF.s", "'/nowhere/a?b\xEF\xBF\xBD.s'");
+    assert_names("/nowhere/\r\t\x1B\x7F.s", "/????.s");
+    assert_names("/nowhere/\xC2\x85\xE2\x80\xA8\xE2\x80\xA9.s", "/???.s"); /* ends of lines of Unicode */
+    assert_names("/nowhere/\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80.s",
+                 "/\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80.s");
+    for (int shift = 0; shift < 4; shift++) { /* cut inside a character, then longer by its repair */
+        memset(name, 'a', sizeof name);
+        memcpy(name, "/nowhere/", 9);
+        for (int i = 9 + shift; i + 4 <= LONG; i += 4) memcpy(name + i, "\xF0\x9F\x98\x80", 4);
+        name[LONG] = '\0';
+        assert_names(name, "/nowhere/");
+        memset(name + 9 + shift, 0xFF, LONG - 9 - (size_t)shift);
+        assert_names(name, "/nowhere/");
+    }
 }
 
 /* Wherever memory runs out, the call says so, leaks nothing (the sanitizers look), and the next one works. */
@@ -323,11 +462,19 @@ static void test_threads(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_translate), cmocka_unit_test(test_n_best_and_attention),
-        cmocka_unit_test(test_score),     cmocka_unit_test(test_split_and_markup),
-        cmocka_unit_test(test_languages), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_memory_of_loading),
+        cmocka_unit_test(test_translate),
+        cmocka_unit_test(test_n_best_and_attention),
+        cmocka_unit_test(test_score),
+        cmocka_unit_test(test_split_and_markup),
+        cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_of_loading),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_split_scores),
+        cmocka_unit_test(test_options_of_score),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_messages),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
