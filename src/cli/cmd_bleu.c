@@ -226,6 +226,8 @@ static Status check(const Run *run) {
     if (run->models.count > 0 && run->inputs.count > 0)
         return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
+    if (bleu_options(run)->d2l && (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0))
+        return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
     if (run->sentence_level && (run->confidence || is_paired(run)))
         return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
     return STATUS_OK;

@@ -55,6 +55,8 @@ expect 0 0.933 '' "$own/theirs" -i "$own/ours" --d2l 1 -b -w 3 --quiet
 expect 0 '1.000
 0.658' '' "$own/theirs" -i "$own/ours" --d2l=2 --sentence-level -b
 expect 0 0.829 '' --reference "$own/theirs" -i "$own/ours" --d2l -b
+expect 2 '' "attn-mt: option '--d2l' scores by itself and does not go with '--metrics'" \
+    "$own/theirs" -i "$own/ours" --d2l -m chrf ter
 expect 0 0.829 '' -i "$own/ours" -b --d2l "$own/theirs"
 printf 'va !\nil est riche .\n' >"$own/others"
 # Of several references the best one counts.
