@@ -435,7 +435,7 @@ static Status fail_unusable(const PairReader *reader) {
                 reader->entries.count > 1 ? " and the other files" : "");
     const char *advice =
         "; a file of pairs has lines of SOURCE TAB TARGET, and two files, one for each language, "
-        "are named by one pattern: 'train.{}' means train.en and train.fr";
+        "are named by one pattern: 'train.{}' with --languages en-fr means train.en and train.fr";
     status_hint(STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
                 reader->troubles[NO_TAB].count > 0 ? advice : "");
     strbuf_free(&report);

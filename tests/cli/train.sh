@@ -319,7 +319,8 @@ succeed change --set train.epochs=0 --set train.max_updates=4 --set train.valid_
 rates=$(sed 's/.*"learning_rate": \([^,]*\),.*/\1/' "$own/change/train.jsonl" | tr '\n' ' ')
 [ "$rates" = "0.01 0.0075 0.005 0.0025 " ] || complain "learning rates of 4 updates: $rates"
 rm -rf "$own/change"
-succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-9 \
+# At this rate no weight changes, on no processor.
+succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-30 \
     --set train.average=0 --set train.valid_every=2
 [ "$(wc -l <"$own/change/train.jsonl")" -lt 100 ] || complain "patience does not end the run"
 succeed quiet --quiet --set train.epochs=1
