@@ -428,7 +428,7 @@ static void test_nothing_usable(void **state) {
                         "dropped 2 pairs with an empty side (");
     check_fails_reading(WRITE("e.tsv", "a b\nc d\n"), STATUS_DATA, "no usable",
                         "dropped 2 lines without a TAB");
-    check_fails_reading(fixture_path("e.tsv"), STATUS_DATA, "no usable", "'train.{}' means train.en and");
+    check_fails_reading(fixture_path("e.tsv"), STATUS_DATA, "no usable", "'train.{}' with --languages en-fr");
     write_two("", "");
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "no usable", "found 1 empty file");
     check_fails_reading(WRITE("e.tsv", "en\tfr\n"), STATUS_DATA, "no usable", "left out 1 header line (");
