@@ -65,6 +65,10 @@ static const int SEEN_THROUGH[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x201
 
 const char *unicode_version(void) { return utf8proc_version(); }
 
+bool unicode_is_control(int code_point) {
+    return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
+}
+
 CharClass unicode_class(int code_point) {
     if (code_point == ' ' || (code_point >= '\t' && code_point <= '\r')) return CHAR_SPACE;
     if (code_point < 0x80) { /* most of what there is: without a look at the tables */

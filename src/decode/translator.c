@@ -263,21 +263,16 @@ static void warn_of_prefix(Translator *translator, StrView prefix, long number) 
              SV_ARG(prefix));
 }
 
-/* Ask for the words that piece p must contain. Where the decoder looks at their source is known of models
- * with attention. */
+/* Ask for the words that piece p must contain. Where a model without attention looks is not known. */
 static void guide_words(Pieces *pieces, const Translator *translator, const Wanted *wanted, int p) {
     const Seq2Seq *model = translator->models[0];
-    Tokens sentence = pieces->sources[(size_t)p * (size_t)translator->count];
+    Tokens sentence = {0};
     int layers, heads;
     seq2seq_attentions(model, &layers, &heads);
-    for (int c = 0; c < wanted->count; c++) {
-        GlossaryTerm term = wanted->terms[c];
-        if (layers > 0)
-            guide_add_term(&pieces->guides[p], seq2seq_target(model), term.target, seq2seq_source(model),
-                           term.source, sentence);
-        else
-            guide_add_constraint(&pieces->guides[p], seq2seq_target(model), term.target);
-    }
+    if (layers > 0) sentence = pieces->sources[(size_t)p * (size_t)translator->count];
+    for (int c = 0; c < wanted->count; c++)
+        guide_add_term(&pieces->guides[p], seq2seq_target(model), wanted->terms[c].target,
+                       seq2seq_source(model), wanted->terms[c].source, sentence);
 }
 
 /* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */

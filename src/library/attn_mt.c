@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/mem_scope.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "decode/alignment.h"
@@ -43,12 +44,6 @@ const char *attn_mt_version(void) { return ATTN_MT_VERSION; }
 
 /* ---- errors ---- */
 
-/* Control characters and what else may end a line. */
-static bool breaks_line(int code_point) {
-    return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) || code_point == 0x2028 ||
-           code_point == 0x2029;
-}
-
 /* Make one line of UTF-8 of `text`, in which names of files stand, byte for byte. Asks for no memory: that
  * may be what has run out. */
 static void copy_line(char *to, size_t size, const char *text) {
@@ -59,7 +54,8 @@ static void copy_line(char *to, size_t size, const char *text) {
         int code_point = utf8_next(from, &position);
         StrView character = {from.data + start, position - start};
         if (code_point == UTF8_REPLACEMENT) character = SV("\xEF\xBF\xBD");
-        if (breaks_line(code_point)) character = SV("?");
+        if (unicode_is_control(code_point) || code_point == 0x2028 || code_point == 0x2029)
+            character = SV("?");
         if (length + character.length >= size) break;
         memcpy(to + length, character.data, character.length);
         length += character.length;

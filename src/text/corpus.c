@@ -54,9 +54,7 @@ static void side_end(SideBuilder *builder, int count) {
 static Tokens side_tokens(const CorpusSide *side, int pair, int *room) {
     size_t start = side->start[pair];
     int length = (int)(side->start[pair + 1] - start);
-    for (int i = 0; i < length; i++)
-        room[i] = side->wide ? (int)((const uint32_t *)side->ids)[start + (size_t)i]
-                             : ((const uint16_t *)side->ids)[start + (size_t)i];
+    for (int i = 0; i < length; i++) room[i] = (int)corpus_id(side, start + (size_t)i);
     return (Tokens){room, length};
 }
 

@@ -56,6 +56,10 @@ PairPart corpus_part(const DataOptions *options, bool training);
 static inline size_t corpus_id_size(const CorpusSide *side) {
     return side->wide ? sizeof(uint32_t) : sizeof(uint16_t);
 }
+/* Token i of all that the side has. */
+static inline uint32_t corpus_id(const CorpusSide *side, size_t i) {
+    return side->wide ? ((const uint32_t *)side->ids)[i] : ((const uint16_t *)side->ids)[i];
+}
 static inline int corpus_source_length(const Corpus *corpus, int pair) {
     return (int)(corpus->source.start[pair + 1] - corpus->source.start[pair]);
 }

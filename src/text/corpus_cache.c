@@ -253,7 +253,7 @@ static void check_pairs(void *context, int task, int thread) {
     wrong = wrong || start[end] > start[check->pairs];
     uint32_t most = 0;
     for (size_t i = start[first]; i < start[end] && !wrong; i++) {
-        uint32_t id = side->wide ? ((const uint32_t *)side->ids)[i] : ((const uint16_t *)side->ids)[i];
+        uint32_t id = corpus_id(side, i);
         most = id > most ? id : most;
     }
     if (wrong || most >= (uint32_t)check->vocab) atomic_store(&check->wrong, true);

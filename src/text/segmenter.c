@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/segmenter_parts.h"
 
@@ -252,7 +253,7 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
 static void add_label(StrView token, StrBuf *label) {
     for (size_t position = 0; position < token.length;) {
         int c = utf8_next(token, &position);
-        utf8_add(label, c < ' ' || (c >= 0x7F && c < 0xA0) ? UTF8_REPLACEMENT : c);
+        utf8_add(label, unicode_is_control(c) ? UTF8_REPLACEMENT : c);
     }
 }
 

@@ -58,9 +58,7 @@ static void announce_parts(const Trainer *t) {
 
 static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
     size_t count = corpus_tokens(corpus, side), unknown = 0;
-    for (size_t i = 0; i < count; i++)
-        unknown += (side->wide ? ((const uint32_t *)side->ids)[i] : ((const uint16_t *)side->ids)[i]) ==
-                   (uint32_t)VOCAB_UNK;
+    for (size_t i = 0; i < count; i++) unknown += corpus_id(side, i) == VOCAB_UNK;
     return count > 0 ? (double)unknown / (double)count : 0;
 }
 

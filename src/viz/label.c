@@ -13,8 +13,7 @@ enum { OPEN_BOX = 0x2423 };
 static int next_code(StrView text, size_t *position) {
     int code = utf8_next(text, position);
     if (code >= 0x80 && code != 0x85 && unicode_is_space(code)) return OPEN_BOX;
-    bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    return control || code == 0xFFFE || code == 0xFFFF ? UTF8_REPLACEMENT : code;
+    return unicode_is_control(code) || code == 0xFFFE || code == 0xFFFF ? UTF8_REPLACEMENT : code;
 }
 
 int label_add_next(StrBuf *out, StrView text, size_t *position) {
