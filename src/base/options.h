@@ -101,7 +101,7 @@ Status options_read_file(const OptionTable *tables, const char *path); /* JSON w
 Status options_read_file_given(const OptionTable *tables, const char *path, OptionsGiven *given);
 /* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
-/* The rows as --help text, wrapped at `width`. */
+/* The rows as --help text, wrapped at `width`, but not below 48 columns. */
 void options_write_help(const OptionTable *tables, int width, StrBuf *out);
 /* Name of the current value of a choice, for messages: "gru". */
 const char *options_choice_name(const Option *row, int value, char *buffer, size_t size);

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "base/options_value.h"
 
-enum { HELP_COLUMN = 30, NARROWEST = 40 };
+/* Where help stands beside an option, and where below it if that leaves less than NARROWEST columns. */
+enum { HELP_COLUMN = 30, HELP_BELOW = 8, NARROWEST = 40 };
 
 static size_t code_points(StrView text) {
     size_t count = 0;
@@ -16,17 +17,17 @@ static void add_spaces(StrBuf *out, size_t count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
 }
 
-/* Words of `text` from column `column` on, continued under HELP_COLUMN. */
-static void add_wrapped(StrBuf *out, StrView text, size_t width) {
-    size_t column = HELP_COLUMN;
+/* Words of `text` in columns indent .. width - 1, in the first line of which that indent is already there. */
+static void add_wrapped(StrBuf *out, StrView text, size_t indent, size_t width) {
+    size_t column = indent;
     StrView word;
     for (bool first = true; sv_next(&text, ' ', &word);) {
         size_t length = code_points(word);
         if (length == 0) continue;
         if (!first && column + 1 + length > width) {
             strbuf_add_char(out, '\n');
-            add_spaces(out, HELP_COLUMN);
-            column = HELP_COLUMN;
+            add_spaces(out, indent);
+            column = indent;
             first = true;
         }
         if (!first) strbuf_add_char(out, ' ');
@@ -74,7 +75,7 @@ static bool worth_showing(const Option *row) {
     return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
 }
 
-static void add_row(StrBuf *out, const Option *row, size_t width) {
+static void add_row(StrBuf *out, const Option *row, size_t indent, size_t width) {
     StrBuf usage = {0}, help = {0};
     add_usage(&usage, row);
     strbuf_add(&help, sv(row->help ? row->help : ""));
@@ -88,22 +89,23 @@ static void add_row(StrBuf *out, const Option *row, size_t width) {
         strbuf_format(&help, " (default: %s)", row->type == OPT_BOOL ? "on" : row->fallback);
     strbuf_add(out, strbuf_view(&usage));
     size_t used = code_points(strbuf_view(&usage));
-    if (used + 2 > HELP_COLUMN) {
+    if (used + 2 > indent) {
         strbuf_add_char(out, '\n');
         used = 0;
     }
-    add_spaces(out, HELP_COLUMN - used);
-    add_wrapped(out, strbuf_view(&help), width);
+    add_spaces(out, indent - used);
+    add_wrapped(out, strbuf_view(&help), indent, width);
     strbuf_free(&usage);
     strbuf_free(&help);
 }
 
 void options_write_help(const OptionTable *tables, int width, StrBuf *out) {
-    size_t columns = width > HELP_COLUMN + NARROWEST ? (size_t)width : HELP_COLUMN + NARROWEST;
+    size_t indent = width < HELP_COLUMN + NARROWEST ? HELP_BELOW : HELP_COLUMN;
+    size_t columns = width < HELP_BELOW + NARROWEST ? HELP_BELOW + NARROWEST : (size_t)width;
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (row->group) strbuf_format(out, "%s%s:\n", out->length ? "\n" : "", row->group);
-            add_row(out, row, columns);
+            add_row(out, row, indent, columns);
         }
     }
 }

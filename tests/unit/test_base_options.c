@@ -597,6 +597,12 @@ static void help_uses_the_width_to_the_last_column(void **state) {
                         "                              a\n"
                         "      --y                     123456789 123456789 ééé456789 1234567890\n"
                         "                              1234567890\n");
+    strbuf_clear(&text);
+    options_write_help(tables, 60, &text); /* too narrow for both beside each other */
+    assert_string_equal(strbuf_text(&text), "      --x\n"
+                                            "        123456789 123456789 123456789 1234567890 a\n"
+                                            "      --y\n"
+                                            "        123456789 123456789 ééé456789 1234567890 1234567890\n");
     strbuf_free(&text);
 }
 
