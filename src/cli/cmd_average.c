@@ -3,7 +3,7 @@
  * Of checkpoints of one training: Sennrich et al. 2016, "Edinburgh neural machine translation systems"; of
  * several trainings from one model: Wortsman et al. 2022, "Model soups".
  */
-#include <string.h>
+#include <math.h>
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -82,6 +82,34 @@ static void write_provenance(const StrList *files, const char *first, StrBuf *ou
     json_free(root);
 }
 
+/* The cosine of the angle between two models' matrices. Vectors are left out: gains of layer normalization
+ * are near 1 in any model. */
+static double likeness(const Seq2Seq *first, const Seq2Seq *model) {
+    const ParamSet *params = seq2seq_params(first);
+    const real *a = params->data, *b = seq2seq_params(model)->data;
+    double products = 0, a_squares = 0, b_squares = 0;
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        size_t end = p->offset + (size_t)p->rows * (size_t)p->columns;
+        for (size_t j = p->offset; p->rows > 1 && j < end; j++) {
+            products += (double)a[j] * (double)b[j];
+            a_squares += (double)a[j] * (double)a[j];
+            b_squares += (double)b[j] * (double)b[j];
+        }
+    }
+    return products / sqrt(a_squares * b_squares);
+}
+
+/* Trainings that began with other numbers have a likeness of 0.00; of one model, 0.8 and 0.9 were seen. */
+static void warn_of_strangers(const StrList *files, size_t i, double likeness) {
+    if (likeness >= 0.1) return;
+    log_warn(
+        "'%s' and '%s' have little in common (the cosine of their weights is %.2f): the mean of trainings "
+        "that did not begin as one model translates nothing; use them together instead: translate "
+        "--model A --model B",
+        files->items[0], files->items[i], likeness);
+}
+
 /* Add the weights of all files to `sum`, which has those of the first one. */
 static Status add_others(const StrList *files, const Seq2Seq *first, double *sum) {
     size_t size = seq2seq_params(first)->size;
@@ -91,6 +119,7 @@ static Status add_others(const StrList *files, const Seq2Seq *first, double *sum
         Status status = check_kind(first, model, files, i);
         const real *weights = seq2seq_params(model)->data;
         for (size_t j = 0; j < size && status == STATUS_OK; j++) sum[j] += (double)weights[j];
+        if (status == STATUS_OK) warn_of_strangers(files, i, likeness(first, model));
         seq2seq_free(model);
         TRY(status);
     }

@@ -37,6 +37,12 @@ first() { # MODEL
 echo "$(first "$TMP/a/best.safetensors") $(first "$TMP/b/best.safetensors") $(first "$average")" |
     awk '{ d = ($1 + $2) / 2 - $3; exit !(d < 1e-6 && d > -1e-6 && $1 != $2) }' || fail "not the mean"
 
+# Trainings that share nothing but their sizes: a mean of them is made, and a warning.
+if grep -qF 'little in common' "$TMP/err"; then fail "a warning about models of one training"; fi
+model stranger --seed 2
+expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/stranger/best.safetensors" -o "$TMP/strange"
+says "have little in common"
+
 model other --set model.hidden=32
 expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/other/best.safetensors" -o "$TMP/none"
 says "are models of different configuration or vocabulary"
