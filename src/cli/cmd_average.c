@@ -101,13 +101,13 @@ static double likeness(const Seq2Seq *first, const Seq2Seq *model) {
 }
 
 /* Trainings that began with other numbers have a likeness of 0.00; of one model, 0.8 and 0.9 were seen. */
-static void warn_of_strangers(const StrList *files, size_t i, double likeness) {
-    if (likeness >= 0.1) return;
+static void warn_of_strangers(const StrList *files, size_t i, double cosine) {
+    if (cosine >= 0.1) return;
     log_warn(
         "'%s' and '%s' have little in common (the cosine of their weights is %.2f): the mean of trainings "
         "that did not begin as one model translates nothing; use them together instead: translate "
         "--model A --model B",
-        files->items[0], files->items[i], likeness);
+        files->items[0], files->items[i], fmax(cosine, 0));
 }
 
 /* Add the weights of all files to `sum`, which has those of the first one. */
