@@ -196,8 +196,8 @@ static Status read_number(Parser *parser, double *number) {
     memcpy(text, start, length);
     *number = strtod(text, NULL);
     if (*number == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))
-        return status_fail(STATUS_DATA, "a number is too close to 0");
-    return isfinite(*number) ? STATUS_OK : status_fail(STATUS_DATA, "a number is too large");
+        return fail_at(parser, start, "a number is too close to 0");
+    return isfinite(*number) ? STATUS_OK : fail_at(parser, start, "a number is too large");
 }
 
 static Status read_word(Parser *parser, const char *word) {
@@ -218,21 +218,23 @@ static Json *new_node(const Parser *parser) {
     return node;
 }
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+static int by_key_and_line(const void *a, const void *b) {
+    const Json *x = *(const Json *const *)a, *y = *(const Json *const *)b;
+    int order = strcmp(json_key(x), json_key(y));
+    return order ? order : x->valueint - y->valueint;
 }
 
 static Status check_keys(const Json *object) {
     size_t count = json_count(object), i = 0;
-    const char **keys = mem_alloc(count, sizeof *keys);
-    for (const Json *child = json_first(object); child; child = json_after(child))
-        keys[i++] = json_key(child);
-    qsort(keys, count, sizeof *keys, compare_texts);
+    const Json **members = mem_alloc(count, sizeof *members);
+    for (const Json *child = json_first(object); child; child = json_after(child)) members[i++] = child;
+    qsort(members, count, sizeof *members, by_key_and_line);
     Status status = STATUS_OK;
     for (i = 1; i < count && status == STATUS_OK; i++)
-        if (strcmp(keys[i - 1], keys[i]) == 0)
-            status = status_fail(STATUS_DATA, "key '%.100s' occurs twice", keys[i]);
-    mem_free(keys);
+        if (strcmp(json_key(members[i - 1]), json_key(members[i])) == 0)
+            status = status_fail(STATUS_DATA, "line %d: key '%.100s' occurs twice", members[i]->valueint,
+                                 json_key(members[i]));
+    mem_free(members);
     return status;
 }
 

@@ -49,7 +49,7 @@ static size_t set_in(char *line, size_t start, size_t size) {
     size_t end = strlen(line);
     for (size_t i = start; i < end; i++) {
         if (line[i] != '\n' || end + 2 >= size) continue;
-        memmove(line + i + 3, line + i + 1, end - i - 1);
+        memmove(line + i + 3, line + i + 1, end - i); /* with the NUL */
         line[i + 1] = line[i + 2] = ' ';
         end += 2;
     }

@@ -32,7 +32,7 @@ typedef struct {
     const Seed *seed;
 } Scoring;
 
-/* Owner: the Scores hold the signatures and results; what `scoring` points to must outlive them. */
+/* Owner: a ScoreTable holds the signatures and results; what `scoring` points to must outlive it. */
 typedef struct {
     Scoring scoring;
     Signature *signatures; /* [metric] */

@@ -191,7 +191,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
 
 Status cmd_train(int argc, char **argv) {
     TrainCommand command;
-    Config config;
+    Config config = {0};
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
     OptionsGiven given = {0};

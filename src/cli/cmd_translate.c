@@ -28,7 +28,7 @@ static const char USAGE[] =
     "Translates text, one sentence a line: one line out for each line in. Search\n"
     "options that are not given are the model's own, which may differ from the\n"
     "defaults below. A model may ask for a beam of up to 20, and for translations of\n"
-    "up to 20 tokens for each source token and 200 more; you may for more.\n";
+    "up to 20 tokens for each source token and 200 more; options may ask for more.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

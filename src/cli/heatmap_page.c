@@ -80,8 +80,8 @@ static int at_least_one(int count) { return count > 1 ? count : 1; }
 static int first_map(const HeatmapPage *page, const Seq2Seq *model) {
     int layers, heads;
     seq2seq_attentions(model, &layers, &heads);
-    int layer = page->layer > 0 && page->layer < layers ? page->layer : layers;
-    int head = page->head > 0 && page->head < heads ? page->head : 1;
+    int layer = page->layer > 0 && page->layer <= layers ? page->layer : layers;
+    int head = page->head > 0 && page->head <= heads ? page->head : 1;
     return (layer - 1) * heads + head - 1;
 }
 

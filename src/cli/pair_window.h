@@ -21,8 +21,8 @@ typedef struct {
 typedef struct {
     /* Set by the caller. */
     int most;
-    /* Pairs are written again: of two files make the line of a file of pairs for `raw`, of one pass over
-     * lines that are no pair. */
+    /* Pairs will be written again: of two files `raw` is SOURCE TAB TARGET; lines of one file that are no
+     * pair are passed over and counted. */
     bool filters;
 
     Pair *pairs; /* [count] */

@@ -4,6 +4,7 @@
  *
  *   strings                 every token, word and text, once; elsewhere their numbers in this list
  *   models [{name, score, layers, heads}]
+ *   layer, head, level      what is shown at first: from 1, 0 for the mean of all; "words" or "subwords"
  *   sentences [{text, runs: [...]}]    a run is one model's look at one translation:
  *     model, kind           kind "own": it found it; "given"; "same": the first model found it
  *     text, confidence

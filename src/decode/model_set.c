@@ -49,7 +49,8 @@ static const DecodeOptions MODELS_MOST = {.beam_size = 20,
                                           .max_input_length = 1000,
                                           .mini_batch = 256,
                                           .maxi_batch = 1000};
-enum { MOST_STEPS = 5000 }; /* of a piece, but for max_length_extra */
+/* Steps of a piece, but for max_length_extra, which short pieces must not have many times over. */
+enum { MOST_STEPS = 5000, FEW_EXTRA = 20 };
 
 DecodeOptions model_set_decode(const ModelSet *models) {
     DecodeOptions decode = seq2seq_config(models->items[0])->decode;
@@ -58,5 +59,7 @@ DecodeOptions model_set_decode(const ModelSet *models) {
     MODEL_SET_BOUNDED(BOUND)
     if (decode.max_length_factor * decode.max_input_length > MOST_STEPS)
         decode.max_input_length = (int)(MOST_STEPS / decode.max_length_factor);
+    int extra = decode.max_input_length > FEW_EXTRA ? decode.max_input_length : FEW_EXTRA;
+    if (decode.max_length_extra > extra) decode.max_length_extra = extra;
     return decode;
 }

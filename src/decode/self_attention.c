@@ -24,7 +24,8 @@ float *self_attention_weights(const Seq2Seq *model, const Translation *translati
         AttentionWeights attention = {.own = true};
         int token = t ? item->ids[t - 1] : VOCAB_BOS;
         seq2seq_readout(model, tape, encoded, &row, &token, 1, &state, &attention);
-        for (int i = 0; i < t; i++) weights[t * steps + i] = (float)attention.weights[i];
+        for (int i = 0; i < t; i++)
+            weights[(size_t)t * (size_t)steps + (size_t)i] = (float)attention.weights[i];
     }
     tape_free(tape);
     return weights;

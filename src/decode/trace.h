@@ -7,7 +7,8 @@
  *   source.embedded [S, D], target.embedded [T, D]     row t of the target is token t - 1, <s> first
  *   encoder.L.forward.hidden [S, H], .memory           states of recurrent layers; backward likewise
  *   encoder.annotations [S, K]                         what the decoder looks at
- *   decoder.gru.L.hidden [T + 1, H], .memory           row 0 is the state before the first token
+ *   decoder.gru.L.hidden [T + 1, H]                    row 0 is the state before the first token; of an LSTM
+ *                                                      decoder.lstm.L.hidden and .memory
  *   decoder.attention.query [T, Q]                     q of the score's formula
  *   decoder.attention.keys [S, A], .values [S, K]      k, mapped where the score has a map for it
  *   decoder.attention.scores, .weights [1, T, S]       before and after the softmax

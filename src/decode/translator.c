@@ -237,7 +237,7 @@ static bool pieces_add(Pieces *pieces, const Translator *translator, StrView tex
     for (size_t m = 0; m < models; m++) {
         pieces->sources[first + m] =
             pieces_tokens(pieces, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
-        if (pieces->sources[first].length == 0) return false;
+        if (m == 0 && pieces->sources[first].length == 0) return false;
     }
     MEM_GROW(pieces->texts, pieces->texts_capacity, (size_t)pieces->count + 1);
     pieces->texts[pieces->count++] = text;

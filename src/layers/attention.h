@@ -6,6 +6,7 @@
  * tests follow from its rows.
  *
  * Shapes  query [n, Q]  values [sum S, K]  keys [sum S, A]  ->  weights [1, total] by spans, context [n, K]
+ *         A: the hidden units of additive and concat; of other scores as wide as what they are compared with
  * Units   the weights of a row sum to 1 over its span; there are none outside. A row with an empty span has
  *         no weights and its context is 0
  * Owner   results live on the tape

@@ -41,9 +41,10 @@ typedef struct {
     Linear feed;    /* input feeding: from the attentional vector into them */
     Cell second;    /* conditional: the transition that reads the context */
     Linear start_h[MODEL_MAX_LAYERS],
-        start_c[MODEL_MAX_LAYERS];                   /* START_MEAN: mean annotation to first state */
-    Linear read_state, read_context, read_embedding; /* READOUT_DEEP and luong */
-    Linear read_intra;                               /* self-attention */
+        start_c[MODEL_MAX_LAYERS];   /* START_MEAN: mean annotation to first state */
+    Linear read_state, read_context; /* READOUT_DEEP and luong */
+    Linear read_embedding;           /* READOUT_DEEP, but not luong */
+    Linear read_intra;               /* self-attention */
     Norm read_norm;
 } RecurrentDecoder;
 

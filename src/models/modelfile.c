@@ -137,7 +137,7 @@ static Status check_segmenter(const Segmenter *segmenter, const char *path) {
 
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
     TRY(check_segmenter(seq2seq_source(model), path));
-    TRY(check_segmenter(seq2seq_target(model), path));
+    if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_segmenter(seq2seq_target(model), path));
     return save(model, seq2seq_params(model)->data, FORMAT_FLOAT32, provenance, path, safetensors_check);
 }
 

@@ -53,7 +53,7 @@ enum { ATTENTION_MEAN = -1 };
 /* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights
  * weights[start[r]] ... Or, if `own` is set, that of a recurrent decoder to its own earlier steps. */
 typedef struct {
-    AttentionChoice choice; /* set before the step, as the next */
+    AttentionChoice choice; /* this and `own` are set before the step */
     bool own;
     const real *weights;       /* NULL of a model without such attention */
     const int *start, *length; /* [rows] */

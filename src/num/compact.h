@@ -1,6 +1,6 @@
 /* compact.h - weights of 16 or 8 bits, row after row, as small model files hold them.
  *
- * Rounding is done here and nowhere else, so that a weight that is rounded when a model is loaded and one
+ * Weights are rounded here and nowhere else, be it for a file or when one is read, so that a weight that is rounded when a model is loaded and one
  * that was rounded into a file are the same. What is small: weights of products and tables of embeddings;
  * biases, normalizations and what else has one number per unit stay floats.
  *

@@ -105,7 +105,8 @@ Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *valu
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target), not smoothed */
 } CrossEntropy;
-/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are never all in memory;
+/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are not all in memory (but
+ * for their gradients, on a tape that keeps what parameters are to get: product.h);
  * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * loss. Because the loss is the end of the model, its
  * gradients (times `scale`) are made in the forward pass. Label smoothing: Szegedy et al. 2016, over all V
  * classes. */

@@ -65,7 +65,7 @@ Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
 /* One of the shape of x whose gradient is that of x, if x has one: who made x finds there what both get. */
 Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x);
-/* The same for the result of an op that works row by row. Inside a step that is a slice of the sequence's
+/* A tape_tensor for the result of an op that works row by row. Inside a step that is a slice of the sequence's
  * buffer, and must have the step's rows; what is not one row for each of them, such as scores, is a
  * tape_tensor. */
 Tensor *tape_step_tensor(Tape *tape, int rows, int columns);

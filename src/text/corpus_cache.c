@@ -266,7 +266,7 @@ static bool is_sound(const CorpusSide *side, int pairs, size_t bytes, const Segm
         return false;
     Check check = {.side = side, .pairs = pairs, .vocab = vocab_size(segmenter_vocab(segmenter))};
     atomic_init(&check.wrong, false);
-    workers_run(workers, (pairs + CHECKED_PAIRS - 1) / CHECKED_PAIRS, check_pairs, &check);
+    workers_run(workers, pairs / CHECKED_PAIRS + 1, check_pairs, &check);
     return !atomic_load(&check.wrong);
 }
 

@@ -4,7 +4,7 @@
  * the three-letter codes and the English names of the larger languages in any case, and the neutral pair
  * source (src) and target (tgt, trg).
  *
- * Fails   languages_split; STATUS_USAGE
+ * Fails   languages_split: STATUS_USAGE
  */
 #ifndef TEXT_LANGUAGES_H
 #define TEXT_LANGUAGES_H

@@ -1,7 +1,7 @@
 /* pair_stats.h - what a file of sentence pairs holds: how much, how long, in which scripts, and which pairs
  * look wrong.
  *
- * Pairs are read as training reads them (pairs.h), twice. Memory grows by some 32 bytes a pair, for the
+ * Pairs are read as training reads them (pairs.h), twice. Memory grows by 32 to 64 bytes a pair, for the
  * hashes that tell repeated ones, and with the longest sentence.
  *
  *   swapped    both sides read more like the other column: trigrams of characters of both columns are

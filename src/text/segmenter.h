@@ -79,7 +79,7 @@ void segmenter_decode(const Segmenter *segmenter, const int *ids, size_t count,
 void segmenter_encode_spelled(Segmenter *segmenter, StrView line, IdList *ids, StrList *unknown);
 void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t count,
                               const StrList *unknown, StrBuf *line);
-/* Moves behind those of the <unk>s in `ids`. */
+/* `unknown`, a view of a list, begins behind the texts of the <unk>s in `ids` from now on. */
 void unknown_pass(StrList *unknown, const int *ids, int count);
 /* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
  * to, from 0; returns the number of words. </s> is a word of its own. */

@@ -52,6 +52,11 @@ expect 0 "$attn" translate --beam-size 1 --max-length-extra 300 --json --model "
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 339 ] || fail "the user may not ask for more: $tokens"
 
+# Short pieces do not have the extra tokens many times over.
+"$reseal" "$TMP/greedy" "$TMP/short" text config '"max_input_length": 200' '"max_input_length": 1'
+expect 0 timeout 300 "$attn" translate --model "$TMP/short" "$TMP/line"
+says "asks for decode.max_length_extra = 100000, which only you may: 20 is used"
+
 # ---- digests that were taken away ------------------------------------------------------------------------
 
 LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/
@@ -75,3 +80,10 @@ fi
 name=$(printf '%s/a\nattn-mt: all is well' "$TMP")
 expect 1 "$attn" inspect "$name"
 ! grep -q '^attn-mt: all is well' "$TMP/err" || fail "a name with a line feed forges a line of the log"
+if has_terminals; then
+    export attn model name
+    script -qec '"$attn" average "$model" "$model" -o "$name"' /dev/null </dev/null >"$TMP/out"
+    printf "wrote '%s/a\\n  attn-mt: all is well', the mean of 2 models\\n" "$TMP" >"$TMP/wanted"
+    tr -d '\r' <"$TMP/out" | grep -F -A 1 "wrote '" >"$TMP/lines"
+    same "a name with a line feed on a terminal" "$TMP/wanted" "$TMP/lines"
+fi

@@ -47,12 +47,13 @@ static void refuses_what_cjson_lets_pass(void **state) {
     (void)state;
     REFUSE("{\"a\":1,\"a\":2}", "key 'a' occurs twice");
     REFUSE("{\"x\":{\"b\":1,\"c\":0,\"b\":1}}", "key 'b' occurs twice");
+    REFUSE("{\"a\":1,\n\"b\":\n2,\"a\":\n3}", "line 3: key 'a' occurs twice");
     REFUSE("{\"\\u0061\":1,\"a\":2}", "key 'a' occurs twice");
     REFUSE("{} x", "line 1 column 4: text after the value");
     REFUSE("1 2", "text after the value");
     REFUSE("{}\0", "NUL");
     REFUSE("{\"a\0b\":1}", "line 1 column 4: a NUL byte");
-    REFUSE("[1e999]", "too large");
+    REFUSE("[1e999]", "line 1 column 2: a number is too large");
     REFUSE("[-1e999]", "too large");
     REFUSE("[1e-400]", "too close to 0");
     REFUSE("\"\\u0000\"", "NUL character");
