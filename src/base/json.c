@@ -36,7 +36,7 @@ static Status fail_at(const Parser *parser, const char *where, const char *probl
     for (const char *c = parser->start; c < where; c++) {
         if (*c == '\n')
             line++, column = 1;
-        else if (((unsigned char)*c & 0xC0) != 0x80)
+        else if (!utf8_continues(*c))
             column++;
     }
     return status_fail(STATUS_DATA, "line %d column %d: %s", line, column, problem);

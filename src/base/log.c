@@ -137,7 +137,7 @@ void log_progress(const char *format, ...) {
     for (int column = 0, width = log_terminal_width(STDERR_FILENO); line[end] && column < width - 1;
          column++) {
         end++;
-        while (((unsigned char)line[end] & 0xC0) == 0x80) end++;
+        while (utf8_continues(line[end])) end++;
     }
     memcpy(line + end, "\033[K", 4);
     pthread_mutex_lock(&log_lock);
@@ -170,7 +170,7 @@ void log_share(LogShare *work, double share) {
     work->shown = now;
     char eta[32] = "?";
     if (share > 0) str_duration((now - work->began) * (1 - share) / share, eta);
-    (log_is_terminal() ? log_progress : log_info)("%-9s%3.0f%%  ETA %s", work->doing, 100 * share, eta);
+    (log_is_terminal() ? log_progress : log_info)("%-8s %3.0f%%  ETA %s", work->doing, 100 * share, eta);
 }
 
 bool log_may_colour(int fd) {

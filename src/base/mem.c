@@ -61,7 +61,9 @@ void *mem_realloc(void *old, size_t count, size_t size) {
 #ifdef M_MMAP_THRESHOLD
 static atomic_bool told; /* glibc, what to do with what is freed */
 
-void mem_return_large(void) {
+/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more of
+ * them. */
+static void return_large(void) {
     if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 }
 
@@ -73,7 +75,7 @@ void mem_keep_freed(void) {
 
 void mem_return_freed(void) { malloc_trim(0); }
 #else
-void mem_return_large(void) {}
+static void return_large(void) {}
 void mem_keep_freed(void) {}
 void mem_return_freed(void) {}
 #endif
@@ -81,7 +83,7 @@ void mem_return_freed(void) {}
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
  * far fewer address translations. In a scope the process may be somebody else's, and its settings too. */
 static void *huge_block(size_t bytes) {
-    if (!mem_scope_active()) mem_return_large();
+    if (!mem_scope_active()) return_large();
 #ifdef MADV_HUGEPAGE
     void *block = aligned_alloc(HUGE_PAGE, bytes);
     if (block) madvise(block, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */

@@ -20,11 +20,8 @@ void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody
 static inline size_t mem_round_up(size_t bytes) {
     return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
 }
-/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
- * of them. Happens by itself with the first one that is allocated outside of a scope. */
-void mem_return_large(void);
-/* The opposite, for programs that do the same work again and again: what is freed stays with the process, up
- * to 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
+/* For programs that do the same work again and again: what is freed stays with the process from now on, up to
+ * 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
 void mem_keep_freed(void);
 /* Give back to the system what was freed and kept so far: for after something large and rare. */
 void mem_return_freed(void);

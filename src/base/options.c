@@ -195,6 +195,12 @@ bool options_given(const OptionsGiven *given, const char *key) {
     return false;
 }
 
+bool options_given_flag(const OptionsGiven *given, const char *flag) {
+    for (size_t i = 0; i < given->count; i++)
+        if (given->rows[i]->flag && strcmp(given->rows[i]->flag, flag) == 0) return true;
+    return false;
+}
+
 void option_give(OptionsGiven *given, const Option *row) {
     if (!given) return;
     MEM_GROW(given->rows, given->capacity, given->count + 1);

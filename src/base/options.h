@@ -88,6 +88,7 @@ Status options_parse_given(const OptionTable *tables, int argc, char **argv, Str
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                             OptionsGiven *given);
 bool options_given(const OptionsGiven *given, const char *key);
+bool options_given_flag(const OptionsGiven *given, const char *flag); /* "beam-size" */
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
 void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from);

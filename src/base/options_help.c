@@ -3,15 +3,10 @@
 
 #include <string.h>
 #include "base/options_value.h"
+#include "base/utf8.h"
 
 /* Where help stands beside an option, and where below it if that leaves less than NARROWEST columns. */
 enum { HELP_COLUMN = 30, HELP_BELOW = 8, NARROWEST = 40 };
-
-static size_t code_points(StrView text) {
-    size_t count = 0;
-    for (size_t i = 0; i < text.length; i++) count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
-    return count;
-}
 
 static void add_spaces(StrBuf *out, size_t count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
@@ -22,7 +17,7 @@ static void add_wrapped(StrBuf *out, StrView text, size_t indent, size_t width) 
     size_t column = indent;
     StrView word;
     for (bool first = true; sv_next(&text, ' ', &word);) {
-        size_t length = code_points(word);
+        size_t length = utf8_count(word);
         if (length == 0) continue;
         if (!first && column + 1 + length > width) {
             strbuf_add_char(out, '\n');
@@ -88,7 +83,7 @@ static void add_row(StrBuf *out, const Option *row, size_t indent, size_t width)
     if (worth_showing(row))
         strbuf_format(&help, " (default: %s)", row->type == OPT_BOOL ? "on" : row->fallback);
     strbuf_add(out, strbuf_view(&usage));
-    size_t used = code_points(strbuf_view(&usage));
+    size_t used = utf8_count(strbuf_view(&usage));
     if (used + 2 > indent) {
         strbuf_add_char(out, '\n');
         used = 0;

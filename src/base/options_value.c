@@ -22,6 +22,13 @@ int option_choice(const char *choices, StrView text) {
     return -1;
 }
 
+StrView option_choice_name(const char *choices, int index) {
+    StrView rest = sv(choices), choice;
+    for (int i = 0; sv_next(&rest, '|', &choice); i++)
+        if (i == index) return choice;
+    return SV("?");
+}
+
 void option_release(const Option *row, void *field) {
     if (row->type == OPT_STRING) {
         mem_free(*(char **)field);
@@ -335,10 +342,7 @@ bool option_is_default(const Option *row, const void *field) {
 }
 
 const char *options_choice_name(const Option *row, int value, char *buffer, size_t size) {
-    StrView rest = sv(row->choices), choice = SV("?");
-    int index = -1;
-    while (index < value && sv_next(&rest, '|', &choice)) index++;
-    if (index != value) choice = SV("?");
+    StrView choice = option_choice_name(row->choices, value);
     size_t length = choice.length < size ? choice.length : size - 1;
     memcpy(buffer, choice.data, length);
     buffer[length] = '\0';

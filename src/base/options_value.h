@@ -1,4 +1,5 @@
-/* options_value.h - the value of one option: from text, from JSON, to text. Shared by the options_*.c files.
+/* options_value.h - the value of one option: from text, from JSON, to text. Shared by the options_*.c files and
+ * whoever keeps choices elsewhere.
  *
  * Fails   STATUS_USAGE; `name` is what the user wrote ("option '--beam-size'", "key 'decode.beam_size'")
  */
@@ -21,6 +22,7 @@ void option_to_json(const Option *row, const void *field, StrBuf *out);
 bool option_is_default(const Option *row, const void *field);
 /* Index of `text` in "a|b|c", or -1. */
 int option_choice(const char *choices, StrView text);
+StrView option_choice_name(const char *choices, int index); /* "?" if there are not so many */
 
 /* Note that a row was given; `given` may be NULL. */
 void option_give(OptionsGiven *given, const Option *row);

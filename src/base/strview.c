@@ -20,6 +20,16 @@ int sv_compare(StrView a, StrView b) {
     return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
+/* FNV-1a, its bits mixed as in Murmur3. */
+uint64_t sv_hash(StrView text, uint64_t seed) {
+    uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ seed;
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return hash ^ hash >> 33;
+}
+
 bool sv_starts(StrView text, StrView prefix) {
     return text.length >= prefix.length && sv_equal((StrView){text.data, prefix.length}, prefix);
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct {
     const char *data;
@@ -20,7 +21,8 @@ typedef struct {
 
 StrView sv(const char *text);
 bool sv_equal(StrView a, StrView b);
-int sv_compare(StrView a, StrView b); /* byte order */
+int sv_compare(StrView a, StrView b);          /* byte order */
+uint64_t sv_hash(StrView text, uint64_t seed); /* the same on every machine */
 bool sv_starts(StrView text, StrView prefix);
 bool sv_ends(StrView text, StrView suffix);
 StrView sv_trim(StrView text); /* ASCII white space at both ends */

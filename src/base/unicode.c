@@ -2,7 +2,6 @@
 #include "base/unicode.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <utf8proc.h>
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -153,10 +152,7 @@ bool unicode_is_blank(StrView text) {
 
 StrView unicode_trim_end(StrView text) {
     while (text.length > 0) {
-        size_t start = text.length - 1;
-        while (start > 0 && text.length - start < 4 && ((unsigned char)text.data[start] & 0xC0) == 0x80)
-            start--;
-        size_t position = start;
+        size_t start = utf8_before(text, text.length), position = start;
         if (!unicode_is_space(utf8_next(text, &position)) || position != text.length) break;
         text.length = start;
     }

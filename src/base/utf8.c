@@ -6,8 +6,6 @@
 
 enum { ILL_FORMED = -1 };
 
-static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
 /* How many bytes follow `lead`, and which range the first of them must be in: table 3-7 in four lines.
  * 0 for ASCII, -1 for bytes that never start a sequence. */
 static int sequence_tail(unsigned char lead, unsigned char *low, unsigned char *high) {
@@ -39,7 +37,7 @@ static int decode(StrView text, size_t *position) {
     for (int i = 0; i < tail; i++) {
         if (*position >= text.length) return ILL_FORMED;
         unsigned char byte = bytes[*position];
-        if (i == 0 ? byte < low || byte > high : !is_continuation(byte)) return ILL_FORMED;
+        if (i == 0 ? byte < low || byte > high : !utf8_continues((char)byte)) return ILL_FORMED;
         code_point = code_point << 6 | (byte & 0x3F);
         (*position)++;
     }
@@ -68,6 +66,13 @@ void utf8_add(StrBuf *out, int code_point) {
     for (size_t i = 1; i < length; i++)
         bytes[i] = (char)(0x80 | (code_point >> (6 * (length - 1 - i)) & 0x3F));
     strbuf_add(out, (StrView){bytes, length});
+}
+
+size_t utf8_before(StrView text, size_t at) {
+    enum { MOST_BYTES = 4 };
+    size_t start = at - 1;
+    while (start > 0 && at - start < MOST_BYTES && utf8_continues(text.data[start])) start--;
+    return start;
 }
 
 size_t utf8_count(StrView text) {

@@ -11,7 +11,10 @@
 
 /* The code point at text.data[*position], which advances past it; *position < text.length. */
 int utf8_next(StrView text, size_t *position);
+/* Where the code point that ends at `at` begins, for well-formed text; at > 0. */
+size_t utf8_before(StrView text, size_t at);
 void utf8_add(StrBuf *out, int code_point);
+static inline bool utf8_continues(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 size_t utf8_count(StrView text); /* code points */
 bool utf8_valid(StrView text);
 size_t utf8_valid_length(StrView text); /* bytes before the first ill-formed sequence */

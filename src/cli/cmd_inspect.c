@@ -1,6 +1,5 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"

@@ -145,11 +145,7 @@ static void report(const Session *session) {
     char pairs[32], time[32];
     const ScoreOptions *options = &session->options;
     if (options->quiet) return;
-    if (session->window.repaired > 0)
-        log_warn("bytes that are no text (invalid UTF-8 or NUL) in %ld line%s, the first is line %ld: read "
-                 "as U+FFFD",
-                 session->window.repaired, session->window.repaired == 1 ? "" : "s",
-                 session->window.first_repaired);
+    command_warn_repaired(session->window.repaired, session->window.first_repaired);
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
     if (session->window.passed_over > 0)
@@ -249,12 +245,6 @@ static void session_free(Session *session) {
     pair_window_free(&session->window);
 }
 
-static bool was_given(const OptionsGiven *given, const char *flag) {
-    for (size_t i = 0; i < given->count; i++)
-        if (strcmp(given->rows[i]->flag, flag) == 0) return true;
-    return false;
-}
-
 Status cmd_score(int argc, char **argv) {
     Session session = {0};
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
@@ -263,7 +253,7 @@ Status cmd_score(int argc, char **argv) {
     bool help;
     options_defaults(tables);
     Status status = options_parse_given(tables, argc, argv, &files, &help, &given);
-    session.filter = was_given(&given, "keep-above");
+    session.filter = options_given_flag(&given, "keep-above");
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {

@@ -1,7 +1,6 @@
 /* cmd_translate.c - attn-mt translate: lines in, lines out, always in order. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/comm.h"
@@ -193,12 +192,10 @@ static Status translate_file(Session *session, const char *path) {
 
 static void report(const Session *session) {
     char lines[32], tokens[32], time[32];
-    if (session->window.repaired > 0 && !session->options.quiet)
-        log_warn("bytes that are no text (invalid UTF-8 or NUL) in %ld line%s, the first is line %ld: read "
-                 "as U+FFFD",
-                 session->window.repaired, session->window.repaired == 1 ? "" : "s",
-                 session->window.first_repaired);
-    if (!session->options.quiet) unseen_text_report(&session->unseen, session->models.items[0]);
+    if (!session->options.quiet) {
+        command_warn_repaired(session->window.repaired, session->window.first_repaired);
+        unseen_text_report(&session->unseen, session->models.items[0]);
+    }
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",

@@ -1,7 +1,6 @@
 /* command_io.c - see command_io.h. */
 #include "cli/command_io.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,6 +58,14 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
     MODEL_SET_BOUNDED(TELL)
+}
+
+void command_warn_repaired(long lines, long first) {
+    if (lines > 0)
+        log_warn(
+            "bytes that are no text (invalid UTF-8 or NUL) in %ld line%s, the first is line %ld: read as "
+            "U+FFFD",
+            lines, lines == 1 ? "" : "s", first);
 }
 
 void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line) {

@@ -28,6 +28,9 @@ void command_read_help(HelpReader reader, void *context);
  * model_set_decode, of which it warns. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
 
+/* Warn of lines with bytes that are no text, if there are any. */
+void command_warn_repaired(long lines, long first);
+
 /* Text that a model never saw and reads as <unk>: characters, or words if its tokens are words. A zeroed one
  * has none. */
 typedef struct {

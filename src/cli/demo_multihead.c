@@ -55,10 +55,10 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     Tape *tape = tape_new(params, false);
     const Spans *spans = toy_spans(tape, lengths, KEYS);
     bool equal = options->inputs == INPUTS_EQUAL;
-    Tensor *x = equal ? toy_ones(tape, rows, size)
+    Tensor *x = equal ? tape_tensor_filled(tape, rows, size, 1)
                       : toy_normal(tape, rows, size, rng_key(seed, STREAM_QUERIES, 0, 0));
-    Tensor *source =
-        equal ? toy_ones(tape, keys, size) : toy_normal(tape, keys, size, rng_key(seed, STREAM_KEYS, 0, 0));
+    Tensor *source = equal ? tape_tensor_filled(tape, keys, size, 1)
+                           : toy_normal(tape, keys, size, rng_key(seed, STREAM_KEYS, 0, 0));
     KeysValues kv = multihead_project(tape, &multihead, source);
     Tensor *weights;
     const Tensor *result =

@@ -1,7 +1,6 @@
 /* line_guides.c - see line_guides.h. */
 #include "cli/line_guides.h"
 
-#include <string.h>
 #include "base/arena.h"
 #include "base/mem.h"
 #include "text/markup.h"

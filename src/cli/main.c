@@ -18,7 +18,7 @@ const Command COMMANDS[] = {
     {"translate", cmd_translate, "translate text, one sentence a line"},
     {"serve", cmd_serve, "translate over HTTP, as LibreTranslate does"},
     {"score", cmd_score, "tell how probable given translations are"},
-    {"bleu", cmd_bleu, "score translations with BLEU and chrF, as sacreBLEU does"},
+    {"bleu", cmd_bleu, "score translations with BLEU, chrF and TER, as sacreBLEU does"},
     {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
     {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
     {"average", cmd_average, "make one model of several: the mean of their weights"},

@@ -34,12 +34,6 @@ Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key) {
     return x;
 }
 
-Tensor *toy_ones(Tape *tape, int rows, int columns) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = 1;
-    return x;
-}
-
 /* 0, 1, 2, ... for each example anew. */
 static Tensor *counting_numbers(Tape *tape, int batch) {
     Tensor *x = tape_tensor(tape, batch * TOY_KEYS, TOY_VALUE_SIZE);
@@ -72,7 +66,7 @@ void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, u
     Tape *tape = tape_new(params, false);
     Spans *spans = toy_spans(tape, lengths, TOY_KEYS);
     Tensor *query = toy_normal(tape, queries, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));
-    Tensor *keys = equal_keys ? toy_ones(tape, rows, TOY_KEY_SIZE)
+    Tensor *keys = equal_keys ? tape_tensor_filled(tape, rows, TOY_KEY_SIZE, 1)
                               : toy_normal(tape, rows, TOY_KEY_SIZE, rng_key(seed, STREAM_KEYS, 0, 0));
     KeysValues kv = attention_project_keys(tape, &attention, keys);
     toy->sees_keys = kv.keys != NULL;

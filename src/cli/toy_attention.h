@@ -35,7 +35,6 @@ void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, u
 /* Which keys each query may look at: those of its example, `keys` of each, up to its length. */
 Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys);
 Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key); /* random numbers */
-Tensor *toy_ones(Tape *tape, int rows, int columns);
 /* Scores or weights of one head as rows of `keys` numbers, 0 beyond the length. */
 void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to);
 

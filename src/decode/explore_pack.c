@@ -2,7 +2,6 @@
 #include "decode/explore_pack.h"
 
 #include <math.h>
-#include <string.h>
 #include "base/json.h"
 #include "base/utf8.h"
 

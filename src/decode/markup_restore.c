@@ -248,9 +248,8 @@ static void place_range(Restoring *r, Range range) {
 static bool word_at(StrView text, size_t at) { return at < text.length && is_word(utf8_next(text, &at)); }
 
 static bool word_before(StrView text, size_t at) {
-    size_t start = at;
     if (at == 0) return false;
-    for (start--; start > 0 && ((unsigned char)text.data[start] & 0xC0) == 0x80;) start--;
+    size_t start = utf8_before(text, at);
     return is_word(utf8_next(text, &start));
 }
 

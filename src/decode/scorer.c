@@ -49,18 +49,15 @@ Status scorer_check(const Seq2Seq *const *models, int count) {
     const Vocab *first = segmenter_vocab(seq2seq_target(models[0]));
     for (int m = 1; m < count; m++) {
         const Vocab *other = segmenter_vocab(seq2seq_target(models[m]));
-        if (vocab_size(other) != vocab_size(first)) {
-            status_fail(STATUS_USAGE, "model %d has %d target tokens, model 1 has %d", m + 1,
-                        vocab_size(other), vocab_size(first));
-            return status_hint(STATUS_USAGE, "models that translate together share one target vocabulary");
-        }
-        for (int id = 0; id < vocab_size(first); id++) {
-            StrView a = vocab_token(first, id), b = vocab_token(other, id);
-            if (sv_equal(a, b)) continue;
+        int id = vocab_difference(first, other), sizes[] = {vocab_size(first), vocab_size(other)};
+        if (id < 0) continue;
+        if (sizes[0] != sizes[1])
+            status_fail(STATUS_USAGE, "model %d has %d target tokens, model 1 has %d", m + 1, sizes[1],
+                        sizes[0]);
+        else
             status_fail(STATUS_USAGE, "target token %d is '%.*s' in model %d but '%.*s' in model 1", id,
-                        SV_ARG(b), m + 1, SV_ARG(a));
-            return status_hint(STATUS_USAGE, "models that translate together share one target vocabulary");
-        }
+                        SV_ARG(vocab_token(other, id)), m + 1, SV_ARG(vocab_token(first, id)));
+        return status_hint(STATUS_USAGE, "models that translate together share one target vocabulary");
     }
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* search.c - one hypothesis per sentence: the best token at every step, or those of a given translation. */
 #include "decode/search.h"
 
+#include <assert.h>
 #include <math.h>
 #include "base/mem.h"
 #include "decode/backpointers.h"
@@ -37,6 +38,12 @@ void hypotheses_rank(HypothesisList *list) {
             list->items[place] = list->items[place - 1];
         list->items[place] = h;
     }
+}
+
+int search_longest_first(const void *a, const void *b) {
+    const SearchPlace *x = a, *y = b;
+    if (x->length != y->length) return x->length > y->length ? -1 : 1;
+    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
 int search_max_steps(const DecodeOptions *options, int source_length) {
@@ -158,6 +165,7 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Token
         row->guide = guides ? &guides[b] : NULL;
         row->max_steps = targets ? targets[r].length + 1
                                  : guide_max_steps(row->guide, &options->decode, sources[b].length);
+        assert(!row->guide || row->guide->constraint_count == 0); /* they would be more than `given` holds */
         if (targets && options->alternatives > 0)
             row->alternatives =
                 mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);

@@ -41,6 +41,12 @@ void hypotheses_keep(HypothesisList *list, int count); /* of the best no more th
  * their order. */
 void hypotheses_rank(HypothesisList *list);
 
+/* One sentence of many that are searched in order of their length. */
+typedef struct {
+    int length, sentence;
+} SearchPlace;
+int search_longest_first(const void *a, const void *b); /* for qsort, of SearchPlaces */
+
 /* Each step takes the best token. The same as a beam of 1, with less work. */
 void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
                    HypothesisList *results);

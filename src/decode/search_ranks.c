@@ -184,20 +184,10 @@ static char *receive(void) {
 
 /* ---- together ------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    int length, sentence;
-} Place;
-
-static int longest_first(const void *a, const void *b) {
-    const Place *x = a, *y = b;
-    if (x->length != y->length) return x->length > y->length ? -1 : 1;
-    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
-}
-
-static Place *order_new(const Sentences *all) {
-    Place *order = mem_alloc((size_t)all->total + 1, sizeof *order);
-    for (int i = 0; i < all->total; i++) order[i] = (Place){all->sources[i * all->models].length, i};
-    qsort(order, (size_t)all->total, sizeof *order, longest_first);
+static SearchPlace *order_new(const Sentences *all) {
+    SearchPlace *order = mem_alloc((size_t)all->total + 1, sizeof *order);
+    for (int i = 0; i < all->total; i++) order[i] = (SearchPlace){all->sources[i * all->models].length, i};
+    qsort(order, (size_t)all->total, sizeof *order, search_longest_first);
     return order;
 }
 
@@ -205,7 +195,7 @@ static Place *order_new(const Sentences *all) {
 static int dealt_to(int rank, int all) { return (all - rank + comm_size() - 1) / comm_size(); }
 
 /* To all others; what is left is this rank's. */
-static Share deal(const Sentences *all, const Place *order) {
+static Share deal(const Sentences *all, const SearchPlace *order) {
     int size = comm_size(), models = all->models;
     StrBuf *messages = mem_alloc((size_t)size, sizeof *messages);
     Share own = share_new(models, dealt_to(0, all->total), all->targets != NULL, all->guides != NULL);
@@ -246,7 +236,7 @@ static int search_share(const Share *share, int all, int alternatives, SearchHer
 
 int search_ranks(const Sentences *sentences, int alternatives, SearchHere search, void *context,
                  HypothesisList *results) {
-    Place *order = order_new(sentences);
+    SearchPlace *order = order_new(sentences);
     Share own = deal(sentences, order);
     HypothesisList *found = mem_alloc((size_t)sentences->total + 1, sizeof *found);
     int result = search_share(&own, sentences->total, alternatives, search, context, found);

@@ -1,7 +1,6 @@
 /* sentences.c - one pass over the code points; at each end mark a look at what stands around it. */
 #include "decode/sentences.h"
 
-#include <string.h>
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"

@@ -67,9 +67,8 @@ static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis
 
 /* Columns of the last character of a text; 0 for the empty one. */
 static int last_width(StrView text) {
-    size_t start = text.length;
-    if (start == 0) return 0;
-    for (start--; start > 0 && ((unsigned char)text.data[start] & 0xC0) == 0x80;) start--;
+    if (text.length == 0) return 0;
+    size_t start = utf8_before(text, text.length);
     return unicode_width(utf8_next(text, &start));
 }
 

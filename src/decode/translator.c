@@ -66,28 +66,17 @@ long translator_tokens(const Translator *translator) { return translator->tokens
 
 /* ---- groups of sentences ---- */
 
-typedef struct {
-    int length, sentence;
-} Place;
-
 /* What the workers search. */
 typedef struct {
     Translator *translator;
     const Sentences *sentences;
-    HypothesisList *results; /* [sentences->total] */
-    const Place *order;      /* longest first, so that the last groups to start are the short ones */
+    HypothesisList *results;  /* [sentences->total] */
+    const SearchPlace *order; /* longest first, so that the last groups to start are the short ones */
     int total, group;
     int beam_size;
     pthread_mutex_t *lock; /* of `done` and of what it is told to */
     double *done, all;     /* source tokens, over all jobs of a call */
 } GroupJob;
-
-/* Longest first. */
-static int place_compare(const void *a, const void *b) {
-    const Place *x = a, *y = b;
-    if (x->length != y->length) return x->length > y->length ? -1 : 1;
-    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
-}
 
 static void group_done(const GroupJob *job, const Tokens *sources, int B) {
     const TranslatorOptions *options = &job->translator->options;
@@ -103,7 +92,7 @@ static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
     const Sentences *sentences = job->sentences;
     SearchOptions options = job->translator->options.search;
-    const Place *order = job->order + (size_t)task * (size_t)job->group;
+    const SearchPlace *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
     Voters **voters = &job->translator->voters[thread];
@@ -145,7 +134,7 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
     int total = sentences->total;
     Workers *workers = translator->workers;
     int beam = translator->options.search.decode.beam_size, threads = workers_count(workers), count = 0;
-    Place *order = mem_alloc((size_t)total, sizeof *order);
+    SearchPlace *order = mem_alloc((size_t)total, sizeof *order);
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
     for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
@@ -153,8 +142,8 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
         int first = count;
         for (int i = 0; i < total; i++)
             if (is_constrained(sentences->guides, i) == constrained)
-                order[count++] = (Place){sources[(size_t)i * (size_t)translator->count].length, i};
-        qsort(order + first, (size_t)(count - first), sizeof *order, place_compare);
+                order[count++] = (SearchPlace){sources[(size_t)i * (size_t)translator->count].length, i};
+        qsort(order + first, (size_t)(count - first), sizeof *order, search_longest_first);
         if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
                         .sentences = sentences,

@@ -173,12 +173,6 @@ static void declare_concat(ParamSet *params, Attention *a) {
  * adds the same to all scores of its row, and the softmax takes that out again: whoever asks sees the same.
  */
 
-static Tensor *ones(Tape *tape, int rows, int columns) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = 1;
-    return x;
-}
-
 /* [n, K] -> [n, 1] */
 static Tensor *sum_of_rows(Tape *tape, Tensor *x) {
     int *start = tape_alloc(tape, ((size_t)x->rows + 1) * sizeof *start);
@@ -191,7 +185,8 @@ static Tensor *scores_sum(Tape *tape, const Attention *a, Tensor *query, const K
                           const Spans *spans) {
     DotScore form = {.heads = 1, .scale = 1, .query_bias = sum_of_rows(tape, query)};
     (void)a;
-    return op_score_dot(tape, ones(tape, query->rows, query->columns), kv->keys, &form, spans);
+    return op_score_dot(tape, tape_tensor_filled(tape, query->rows, query->columns, 1), kv->keys, &form,
+                        spans);
 }
 
 /* ---- none: 0, which makes the context a mean ----

@@ -1,8 +1,6 @@
 /* kv_cache.c - paths through the rows of earlier steps. */
 #include "layers/kv_cache.h"
 
-#include <string.h>
-
 KvStep *kv_step_new(Tape *tape, int blocks, int rows, int size) {
     size_t numbers = (size_t)rows * (size_t)size;
     KvStep *made = tape_alloc(tape, (size_t)blocks * sizeof *made);

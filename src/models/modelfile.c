@@ -1,8 +1,6 @@
 /* modelfile.c - a model to and from a .safetensors file. */
 #include "models/modelfile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
 #include "base/mem.h"

@@ -2,7 +2,6 @@
 #include "models/weights_read.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/hashmap.h"
 #include "base/mem.h"

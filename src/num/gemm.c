@@ -4,7 +4,6 @@
 #include <cblas.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "base/mem.h"

@@ -49,17 +49,9 @@ static real kern_block_maxima(size_t n, const real *x, real *maxima) {
     return greatest;
 }
 
-/* The same sum in the same order as kern_softmax, so that both give the same bits. */
+/* Of kern_softmax's sum, so that both give the same bits. */
 static real kern_log_sum_exp(size_t n, const real *x, real max) {
-    Vec sum = {0};
-    real tail = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES) sum += vexp(load(x + i) - splat(max));
-    if (i < n) {
-        Vec e = vexp(load_some(x + i, n - i) - splat(max));
-        for (size_t l = 0; l < n - i; l++) tail += e[l];
-    }
-    return max + (real)log((double)(sum_lanes(sum) + tail));
+    return max + (real)log((double)exp_shifted(n, x, max, NULL));
 }
 
 #endif

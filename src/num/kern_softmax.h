@@ -18,19 +18,20 @@ INLINE real max_of(size_t n, const real *x) {
     return max;
 }
 
-/* x becomes exp(x - max); returns the sum. Absent lanes of the tail are left out of the sum. */
-INLINE real exp_shifted(size_t n, real *x, real max) {
+/* The sum of exp(x - max), which are written to `out` unless it is NULL; it may be x. Absent lanes of the tail
+ * are left out of the sum. */
+INLINE real exp_shifted(size_t n, const real *x, real max, real *out) {
     Vec sum = {0};
     real tail = 0;
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         Vec e = vexp(load(x + i) - splat(max));
-        store(x + i, e);
+        if (out) store(out + i, e);
         sum += e;
     }
     if (i < n) {
         Vec e = vexp(load_some(x + i, n - i) - splat(max));
-        store_some(x + i, e, n - i);
+        if (out) store_some(out + i, e, n - i);
         for (size_t l = 0; l < n - i; l++) tail += e[l];
     }
     return sum_lanes(sum) + tail;
@@ -38,7 +39,7 @@ INLINE real exp_shifted(size_t n, real *x, real max) {
 
 static real kern_softmax(size_t n, real *x) {
     real max = max_of(n, x);
-    real sum = exp_shifted(n, x, max);
+    real sum = exp_shifted(n, x, max, x);
     Vec factor = splat(1 / sum);
     FOR_VECTORS(n, STORE(x, LOAD(x) * factor););
     return max + (real)log((double)sum);
@@ -59,7 +60,7 @@ static double kern_cross_entropy(size_t n, real *logits, int target, real smooth
         mean = (double)sum_lanes(sum) / (double)n;
     }
     real max = max_of(n, logits);
-    real sum = exp_shifted(n, logits, max);
+    real sum = exp_shifted(n, logits, max, logits);
     double lse = (double)max + log((double)sum);
     Vec factor = splat(scale / sum), shift = splat(scale * smoothing / (real)n);
     FOR_VECTORS(n, STORE(logits, LOAD(logits) * factor - shift););

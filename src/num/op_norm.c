@@ -1,7 +1,6 @@
 /* op_norm.c - ops that need the length or spread of each row: layer normalization, unit rows, squares. */
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 #include "num/kern.h"
 #include "num/op_table.h"
 

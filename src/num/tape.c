@@ -92,6 +92,12 @@ Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns) {
     return x;
 }
 
+Tensor *tape_tensor_filled(Tape *tape, int rows, int columns, real value) {
+    Tensor *x = tape_tensor(tape, rows, columns);
+    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = value;
+    return x;
+}
+
 Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x) {
     if (!x->grad) return tape_tensor(tape, x->rows, x->columns);
     Tensor y = *x;
@@ -111,12 +117,6 @@ Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns) {
     Tensor view = *x;
     view.rows = rows, view.columns = columns;
     return keep(tape, view);
-}
-
-Tensor *tape_param(Tape *tape, const Param *param) {
-    Tensor x = {.data = param_data(tape->params, param), .rows = param->rows, .columns = param->columns};
-    if (tape->grads) x.grad = tape->grads + param->offset;
-    return keep(tape, x);
 }
 
 real *tape_gradient(Tape *tape, const Param *param) {

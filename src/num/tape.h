@@ -63,6 +63,7 @@ void tape_branch_free(Tape *branch);
 /* A new tensor, on a recording tape with a gradient (tensor_gradient); data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
+Tensor *tape_tensor_filled(Tape *tape, int rows, int columns, real value);
 /* One of the shape of x whose gradient is that of x, if x has one: who made x finds there what both get. */
 Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x);
 /* A tape_tensor for the result of an op that works row by row. Inside a step that is a slice of the sequence's
@@ -73,7 +74,6 @@ Tensor *tape_step_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
 /* The same numbers and gradients seen as another shape; rows * columns must agree. */
 Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns);
-Tensor *tape_param(Tape *tape, const Param *param);
 /* Where an op adds to the gradient of a small parameter. What is multiplied or looked up: product.h. */
 real *tape_gradient(Tape *tape, const Param *param);
 void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and indices */

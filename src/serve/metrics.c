@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/mem.h"
 
 enum { STATUSES = 600, KEPT = 1000 };

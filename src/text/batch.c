@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/mem.h"
 #include "base/rng.h"
 

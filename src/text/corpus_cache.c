@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/tree_hash.h"
-#include "base/version.h"
 
 /* ---- layout -------------------------------------------------------------------------------------------- */
 

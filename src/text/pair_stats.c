@@ -39,14 +39,8 @@ typedef struct {
     size_t capacity, count;
 } HashSet;
 
-static uint64_t hash_text(StrView text, uint64_t seed) { /* FNV-1a, then Murmur3's finalizer */
-    uint64_t hash = UINT64_C(0xCBF29CE484222325) ^ seed;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
-    hash ^= hash >> 33;
-    return hash | 1; /* 0 is an empty slot */
+static uint64_t hash_text(StrView text, uint64_t seed) {
+    return sv_hash(text, seed) | 1; /* 0 is an empty slot */
 }
 
 static uint64_t *set_slot(const HashSet *set, uint64_t hash) {

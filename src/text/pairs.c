@@ -394,14 +394,9 @@ static Status find_header(const PairReader *reader, StrView source, StrView targ
     return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
 }
 
-/* 0 to 1, the same for the same text: FNV-1a, its bits mixed as in Murmur3. */
+/* 0 to 1, the same for the same text. */
 static double hash_share(StrView text) {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
-    hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
-    return (double)((hash ^ hash >> 33) >> 11) / (double)(UINT64_C(1) << 53);
+    return (double)(sv_hash(text, 0) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
 static bool is_wanted(PairReader *reader, StrView source) {

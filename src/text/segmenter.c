@@ -1,7 +1,6 @@
 /* segmenter.c - see segmenter.h. Learning is in segmenter_learn.c, JSON in segmenter_json.c. */
 #include "text/segmenter.h"
 
-#include <assert.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/unicode.h"

@@ -7,18 +7,12 @@
  * from a file that nobody checked.
  */
 #include <string.h>
+#include "base/options_value.h"
 #include "text/segmenter_parts.h"
-
-/* The name at `index` of "a|b|c". */
-static StrView choice_name(const char *choices, int index) {
-    StrView rest = sv(choices), name = {0};
-    for (int i = 0; i <= index; i++) sv_next(&rest, '|', &name);
-    return name;
-}
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
-    json_write_string(out, choice_name(choices, index));
+    json_write_string(out, option_choice_name(choices, index));
     strbuf_add_char(out, ',');
 }
 
@@ -71,9 +65,8 @@ static Status get(const Json *object, const char *key, JsonType type, const Json
 static Status get_choice(const Json *object, const char *key, const char *choices, int *index) {
     const Json *value;
     TRY(get(object, key, JSON_STRING, &value));
-    StrView rest = sv(choices), name;
-    for (*index = 0; sv_next(&rest, '|', &name); (*index)++)
-        if (sv_equal(name, sv(json_string(value)))) return STATUS_OK;
+    *index = option_choice(choices, sv(json_string(value)));
+    if (*index >= 0) return STATUS_OK;
     return status_fail(STATUS_DATA, "segmenter: '%s' is '%.40s', not one of %s", key, json_string(value),
                        choices);
 }

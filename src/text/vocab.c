@@ -37,6 +37,13 @@ StrView vocab_token(const Vocab *vocab, int id) {
     return hashmap_key(vocab->ids, (size_t)id);
 }
 
+int vocab_difference(const Vocab *a, const Vocab *b) {
+    int sizes[] = {vocab_size(a), vocab_size(b)}, common = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
+    for (int id = 0; id < common; id++)
+        if (!sv_equal(vocab_token(a, id), vocab_token(b, id))) return id;
+    return sizes[0] == sizes[1] ? -1 : common;
+}
+
 void vocab_write_json(const Vocab *vocab, StrBuf *out) {
     strbuf_add_char(out, '[');
     for (int id = VOCAB_SPECIALS; id < vocab_size(vocab); id++) {

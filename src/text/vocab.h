@@ -23,6 +23,8 @@ int vocab_size(const Vocab *vocab);
 int vocab_add(Vocab *vocab, StrView token);      /* its id, new or old */
 int vocab_id(const Vocab *vocab, StrView token); /* VOCAB_UNK if unknown */
 StrView vocab_token(const Vocab *vocab, int id);
+/* The first id whose tokens differ, or that only one of them has; -1: they are the same. */
+int vocab_difference(const Vocab *a, const Vocab *b);
 void vocab_write_json(const Vocab *vocab, StrBuf *out); /* array of the tokens after the specials */
 Status vocab_read_json(Vocab **vocab, const Json *array);
 

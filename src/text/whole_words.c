@@ -22,8 +22,7 @@ static bool is_word_character(int c) {
 /* Does a word begin or end at `at`, or nothing that is a word stand there? */
 static bool is_word_edge(StrView text, size_t at) {
     if (at == 0 || at == text.length) return true;
-    size_t before = at - 1, after = at;
-    while (before > 0 && ((unsigned char)text.data[before] & 0xC0) == 0x80) before--;
+    size_t before = utf8_before(text, at), after = at;
     return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
 }
 

@@ -2,7 +2,6 @@
 #include "train/profiler.h"
 
 #include "base/comm.h"
-
 #include "base/log.h"
 #include "base/mem.h"
 

@@ -7,11 +7,10 @@
 #include "base/hashmap.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/pair_blocks.h"
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
-
-static bool begins_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
 static double count_words(StrView text) {
     double words = 0, characters = 0;
@@ -20,7 +19,7 @@ static double count_words(StrView text) {
         bool space = char_is_space(text.data[i]);
         words += !space && !inside;
         inside = !space;
-        characters += begins_character(text.data[i]);
+        characters += !utf8_continues(text.data[i]);
     }
     return fmax(words, characters / 5);
 }
@@ -31,7 +30,7 @@ static StrView next_word(StrView *text) {
     size_t start = 0, end, characters = 0;
     while (start < text->length && char_is_space(text->data[start])) start++;
     for (end = start; end < text->length && !char_is_space(text->data[end]); end++) {
-        bool begins = begins_character(text->data[end]);
+        bool begins = !utf8_continues(text->data[end]);
         if (begins && characters == 2 && end - start == 6) break;
         characters += begins;
     }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -94,16 +93,7 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label
     return sum;
 }
 
-/* `context`: the clock when it was last shown. */
-static void show_share(void *context, double share) {
-    double now = clock_seconds(), *last_shown = context;
-    if (now - *last_shown < log_progress_interval()) return;
-    *last_shown = now;
-    if (log_is_terminal())
-        log_progress("validating %3.0f%%", 100 * share);
-    else
-        log_info("validating %3.0f%%", 100 * share);
-}
+static void show_share(void *work, double share) { log_share(work, share); }
 
 /* The first hypothesis of each sentence, on rank 0. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
@@ -115,8 +105,8 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     int *ids = mem_alloc(corpus_tokens(corpus, &corpus->source) + 1, sizeof *ids);
     for (int i = comm_rank(); i < count; i += size)
         sources[own++] = corpus_source(corpus, i, ids + corpus->source.start[i]);
-    double last_shown = clock_seconds();
-    translator_greedy(model, sources, own, &config->decode, workers, show_share, &last_shown, mine);
+    LogShare work = log_share_begin("validating");
+    translator_greedy(model, sources, own, &config->decode, workers, show_share, &work, mine);
     for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
     search_ranks_collect(found, count, 0);
     mem_free(ids);

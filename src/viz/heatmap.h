@@ -7,7 +7,6 @@
 #ifndef VIZ_HEATMAP_H
 #define VIZ_HEATMAP_H
 
-#include <stdbool.h>
 #include "base/strview.h"
 
 typedef struct {

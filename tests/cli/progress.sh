@@ -27,7 +27,7 @@ sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
 cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
-grep -Eq '^validating +[0-9]+%$' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
+grep -Eq '^validating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
 status=0

@@ -477,7 +477,7 @@ static void wrong_configurations_are_located(void **state) {
                   "write it as a string");
     refuse_config("{\"train\": {\"seed\": \"12z\"}}",
                   " line 1: key 'train.seed': '12z' is not a whole number", "");
-    refuse_config("{\"model\": {\"hidden\": 3, \"hidden\": 4}}", ": key 'hidden' occurs twice", "");
+    refuse_config("{\"model\": {\"hidden\": 3, \"hidden\": 4}}", ": line 1: key 'hidden' occurs twice", "");
     refuse_config("{\"train\": [1]}", " line 1: section 'train' must be an object",
                   "write \"train\": {\"NAME\": VALUE, ...}");
     refuse_config("{\n\"model\": 5}", " line 2: section 'model' must be an object",
