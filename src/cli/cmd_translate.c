@@ -115,6 +115,8 @@ static Status translate_window(Session *session, long first_number) {
     tell_beam(session, results);
     if (session->options.mbr)
         workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
+    for (int i = 0; i < window->count && session->style.n_best > 0; i++)
+        translation_keep_different(&results[i], session->style.n_best);
     if (marked) markups_restore(markups, window->count, session->models.items[0], results);
     mem_free(plain);
     mem_free(markups);

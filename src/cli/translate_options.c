@@ -37,7 +37,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
      .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format; without N as many as the beam is wide",
+     .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if it holds fewer "
+             "different ones",
      .group = "What is printed"},
     {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none",
      .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
@@ -142,7 +143,7 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
     TRY(read_alignment(options->alignment, style));
     if (options->shortlist > 0) TRY(model_set_check_shortlists(models, &options->models));
     search->shortlist = options->shortlist;
-    search->n_best = options->mbr ? beam : n_best > 1 ? n_best : 1;
+    search->n_best = options->mbr || n_best > 1 ? beam : 1; /* some may be copies of others */
     search->alternatives = options->alternatives;
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
     search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;

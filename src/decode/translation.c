@@ -7,16 +7,17 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 
+static void item_free(TranslationItem *item) {
+    strbuf_free(&item->text);
+    mem_free(item->ids);
+    mem_free(item->token_scores);
+    mem_free(item->attention);
+    mem_free(item->alternatives);
+    mem_free(item->word);
+}
+
 void translation_free(Translation *translation) {
-    for (int i = 0; i < translation->count; i++) {
-        TranslationItem *item = &translation->items[i];
-        strbuf_free(&item->text);
-        mem_free(item->ids);
-        mem_free(item->token_scores);
-        mem_free(item->attention);
-        mem_free(item->alternatives);
-        mem_free(item->word);
-    }
+    for (int i = 0; i < translation->count; i++) item_free(&translation->items[i]);
     mem_free(translation->items);
     strlist_free(&translation->constraints_met);
     strlist_free(&translation->constraints_unmet);
@@ -25,6 +26,24 @@ void translation_free(Translation *translation) {
     strlist_free(&translation->source_unknown);
     strlist_free(&translation->target_unknown);
     *translation = (Translation){0};
+}
+
+static bool is_copy(const Translation *translation, int kept, StrView text) {
+    for (int i = 0; i < kept; i++)
+        if (sv_equal(strbuf_view(&translation->items[i].text), text)) return true;
+    return false;
+}
+
+void translation_keep_different(Translation *translation, int most) {
+    int kept = 0;
+    for (int i = 0; i < translation->count; i++) {
+        TranslationItem *item = &translation->items[i];
+        if (kept == most || is_copy(translation, kept, strbuf_view(&item->text)))
+            item_free(item);
+        else
+            translation->items[kept++] = *item;
+    }
+    translation->count = kept;
 }
 
 static const Hypothesis *piece_hypothesis(const FoundPieces *found, int piece, int rank) {

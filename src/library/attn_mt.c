@@ -217,7 +217,7 @@ static TranslatorOptions translator_options(const Call *call) {
     if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
     if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
     options.search.shortlist = wanted->shortlist;
-    options.search.n_best = wanted->n_best > 1 ? wanted->n_best : 1;
+    options.search.n_best = wanted->n_best > 1 ? decode->beam_size : 1; /* some may be copies of others */
     options.search.attention = wanted->attention != ATTN_MT_NO_ATTENTION || wanted->markup;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return options;
@@ -234,11 +234,17 @@ static Status call_begin(Call *call) {
     return translator_new(&call->translator, call->views, models->count, &options, call->workers);
 }
 
+static void translate(Call *call, const StrView *texts) {
+    int most = call->options.n_best > 1 ? call->options.n_best : 1;
+    translator_run(call->translator, texts, call->count, 1, call->translations);
+    for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
+}
+
 static void translate_marked(Call *call) {
     Markup *markups = mem_alloc((size_t)call->count, sizeof *markups);
     StrView *plain = mem_alloc((size_t)call->count, sizeof *plain);
     markups_take(call->texts, call->count, markups, plain);
-    translator_run(call->translator, plain, call->count, 1, call->translations);
+    translate(call, plain);
     markups_restore(markups, call->count, call->views[0], call->translations);
     mem_free(plain);
     mem_free(markups);
@@ -250,7 +256,7 @@ static Status search(Call *call) {
     else if (call->options.markup)
         translate_marked(call);
     else
-        translator_run(call->translator, call->texts, call->count, 1, call->translations);
+        translate(call, call->texts);
     return translator_check(call->translator, &call->model->paths);
 }
 

@@ -63,7 +63,7 @@ typedef enum { ATTN_MT_NO_ATTENTION, ATTN_MT_WORDS, ATTN_MT_SUBWORDS } attn_mt_l
 typedef struct {
     size_t memory_limit; /* bytes that the call and its result may take at a time; 0: no limit */
     int beam_size;   /* hypotheses kept, 1 to 1000; 0: the model's own choice, or n_best if that is more */
-    int n_best;      /* candidates wanted of each text; 0: one */
+    int n_best;      /* candidates wanted of each text, no two of them alike, so there may be fewer; 0: one */
     int batch_size;  /* sentences searched together, 1 to 100000; 0: the model's own choice */
     int split;       /* not 0: texts are paragraphs, translated sentence by sentence */
     int markup;      /* not 0: tags and placeholders are taken out and put back (HTML) */

@@ -331,6 +331,29 @@ static void test_forced_lines(void **state) {
     seq2seq_free(model);
 }
 
+/* Of texts that differ only in how they are cut the best stays, in its place. */
+static void test_different_candidates(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {"the cat", "a cat", "the cat", "cats", "a cat", "dogs"};
+    enum { ALL = sizeof TEXTS / sizeof *TEXTS };
+    for (int most = 1; most <= ALL; most++) {
+        Translation t = {.items = mem_alloc(ALL, sizeof *t.items), .count = ALL};
+        for (int i = 0; i < ALL; i++) {
+            strbuf_add(&t.items[i].text, sv(TEXTS[i]));
+            t.items[i].ids = mem_alloc(1, sizeof *t.items[i].ids);
+            t.items[i].score = -i;
+        }
+        translation_keep_different(&t, most);
+        static const int KEPT[] = {0, 1, 3, 5};
+        assert_int_equal(t.count, most < 4 ? most : 4);
+        for (int i = 0; i < t.count; i++) {
+            assert_string_equal(strbuf_text(&t.items[i].text), TEXTS[KEPT[i]]);
+            assert_true(t.items[i].score == -KEPT[i]);
+        }
+        translation_free(&t);
+    }
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
@@ -338,6 +361,7 @@ int main(void) {
         cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
         cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_endless_word),
         cmocka_unit_test(test_greedy_tokens),        cmocka_unit_test(test_forced_lines),
+        cmocka_unit_test(test_different_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
