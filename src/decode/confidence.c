@@ -94,19 +94,27 @@ static double newton_step(const CalibrationWords *words, double wrong, double ri
     return size;
 }
 
-Calibration calibration_fit(CalibrationWords *words) {
+static Calibration fit(const CalibrationWords *words, double right) {
     enum { STEPS = 100 };
-    double right = 0, n = (double)words->count;
+    double n = (double)words->count, high = (right + 1) / (right + 2), low = 1 / (n - right + 2);
     Calibration c = {.words = (long)words->count};
-    for (size_t i = 0; i < words->count; i++) right += words->right[i];
-    double high = (right + 1) / (right + 2), low = 1 / (n - right + 2);
-    for (int i = 0; i < STEPS && n > 0; i++)
+    for (int i = 0; i < STEPS; i++)
         if (newton_step(words, low, high, &c) < 1e-9) break;
     if (!(c.slope > 0) || !isfinite(c.slope) || !isfinite(c.offset)) { /* p says nothing here */
         double share = (right + 1) / (n + 2);
         c.slope = 0;
         c.offset = log(share / (1 - share));
     }
+    return c;
+}
+
+/* Where nearly all words are right, or wrong, nothing says how p tells the ones from the others. */
+Calibration calibration_fit(CalibrationWords *words) {
+    enum { FEW = 10 };
+    Calibration c = {0};
+    size_t right = 0;
+    for (size_t i = 0; i < words->count; i++) right += words->right[i];
+    if (right >= FEW && words->count - right >= FEW) c = fit(words, (double)right);
     mem_free(words->logits);
     mem_free(words->right);
     *words = (CalibrationWords){0};

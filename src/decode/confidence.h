@@ -29,7 +29,7 @@ typedef struct {
 /* Add the words of one translation; it must have scores. */
 void calibration_add(CalibrationWords *words, const Segmenter *target, const Hypothesis *found,
                      Tokens reference);
-/* Releases the words. */
+/* Releases the words. None if fewer than ten of them are right, or wrong. */
 Calibration calibration_fit(CalibrationWords *words);
 /* As the member "calibration" of a model file's provenance, and back: none if it is not there. */
 void calibration_write_json(const Calibration *calibration, StrBuf *out);

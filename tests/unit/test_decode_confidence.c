@@ -31,7 +31,7 @@ static void test_curve_is_found(void **state) {
     assert_null(words.logits);
 }
 
-/* All right, all wrong, a curve that falls, one word, none: numbers all the same. */
+/* All right, all wrong, one word, none: no calibration. A curve that falls: their share. */
 static void test_odd_words(void **state) {
     (void)state;
     static const double odd[][2] = {{0, 100}, {0, -100}, {-1, 0}};
@@ -40,7 +40,8 @@ static void test_odd_words(void **state) {
             CalibrationWords words = make_words(count, odd[i][0], odd[i][1]);
             Calibration c = calibration_fit(&words);
             assert_true(isfinite(c.slope) && isfinite(c.offset) && c.slope >= 0);
-            assert_int_equal(c.words, count);
+            assert_int_equal(c.words, i == 2 && count == 200 ? count : 0);
+            assert_true(c.slope == 0 && (c.words > 0 || c.offset == 0));
         }
     }
 }
