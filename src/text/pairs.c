@@ -380,6 +380,25 @@ static Status check_columns(const PairReader *reader) {
     return STATUS_DATA;
 }
 
+static bool is_number(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < '0' || text.data[i] > '9') return false;
+    return text.length > 0;
+}
+
+/* Does the first line have a number for its source, and columns that no name accounts for? Tables that begin
+ * with ids look like this. */
+static Status check_ids(const PairReader *reader, StrView source) {
+    StrView rest = reader->line, field;
+    int columns = 0;
+    while (sv_next(&rest, '\t', &field)) columns++;
+    if (columns <= reader->columns || !is_number(sv_trim(source))) return STATUS_OK;
+    status_fail(STATUS_DATA, "'%s' has %d columns, and in the first line the %s side is the number %.*s",
+                line_reader_path(reader->first), columns, reader->source, SV_ARG(sv_trim(source)));
+    return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
+                       reader->source, columns > 3 ? "-," : "", reader->target);
+}
+
 /* Is this the line that names the columns? */
 static Status find_header(const PairReader *reader, StrView source, StrView target, bool *found) {
     StrView a = sv(reader->source), b = sv(reader->target);
@@ -388,7 +407,10 @@ static Status find_header(const PairReader *reader, StrView source, StrView targ
     *found = (language_same(source, a) && language_same(target, b)) ||
              (language_same(source, SV("source")) && language_same(target, SV("target")));
     if (*found) return STATUS_OK;
-    if (!language_same(source, b) || !language_same(target, a)) return check_columns(reader);
+    if (!language_same(source, b) || !language_same(target, a)) {
+        TRY(check_columns(reader));
+        return check_ids(reader, source);
+    }
     status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
                 line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
     return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
@@ -437,6 +459,22 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
+/* So many ill-formed lines are text in another encoding, which a model would learn with U+FFFD in it. */
+static bool is_other_encoding(const PairReader *reader) {
+    enum { FEW = 10, PERCENT = 10 };
+    long bad = reader->troubles[BAD_UTF8].count;
+    return bad >= FEW && bad * 100 > (reader->usable + reader->in_other_part) * PERCENT;
+}
+
+static Status fail_encoding(const PairReader *reader) {
+    const Trouble *bad = &reader->troubles[BAD_UTF8];
+    status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
+                reader->usable + reader->in_other_part, bad->line[0], reader->entries.items[bad->entry[0]]);
+    return status_hint(STATUS_DATA,
+                       "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 "
+                       "FILE > NEW; iconv -l lists other encodings");
+}
+
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
     while (!is_over(reader)) {
@@ -457,7 +495,8 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             return STATUS_OK;
         }
     }
-    return reader->usable > 0 ? STATUS_OK : fail_unusable(reader);
+    if (reader->usable == 0) return fail_unusable(reader);
+    return is_other_encoding(reader) ? fail_encoding(reader) : STATUS_OK;
 }
 
 void pairs_read_header(const char *path, StrBuf *line) {
