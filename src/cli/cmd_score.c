@@ -16,7 +16,7 @@
 typedef struct {
     StrList models;
     char *output, *n_best, *feature;
-    int threads, precision, mini_batch;
+    int threads, precision, mini_batch, max_length;
     double length_penalty, keep_above;
     bool per_token, per_word, json, quiet;
 } ScoreOptions;
@@ -53,6 +53,9 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "keep-above", .type = OPT_REAL, FIELD(keep_above), .arg = "X",
      .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
              "empty"},
+    {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000, .arg = "N",
+     .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
+             "0 = none"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
     {0}};
@@ -64,8 +67,9 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
     "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
-    "them (standard input). One line out for each pair: log p, a TAB, log p by\n"
-    "length. An empty translation of an empty source is certain (0), any other\n"
+    "them (standard input), the first line of which may name the languages. One line\n"
+    "out for each pair: log p, a TAB, log p by length. An empty translation of an empty source is certain "
+    "(0), any other\n"
     "impossible (-inf).\n";
 
 static const char EXAMPLES[] =
@@ -86,7 +90,7 @@ typedef struct {
     PairWindow window;
     ScoreStyle style;
     /* What the summary says. */
-    long scored, empty, kept, steps;
+    long scored, empty, too_long, kept, steps;
     double sum, seconds;
 } Session;
 
@@ -141,6 +145,40 @@ static Status score_pairs(Session *session) {
     return status;
 }
 
+static bool is_longer(StrView text, Segmenter *segmenter, int most) {
+    if (text.length <= (size_t)most) return false; /* no token is less than a byte */
+    IdList ids = {0};
+    segmenter_encode(segmenter, text, &ids);
+    bool longer = ids.count > (size_t)most;
+    id_list_free(&ids);
+    return longer;
+}
+
+/* A filter must not wait for lines that are no sentences. */
+static void drop_long_pairs(Session *session) {
+    const Seq2Seq *model = session->models.items[0];
+    PairWindow *window = &session->window;
+    int most = session->options.max_length, kept = 0;
+    for (int i = 0; i < window->count; i++) {
+        const Pair *pair = &window->pairs[i];
+        if (is_longer(pair->source, seq2seq_source(model), most) ||
+            is_longer(pair->target, seq2seq_target(model), most))
+            session->too_long++;
+        else
+            window->pairs[kept++] = *pair;
+    }
+    window->count = kept;
+}
+
+/* The names of the languages stay with the pairs, or name the columns of the scores. */
+static Status write_header(Session *session) {
+    StrView header = strbuf_view(&session->window.header);
+    if (header.length == 0 || session->options.json) return STATUS_OK;
+    if (!session->filter) header = SV("log_p\tnormalized");
+    TRY(file_write(session->output, header.data, header.length));
+    return file_write(session->output, "\n", 1);
+}
+
 static void report(const Session *session) {
     char pairs[32], time[32];
     const ScoreOptions *options = &session->options;
@@ -148,6 +186,9 @@ static void report(const Session *session) {
     command_warn_repaired(session->window.repaired, session->window.first_repaired);
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
+    if (session->too_long > 0)
+        log_warn("%ld pair%s with more than %d tokens on a side left out", session->too_long,
+                 session->too_long == 1 ? "" : "s", options->max_length);
     if (session->window.passed_over > 0)
         log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
                  session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
@@ -223,8 +264,11 @@ static Status session_begin(Session *session, const StrList *files) {
 
 static Status session_run(Session *session) {
     Status status = STATUS_OK;
-    for (bool more = true; more && status == STATUS_OK;) {
+    for (bool more = true, first = true; more && status == STATUS_OK; first = false) {
         status = pair_window_read(&session->window, &more);
+        if (status == STATUS_OK && first) status = write_header(session);
+        if (status == STATUS_OK && session->filter && session->options.max_length > 0)
+            drop_long_pairs(session);
         if (status == STATUS_OK && session->window.count > 0) status = score_pairs(session);
         if (status == STATUS_OK && !session->options.quiet && !isatty(STDOUT_FILENO))
             log_progress("%ld pairs", session->scored);

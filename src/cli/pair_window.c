@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "text/languages.h"
 #include "text/pairs.h"
 
 static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
@@ -25,15 +26,26 @@ static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, St
     return STATUS_OK;
 }
 
-/* SOURCE TAB TARGET; further columns are passed over. */
-static Status cut_columns(const LineReader *reader, Pair *pair) {
-    StrView rest = pair->raw;
-    if (!memchr(rest.data, '\t', rest.length))
-        return fail_line(reader, "no TAB in it",
-                         "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
-    sv_next(&rest, '\t', &pair->source);
-    sv_next(&rest, '\t', &pair->target);
-    return STATUS_OK;
+/* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
+static Status cut_columns(const PairWindow *window, Pair *pair) {
+    StrView rest = pair->raw, field;
+    int columns = 0;
+    for (; columns <= window->target_column && sv_next(&rest, '\t', &field); columns++) {
+        if (columns == window->source_column) pair->source = field;
+        if (columns == window->target_column) pair->target = field;
+    }
+    if (columns > window->target_column || memchr(pair->raw.data, '\t', pair->raw.length)) return STATUS_OK;
+    return fail_line(window->reader, "no TAB in it",
+                     "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
+}
+
+static bool find_header(PairWindow *window, StrView line) {
+    LanguageColumns named;
+    if (window->n_best || line_reader_number(window->reader) != 1 || !languages_header(line, &named))
+        return false;
+    strbuf_add(&window->header, line);
+    window->source_column = named.first, window->target_column = named.second;
+    return true;
 }
 
 StrView n_best_next_field(StrView *rest) {
@@ -107,8 +119,8 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     do {
         TRY(next_line(window, window->reader, window->arena, &pair->raw, more));
         if (!*more) return STATUS_OK;
-    } while (is_passed_over(window, pair->raw));
-    return window->n_best ? cut_fields(window, pair) : cut_columns(window->reader, pair);
+    } while (find_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
 }
 
 Status pair_window_read(PairWindow *window, bool *more) {
@@ -145,6 +157,7 @@ static Status read_sources(PairWindow *window, const char *path) {
 Status pair_window_open(PairWindow *window, const char *pairs) {
     window->arena = arena_new();
     window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
+    window->target_column = 1;
     return line_reader_open(&window->reader, pairs);
 }
 
@@ -166,4 +179,5 @@ void pair_window_free(PairWindow *window) {
     arena_free(window->source_arena);
     mem_free(window->pairs);
     mem_free(window->sources);
+    strbuf_free(&window->header);
 }

@@ -28,6 +28,8 @@ typedef struct {
     Pair *pairs; /* [count] */
     int count;
     bool n_best;
+    StrBuf header;                       /* the first line of a file of pairs, if it names two languages */
+    int source_column, target_column;    /* which it says they have */
     long repaired, first_repaired;       /* lines that are no text, over all reads */
     long passed_over, first_passed_over; /* lines that are no pair */
 

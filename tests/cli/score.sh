@@ -76,6 +76,24 @@ same "lines that are no pairs" "$TMP/kept" "$TMP/out"
 cut -f 1 "$TMP/noisy.tsv" >"$TMP/a"
 cut -f 2 "$TMP/noisy.tsv" >"$TMP/b"
 cut -f 1,2 "$TMP/out" >"$TMP/want"
+# A line that names the languages is none of the pairs: it stays with them, and says where they are.
+{ printf 'en\tfr\n' && cat "$TMP/noisy.tsv"; } >"$TMP/named.tsv"
+score --keep-above -2 "$TMP/noisy.tsv" >"$TMP/wanted" 2>/dev/null
+expect 0 score --keep-above -2 "$TMP/named.tsv"
+{ printf 'en\tfr\n' && cat "$TMP/wanted"; } | cmp -s - "$TMP/out" || fail "a header: $(cat "$TMP/out")"
+printf 'id\ten\tfr\n7\tgo .\tva !\n' >"$TMP/three.tsv"
+expect 0 score "$TMP/three.tsv"
+printf 'go .\tva !\n' | score 2>/dev/null | sed '1 i log_p\tnormalized' >"$TMP/wanted"
+same "columns that a header names" "$TMP/wanted" "$TMP/out"
+# What is too long for a sentence is left out by a filter alone.
+awk 'BEGIN { for (i = 0; i < 40; i++) s = s "go . "; print s "\tva !"; print "go .\t" s; print "go .\tva !" }' \
+    >"$TMP/long.tsv"
+expect 0 score --keep-above -1000 --max-length 30 "$TMP/long.tsv"
+says "2 pairs with more than 30 tokens on a side left out"
+[ "$(cat "$TMP/out")" = "$(printf 'go .\tva !')" ] || fail "long pairs: $(cat "$TMP/out")"
+expect 0 score --max-length 30 "$TMP/long.tsv"
+[ "$(wc -l <"$TMP/out")" -eq 3 ] || fail "long pairs have no scores"
+
 expect 0 score --keep-above=-2 "$TMP/a" "$TMP/b"
 same "filtering two files" "$TMP/want" "$TMP/out"
 
