@@ -244,6 +244,8 @@ static Status session_begin(Session *session, const StrList *files) {
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
     TRY(command_spare_all(options->output, &options->models));
+    TRY(command_spare_all(options->output, files));
+    TRY(command_spare(options->output, options->n_best));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES

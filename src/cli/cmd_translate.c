@@ -243,6 +243,14 @@ static Status session_open(Session *session) {
     return STATUS_OK;
 }
 
+static Status spare_what_is_read(const TranslateOptions *options, const char *output) {
+    TRY(command_spare_all(output, &options->models));
+    TRY(command_spare_all(output, &options->inputs));
+    TRY(command_spare_all(output, &options->references));
+    TRY(command_spare_all(output, &options->glossaries));
+    return command_spare(output, options->prefix_file);
+}
+
 /* Everything between the command line and the first input line. */
 static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
@@ -250,8 +258,8 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     const DecodeOptions *decode = &translating->search.decode;
     if (comm_is_root()) {
         TRY(check_inputs(&options->inputs));
-        TRY(command_spare_all(options->output, &options->models));
-        TRY(command_spare_all(options->report, &options->models));
+        TRY(spare_what_is_read(options, options->output));
+        TRY(spare_what_is_read(options, options->report));
         TRY(command_spare(options->report, options->output));
         TRY(translate_score_open(&session->score, &options->references, options->report));
     }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -399,12 +400,22 @@ static Status read_state(Checkpoint *c, const SafeFile *file) {
     return STATUS_OK;
 }
 
+/* Training ends with the best model that there was, which it does not have in memory. */
+static Status check_best(const Checkpoint *c) {
+    Path best = path_in(c->dir, "best.safetensors");
+    if (isinf(c->progress->best_loss) || file_exists(best.text)) return STATUS_OK;
+    Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is not there any more", best.text);
+    return status_hint(s, "put a copy of '%s' in its place: it is replaced by the next that is better",
+                       path_in(c->dir, "last.safetensors").text);
+}
+
 Status checkpoint_load_state(Checkpoint *c) {
     SafeFile *file;
     Path path = path_in(c->dir, STATE_NAME);
     TRY(safetensors_open(&file, path.text));
     Status status = read_state(c, file);
     safetensors_close(file);
+    if (status == STATUS_OK) status = check_best(c);
     if (status != STATUS_OK) return status_context(status, "cannot resume from '%s'", path.text);
     /* Tokens are counted since the last validation: if there are any, one at this update is still to come,
      * even if a process that was killed before it could save has logged it already. */

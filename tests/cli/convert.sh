@@ -43,11 +43,14 @@ says "no --output"
 ln "$model" "$TMP/linked"
 expect 2 "$attn" convert "$model" -o "$TMP/linked"
 says "would take the place of another file"
-# Nor does another command write over its model, or over what it writes itself.
+# Nor does another command write over what it reads, or over what it writes itself.
 cp "$model" "$TMP/precious"
 printf 'go .\n' >"$TMP/go"
 for command in "translate --model $TMP/precious -o $TMP/precious $TMP/go" \
     "translate --model $model -o $TMP/x --reference $TMP/go --report $TMP/x $TMP/go" \
+    "translate --model $model -o $TMP/precious $TMP/precious" \
+    "translate --model $model --glossary $TMP/precious --report $TMP/precious --reference $TMP/go $TMP/go" \
+    "score --model $model -o $TMP/precious $TMP/go $TMP/precious" \
     "score --model $TMP/precious -o $TMP/precious $TMP/go" "inspect --codes $TMP/precious $TMP/precious" \
     "average $model $TMP/precious -o $TMP/precious"; do
     # shellcheck disable=SC2086  # a command and its arguments
