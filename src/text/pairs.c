@@ -18,6 +18,7 @@ typedef enum {
     TOO_BIG,
     BAD_UTF8,
     NUL_BYTES,
+    INNER_RETURN,
     HEADER,
     CARRIAGE_RETURN,
     BYTE_ORDER_MARK,
@@ -35,6 +36,7 @@ static const struct {
                  "over-long pairs (more than 1 MiB a side)"},
     [BAD_UTF8] = {"repaired", "pair with invalid UTF-8", "pairs with invalid UTF-8"},
     [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
+    [INNER_RETURN] = {"found carriage returns, the line ends of old Macs, inside of", "pair", "pairs"},
     [HEADER] = {"left out", "header line", "header lines"},
     [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
@@ -305,6 +307,8 @@ static bool accept(PairReader *reader, StrView *source, StrView *target, long li
         note(reader, EMPTY_SIDE, 1, line);
         return false;
     }
+    if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
+        note(reader, INNER_RETURN, 1, line);
     bool nul = false;
     bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
     if (nul)

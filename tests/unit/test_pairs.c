@@ -234,6 +234,9 @@ static void test_dropped(void **state) {
 
 static void test_repaired(void **state) {
     (void)state;
+    CHECK_TSV("a\tb\rc\td\r", "a=b\rc;",
+              "found carriage returns, the line ends of old Macs, inside of 1 pair (a.tsv: line 1)\n"
+              "removed the carriage return from 1 line (a.tsv)\n");
     CHECK_TSV("a\xFF"
               "b\tc\nd\te\xC3\nf\tg\n",
               "a\xEF\xBF\xBD"
