@@ -33,12 +33,17 @@ typedef struct {
     Edit last;
 } Cell;
 
-/* A hypothesis whose words are shifted until it is near its reference. */
+static const Cell NOWHERE = {INT_MAX / 2, UNREACHED};
+
+/* A hypothesis whose words are shifted until it is near its reference. Of a row of its tables only the cells
+ * near the diagonal are there, from row_begin on. */
 typedef struct {
     Symbols reference;
     size_t length;             /* of the hypothesis */
+    double slope;              /* of the diagonal: words of the reference for each of the hypothesis */
+    size_t width;              /* of the cells to both sides of it */
     uint32_t *words, *trial;   /* the hypothesis as it is now, and with one more shift */
-    Cell *table, *trial_table; /* [length + 1][reference.count + 1] */
+    Cell *table, *trial_table; /* [length + 1][2 width + 1]; row 0 is known without */
     long *place; /* per word of the reference: the last word of the hypothesis up to it, or -1 */
     bool *reference_wrong, *hypothesis_wrong; /* words that are not matched */
     int candidates;                           /* shifts tried so far */
@@ -50,9 +55,34 @@ typedef struct {
     int gain; /* edits saved */
 } Shift;
 
+static size_t row_size(const Pair *pair) { return 2 * pair->width + 1; }
+
+static size_t row_begin(const Pair *pair, size_t i) {
+    size_t middle = (size_t)floor((double)i * pair->slope);
+    return middle > pair->width ? middle - pair->width : 0;
+}
+
+/* A row as it is seen from the one below. */
+typedef struct {
+    const Cell *cells; /* NULL: row 0 */
+    size_t begin, size;
+} Row;
+
+static Row row_at(const Pair *pair, const Cell *table, size_t i) {
+    size_t size = row_size(pair);
+    return (Row){i > 0 ? table + i * size : NULL, row_begin(pair, i), size};
+}
+
+static Cell cell_at(const Row *row, size_t j) {
+    if (!row->cells) return (Cell){(int)j, INSERT};
+    return j >= row->begin && j - row->begin < row->size ? row->cells[j - row->begin] : NOWHERE;
+}
+
 static Pair pair_new(Symbols hypothesis, Symbols reference) {
-    Pair pair = {.reference = reference, .length = hypothesis.count};
-    size_t cells = (pair.length + 1) * (reference.count + 1);
+    Pair pair = {.reference = reference, .length = hypothesis.count, .width = BEAM};
+    pair.slope = pair.length ? (double)reference.count / (double)pair.length : 0;
+    if (pair.slope / 2 > BEAM) pair.width = (size_t)ceil(pair.slope / 2 + BEAM);
+    size_t cells = (pair.length + 1) * row_size(&pair);
     pair.words = mem_alloc(pair.length + 1, sizeof *pair.words);
     pair.trial = mem_alloc(pair.length + 1, sizeof *pair.trial);
     pair.table = mem_alloc(cells, sizeof *pair.table);
@@ -78,39 +108,41 @@ static void take_cheaper(Cell *cell, int cost, Edit edit) {
     if (cost < cell->cost) *cell = (Cell){cost, edit};
 }
 
-/* Row i from the row above it, as far as `width` cells to both sides of the diagonal. */
-static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *row) {
-    size_t columns = pair->reference.count + 1;
-    const Cell *above = row - columns;
-    double slope = (double)pair->reference.count / (double)pair->length;
-    size_t width = slope / 2 > BEAM ? (size_t)ceil(slope / 2 + BEAM) : BEAM;
-    size_t middle = (size_t)floor((double)i * slope);
-    size_t first = middle > width ? middle - width : 0, end = middle + width;
+/* Row i from the row above it. */
+static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *table) {
+    const uint32_t *reference = pair->reference.items;
+    size_t begin = row_begin(pair, i), size = row_size(pair), columns = pair->reference.count + 1;
+    size_t end = (size_t)floor((double)i * pair->slope) + pair->width;
     if (i == pair->length || end > columns) end = columns;
-    for (size_t j = 0; j < columns; j++) row[j] = (Cell){INT_MAX / 2, UNREACHED};
-    for (size_t j = first; j < end; j++) {
+    Row above = row_at(pair, table, i - 1);
+    Cell *row = table + i * size, left = NOWHERE, corner = begin > 0 ? cell_at(&above, begin - 1) : NOWHERE;
+    for (size_t j = begin; j < end; j++) {
+        Cell up = cell_at(&above, j), cell = NOWHERE;
         if (j > 0) {
-            bool same = word == pair->reference.items[j - 1];
-            take_cheaper(&row[j], above[j - 1].cost + !same, same ? MATCH : SUBSTITUTE);
+            bool same = word == reference[j - 1];
+            take_cheaper(&cell, corner.cost + !same, same ? MATCH : SUBSTITUTE);
         }
-        take_cheaper(&row[j], above[j].cost + 1, DELETE);
-        if (j > 0) take_cheaper(&row[j], row[j - 1].cost + 1, INSERT);
+        take_cheaper(&cell, up.cost + 1, DELETE);
+        if (j > 0) take_cheaper(&cell, left.cost + 1, INSERT);
+        row[j - begin] = left = cell;
+        corner = up;
     }
+    for (size_t j = end - begin; j < size; j++) row[j] = NOWHERE;
 }
 
 /* The edit distance; rows up to `known` are there already. */
 static int fill_table(const Pair *pair, const uint32_t *words, size_t known, Cell *table) {
-    size_t columns = pair->reference.count + 1;
-    for (size_t j = 0; j < columns && known == 0; j++) table[j] = (Cell){(int)j, INSERT};
-    for (size_t i = known + 1; i <= pair->length; i++) fill_row(pair, words[i - 1], i, table + i * columns);
-    return table[pair->length * columns + pair->reference.count].cost;
+    for (size_t i = known + 1; i <= pair->length; i++) fill_row(pair, words[i - 1], i, table);
+    Row last = row_at(pair, table, pair->length);
+    return cell_at(&last, pair->reference.count).cost;
 }
 
 /* From the end of both texts back to their beginnings. */
 static void align(Pair *pair) {
-    size_t i = pair->length, j = pair->reference.count, columns = j + 1;
+    size_t i = pair->length, j = pair->reference.count;
     while (i > 0 || j > 0) {
-        Edit edit = pair->table[i * columns + j].last;
+        Row row = row_at(pair, pair->table, i);
+        Edit edit = cell_at(&row, j).last;
         bool wrong = edit != MATCH;
         if (edit != INSERT) pair->hypothesis_wrong[--i] = wrong;
         if (edit == DELETE) continue;
@@ -143,7 +175,7 @@ static bool any(const bool *flags, size_t count) { return memchr(flags, 1, count
 
 /* Try to bring the `length` words at `start`, which the reference has at `from`, to their places there. */
 static void try_targets(Pair *pair, size_t start, size_t from, size_t length, int distance, Shift *best) {
-    size_t columns = pair->reference.count + 1, last = SIZE_MAX;
+    size_t row = row_size(pair), last = SIZE_MAX;
     for (size_t k = 0; k <= length; k++) {
         size_t target = from + k == 0 ? 0 : (size_t)(pair->place[from + k - 1] + 1);
         if (target == last) continue;
@@ -151,7 +183,7 @@ static void try_targets(Pair *pair, size_t start, size_t from, size_t length, in
         Shift shift = {start, length, target, 0};
         size_t known = target < start ? target : start; /* rows of words that stay */
         perform(pair, shift, pair->trial);
-        memcpy(pair->trial_table + known * columns, pair->table + known * columns, columns * sizeof(Cell));
+        memcpy(pair->trial_table + known * row, pair->table + known * row, row * sizeof(Cell));
         shift.gain = distance - fill_table(pair, pair->trial, known, pair->trial_table);
         pair->candidates++;
         if (best->length == 0 || is_better(shift, *best)) *best = shift;
