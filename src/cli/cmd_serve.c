@@ -39,6 +39,9 @@ static const Option SERVE_OPTIONS[] = {
      .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
     {.flag = "port", .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000", .max = 65535,
      .arg = "N", .help = "port to listen on; 0 = one that is free"},
+    {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
+     .help = "pages of this origin, such as https://example.org, may ask from within a browser (CORS); * = "
+             "all pages; default: none but the server's own"},
     {.flag = "api-key-file", .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
      .help = "translate only for who has a key of this file, one a line"},
     {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,

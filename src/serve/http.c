@@ -245,6 +245,8 @@ static void hand_over(HttpRequest *request) {
     MHD_suspend_connection(request->connection);
     if (request->refused)
         refuse(request);
+    else if (server->options.origin && strcmp(request->method, MHD_HTTP_METHOD_OPTIONS) == 0)
+        http_answer(request, &(HttpAnswer){.status = MHD_HTTP_NO_CONTENT, .type = "application/json"});
     else
         server->options.handler(server->options.context, request);
 }
@@ -290,12 +292,22 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 
 /* ---- answers ---- */
 
-static struct MHD_Response *make_response(const HttpAnswer *answer, bool last) {
+/* What a browser wants to know before a page of another origin gets to read an answer, or to send JSON. The
+ * Fetch standard, 3.2 (CORS protocol). */
+static void allow_origin(struct MHD_Response *response, const char *origin) {
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_MAX_AGE, "86400");
+}
+
+static struct MHD_Response *make_response(const HttpAnswer *answer, const char *origin, bool last) {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->body.length, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
     if (!response) return NULL;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
     if (answer->name) MHD_add_response_header(response, answer->name, answer->value);
+    if (origin) allow_origin(response, origin);
     if (last) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     return response;
 }
@@ -305,7 +317,7 @@ void http_answer(HttpRequest *request, const HttpAnswer *answer) {
     bool last = request->server->stopping;
     pthread_mutex_unlock(&request->server->lock);
     request->status = answer->status;
-    request->response = make_response(answer, last);
+    request->response = make_response(answer, request->server->options.origin, last);
     MHD_resume_connection(request->connection);
 }
 

@@ -30,6 +30,7 @@ typedef struct {
     int connections;
     size_t body, bodies; /* bytes of one and of all */
     double timeout;      /* seconds */
+    const char *origin;  /* of pages elsewhere that may ask, "*" for all; NULL: none may */
     HttpHandler handler;
     HttpWatch watch;
     void *context; /* of both */

@@ -379,6 +379,17 @@ static Status read_languages(Service *service) {
     return status_hint(STATUS_USAGE, "codes of languages, as in en-fr");
 }
 
+/* As a browser sends it, scheme and host, without a path. */
+static Status check_origin(const char *origin) {
+    if (!origin || strcmp(origin, "*") == 0) return STATUS_OK;
+    const char *host = strstr(origin, "://");
+    bool sound = host && host > origin && host[3] && !strchr(host + 3, '/');
+    for (const char *c = origin; *c; c++) sound = sound && *c > ' ' && *c <= '~';
+    if (sound) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--allow-origin '%s' is no origin of pages", origin);
+    return status_hint(STATUS_USAGE, "scheme, host and port, as in https://example.org, or * for all");
+}
+
 static Status service_begin(Service *service) {
     const ServiceOptions *options = service->options;
     PoolOptions pool = {.models = &options->models,
@@ -396,10 +407,12 @@ static Status service_begin(Service *service) {
                         .body = (size_t)options->max_body,
                         .bodies = (size_t)options->max_body * BODIES_AT_A_TIME,
                         .timeout = options->timeout,
+                        .origin = options->origin,
                         .handler = on_request,
                         .watch = on_answered,
                         .context = service};
     TRY(read_languages(service));
+    TRY(check_origin(options->origin));
     if (options->models.count == 0) {
         status_fail(STATUS_USAGE, "no model given");
         return status_hint(STATUS_USAGE, "name one with --model FILE (training writes best.safetensors)");

@@ -22,7 +22,7 @@ typedef struct {
     StrList models;
     int precision, threads, beam_size, mini_batch, shortlist;
     bool split, quiet;
-    char *languages, *address, *api_key_file; /* or NULL */
+    char *languages, *address, *api_key_file, *origin; /* or NULL */
     int port, connections;
     int max_body, max_characters, max_texts, max_alternatives, max_waiting, max_memory;
     double timeout;

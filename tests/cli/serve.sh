@@ -119,6 +119,11 @@ printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \
     --max-texts 3 --max-waiting 2 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
+options() {
+    printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' | "$client" "$port" send
+}
+gives "a page of another origin" 405 'not with this method' options
+! grep -q 'Access-Control' "$TMP/answer" || fail "other origins are allowed"
 gives "no key" 403 'API key' post_json '{"q": "x"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secre"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secretsecret"}'
@@ -189,6 +194,10 @@ says "does not name two languages"
 expect 2 "$attn" serve -m "$model" --languages 'en-"'
 says "codes of languages, as in en-fr"
 expect 2 "$attn" serve -m "$model" more
+for origin in example.org https:// 'https://a b' https://example.org/; do
+    expect 2 "$attn" serve -m "$model" --allow-origin "$origin"
+    says "--allow-origin '$origin' is no origin of pages"
+done
 expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
 expect 1 "$attn" serve -m "$model" --address 192.0.2.1 --port 0 # an address of examples in documents
@@ -197,7 +206,9 @@ says "0.0.0.0 stands for all of them"
 
 # Likely words alone, as translate has them; a model without lists cannot.
 "$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"
-serve_start -m "$model" --threads 2 --shortlist 2 || fail "no server: $(cat "$TMP/serve.log")"
+serve_start -m "$model" --threads 2 --shortlist 2 --allow-origin https://example.org || fail "no server: $(cat "$TMP/serve.log")"
+gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.org' options
+gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 gives "the model's languages" 200 "$listed" get /languages
 gives "others than those" 200 '"translatedText"' post_json '{"q": "x", "source": "de", "target": "it"}'
