@@ -86,8 +86,8 @@ expect 0 score "$TMP/three.tsv"
 printf 'go .\tva !\n' | score 2>/dev/null | sed '1 i log_p\tnormalized' >"$TMP/wanted"
 same "columns that a header names" "$TMP/wanted" "$TMP/out"
 # What is too long for a sentence is left out by a filter alone.
-awk 'BEGIN { for (i = 0; i < 40; i++) s = s "go . "; print s "\tva !"; print "go .\t" s; print "go .\tva !" }' \
-    >"$TMP/long.tsv"
+long=$(printf '%040d' 0 | sed 's/0/go . /g')
+printf '%s\tva !\ngo .\t%s\ngo .\tva !\n' "$long" "$long" >"$TMP/long.tsv"
 expect 0 score --keep-above -1000 --max-length 30 "$TMP/long.tsv"
 says "2 pairs with more than 30 tokens on a side left out"
 [ "$(cat "$TMP/out")" = "$(printf 'go .\tva !')" ] || fail "long pairs: $(cat "$TMP/out")"

@@ -120,7 +120,8 @@ serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --
     --max-texts 3 --max-waiting 2 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
 options() {
-    printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' | "$client" "$port" send
+    printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
+        "$client" "$port" send
 }
 gives "a page of another origin" 405 'not with this method' options
 ! grep -q 'Access-Control' "$TMP/answer" || fail "other origins are allowed"
@@ -206,7 +207,8 @@ says "0.0.0.0 stands for all of them"
 
 # Likely words alone, as translate has them; a model without lists cannot.
 "$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"
-serve_start -m "$model" --threads 2 --shortlist 2 --allow-origin https://example.org || fail "no server: $(cat "$TMP/serve.log")"
+serve_start -m "$model" --threads 2 --shortlist 2 --allow-origin https://example.org ||
+    fail "no server: $(cat "$TMP/serve.log")"
 gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.org' options
 gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
