@@ -64,9 +64,27 @@ const Kernels *kern_table(int i) {
 const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
 #endif
 
-void kern_select(void) {
-    const char *wish = getenv("ATTN_MT_SIMD");
+Status kern_select(void) {
+    static const char *const NAMES[] = {"base", "avx2", "avx512", "vnni", "bf16", "amx"};
+    enum { COUNT = sizeof NAMES / sizeof *NAMES };
+    const char *wish = getenv("ATTN_MT_SIMD"), *nearest;
     kern = kern_table(0);
-    for (int i = 0; wish && kern_table(i); i++)
-        if (!strcmp(kern_table(i)->name, wish)) kern = kern_table(i);
+    if (!wish || !wish[0]) return STATUS_OK;
+    StrBuf usable = {0};
+    bool found = false, known = false;
+    for (int i = 0; kern_table(i) && !found; i++) {
+        found = !strcmp(kern_table(i)->name, wish);
+        if (found) kern = kern_table(i);
+        strbuf_format(&usable, "%s%s", i ? ", " : "", kern_table(i)->name);
+    }
+    for (int i = 0; i < COUNT; i++) known |= !strcmp(NAMES[i], wish);
+    Status status = STATUS_OK;
+    if (!found) {
+        nearest = known ? NULL : str_nearest(wish, NAMES, COUNT);
+        status = status_fail(STATUS_USAGE, known ? "ATTN_MT_SIMD: this processor cannot run '%s'"
+                                                 : "ATTN_MT_SIMD: there is no instruction set '%s'", wish);
+        status_hint(status, "it can run %s", strbuf_text(&usable));
+    }
+    strbuf_free(&usable);
+    return status;
 }

@@ -5,6 +5,7 @@ const source = document.getElementById('source');
 const translation = document.getElementById('translation');
 const state = document.getElementById('state');
 const attention = document.getElementById('attention');
+const MOST_DRAWN = 1000; // characters: the weights grow with their square, and so does the work of the server
 let newest = 0; // number of the last request; older answers are dropped
 let timer = null;
 
@@ -39,20 +40,28 @@ function draw(found) {
   attention.append(table);
 }
 
+function drawNothing() {
+  const most = MOST_DRAWN.toLocaleString('en');
+  attention.replaceChildren(element('p', 'Left out: the text has more than ' + most + ' characters.'));
+}
+
 async function translate() {
-  const number = ++newest;
+  const number = ++newest, drawn = [...source.value].length <= MOST_DRAWN;
+  const wanted = {q: source.value, source: 'auto', target: 'auto'};
+  if (drawn) wanted.attention = 'word';
   try {
     const answer = await fetch('translate', {
       method: 'POST',
       headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify({q: source.value, source: 'auto', target: 'auto', attention: 'word'}),
+      body: JSON.stringify(wanted),
     });
     const found = await answer.json();
     if (number !== newest) return;
     state.textContent = found.error || '';
     if (found.error) return;
     translation.textContent = found.translatedText;
-    draw(found.attention);
+    if (drawn) draw(found.attention);
+    else drawNothing();
   } catch (error) {
     if (number === newest) state.textContent = 'The server does not answer.';
   }
