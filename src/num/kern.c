@@ -1,8 +1,10 @@
 /* kern.c - which copy of the inner loops this processor can run best. */
 #include "num/kern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #ifdef KERN_AMX
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -66,25 +68,24 @@ const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
 
 Status kern_select(void) {
     static const char *const NAMES[] = {"base", "avx2", "avx512", "vnni", "bf16", "amx"};
-    enum { COUNT = sizeof NAMES / sizeof *NAMES };
-    const char *wish = getenv("ATTN_MT_SIMD"), *nearest;
+    const char *wish = getenv("ATTN_MT_SIMD");
+    char usable[64] = "";
+    bool known = false;
     kern = kern_table(0);
     if (!wish || !wish[0]) return STATUS_OK;
-    StrBuf usable = {0};
-    bool found = false, known = false;
-    for (int i = 0; kern_table(i) && !found; i++) {
-        found = !strcmp(kern_table(i)->name, wish);
-        if (found) kern = kern_table(i);
-        strbuf_format(&usable, "%s%s", i ? ", " : "", kern_table(i)->name);
+    for (int i = 0; kern_table(i); i++) {
+        const char *name = kern_table(i)->name;
+        if (!strcasecmp(name, wish)) {
+            kern = kern_table(i);
+            return STATUS_OK;
+        }
+        size_t length = strlen(usable);
+        snprintf(usable + length, sizeof usable - length, "%s%s", i ? ", " : "", name);
     }
-    for (int i = 0; i < COUNT; i++) known |= !strcmp(NAMES[i], wish);
-    Status status = STATUS_OK;
-    if (!found) {
-        nearest = known ? NULL : str_nearest(wish, NAMES, COUNT);
-        status = status_fail(STATUS_USAGE, known ? "ATTN_MT_SIMD: this processor cannot run '%s'"
-                                                 : "ATTN_MT_SIMD: there is no instruction set '%s'", wish);
-        status_hint(status, "it can run %s", strbuf_text(&usable));
-    }
-    strbuf_free(&usable);
-    return status;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) known |= !strcasecmp(NAMES[i], wish);
+    if (known)
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this program cannot use '%s' on this processor", wish);
+    else
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: '%s' is not base, avx2, avx512, vnni, bf16 or amx", wish);
+    return status_hint(STATUS_USAGE, "this processor can run %s", usable);
 }

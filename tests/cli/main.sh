@@ -47,6 +47,12 @@ for word in compiler blas kernel simd; do
     grep -q "^$word  *[A-Za-z]" "$TMP/out" || fail "--version does not show $word"
 done
 
+expect 0 env ATTN_MT_SIMD=BASE "$attn" --version
+grep -q '^simd  *base$' "$TMP/out" || fail "simd: $(cat "$TMP/out")"
+expect 2 env ATTN_MT_SIMD=avx "$attn" --version
+says "ATTN_MT_SIMD: 'avx' is not base, avx2"
+says "hint: this processor can run "
+
 # Whoever does not listen any more, or cannot, is noticed.
 if [ -e /dev/full ]; then
     for arguments in --help --version "translate --help"; do
