@@ -40,6 +40,13 @@ done
 expect 2 "$attn" help trian
 says "did you mean 'attn-mt train'?"
 
+# Keys are not always called as their flags are; sections may have keys of the same name.
+for key in decode.normalize:decode.length_penalty normalize:text.normalize run.normalize:text.normalize \
+    train.beam-size:decode.beam_size; do
+    expect 2 "$attn" train --set "${key%:*}=1"
+    says "did you mean '${key#*:}'?"
+done
+
 version=$(sed -n 's/^#define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 expect 0 "$attn" --version
 [ "$(head -n 1 "$TMP/out")" = "attn-mt $version" ] || fail "--version: $(head -n 1 "$TMP/out")"
