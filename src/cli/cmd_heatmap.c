@@ -41,7 +41,7 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
-             "html: a page to explore it"},
+             "of several sentences on standard output one object a line; html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
              "x.svg means x in this format, - standard output"},
@@ -202,6 +202,12 @@ static void add_path(const HeatmapOptions *options, Format format, int number, S
     strbuf_format(path, ".%s", SUFFIXES[format]);
 }
 
+/* Line ends within JSON stand between its tokens only: a document becomes one line. */
+static void join_lines(StrBuf *json) {
+    for (size_t i = 0; i + 1 < json->length; i++)
+        if (json->data[i] == '\n') json->data[i] = ' ';
+}
+
 /* All formats of one heatmap. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
@@ -211,6 +217,7 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
         draw(shown, (Format)f, options, &content);
         if (!options->output) {
+            if (number > 0 && f == FORMAT_JSON) join_lines(&content);
             status = command_print(strbuf_view(&content));
         } else {
             add_path(options, (Format)f, number, &path);

@@ -140,13 +140,12 @@ paste -d , "$TMP/scores" "$TMP/rows" | awk -F , '
     END { exit bad }' || fail "the weights are not the softmax of the scores"
 printf "go .\n\nhi !\n" >"$TMP/in"
 expect 0 heatmap -b 3 -f json <"$TMP/in"
-[ "$(grep -c '^"beam": \[' "$TMP/out")" -eq 2 ] || fail "a beam for each sentence"
+[ "$(grep -c '"beam": \[' "$TMP/out")" -eq 2 ] && [ "$(wc -l <"$TMP/out")" -eq 2 ] ||
+    fail "not one line with a beam for each sentence"
 if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json, sys
-text, decoder = sys.stdin.read(), json.JSONDecoder()
-while text.strip():
-    shown, end = decoder.raw_decode(text.lstrip())
-    text = text.lstrip()[end:]
+for line in sys.stdin:
+    shown = json.loads(line)
     assert len(shown["steps"]) == len(shown["target"]) == len(shown["tensors"]["decoder.readout"])
     assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" ||
         fail "JSON is not JSON"
