@@ -43,6 +43,14 @@ grep -qF ">${french%% *}" "$TMP/dom" || fail "long text is not translated: $(cat
 ! grep -q '<table' "$TMP/dom" || fail "the weights of long text are drawn"
 serve_stop || fail "exit status"
 
+# A model without attention translates, too.
+tiny_model plain --set model.attention=none --set train.epochs=2
+serve_start -m "$TMP/plain/best.safetensors" --threads 1 || fail "$(cat "$TMP/serve.log")"
+show 'go%20.' >"$TMP/dom"
+grep -qF 'role="status"></p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
+grep -qF '<p>Left out: the model has no attention.</p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
+serve_stop || fail "exit status"
+
 # What the server refuses is said on the page.
 serve_start -m "$TMP/tiny/best.safetensors" --threads 1 --max-characters 5 || fail "$(cat "$TMP/serve.log")"
 show 'go%20home%20.' >"$TMP/dom"
