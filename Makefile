@@ -436,6 +436,10 @@ COMPLETIONS := bash:$(BASH_FOLDER)/attn-mt zsh:$(ZSH_FOLDER)/_attn-mt fish:$(FIS
 SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
 DOC_FILES := README.md CHANGELOG.md LICENSE
 DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
+# What those link to; read_model.py takes its segmenter from beside it.
+DOC_FILES += CONTRIBUTING.md src/README.md data/README.md configs/multi30k.plan
+DOC_FILES += scripts/read_model.py scripts/read_segmenter.py
+DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
@@ -463,7 +467,7 @@ install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completion
 
 uninstall: ## remove what install copied
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
-	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC)/docs $(DOC)/examples $(DOC); do \
+	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC_FOLDERS) $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
 deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD

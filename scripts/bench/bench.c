@@ -278,8 +278,8 @@ int main(int argc, char **argv) {
     OptionTable tables[9] = {{0}};
     if (argc > 1 && !strcmp(argv[1], CHILD_FLAG)) return child_main(argv);
     gemm_startup();
-    kern_select();
-    Status status = parse_and_run(&bench, argc, argv, tables);
+    Status status = kern_select();
+    if (status == STATUS_OK) status = parse_and_run(&bench, argc, argv, tables);
     if (status != STATUS_OK) log_failure();
     file_discard(bench.json);
     file_discard(bench.svg);

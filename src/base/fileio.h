@@ -32,6 +32,8 @@ Status file_make_dirs(const char *path);         /* mkdir -p */
 const char *file_packed_kind(StrView start);
 /* Is a file in UTF-16 that begins with this line? Without a byte-order mark its Latin letters tell. */
 bool file_is_utf16(StrView line);
+/* STATUS_DATA if a file that begins with this line is either; `path` is for the message. */
+Status file_check_text(const char *path, StrView line);
 
 typedef struct LineReader LineReader;
 /* `path` may be "-". */

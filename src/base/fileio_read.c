@@ -287,13 +287,6 @@ const char *file_packed_kind(StrView start) {
     return NULL;
 }
 
-static Status check_packed(const LineReader *reader, StrView line) {
-    const char *kind = file_packed_kind(line);
-    if (!kind) return STATUS_OK;
-    status_fail(STATUS_DATA, "'%.700s' is %s, not text", reader->source->path, kind);
-    return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
-}
-
 /* What editors on Windows call "Unicode". Its mark is never in UTF-8; without a NUL it may be anything.
  * Without the mark, of most Latin letters one byte is 0, always the first or always the second. */
 bool file_is_utf16(StrView line) {
@@ -305,9 +298,15 @@ bool file_is_utf16(StrView line) {
     return letters > 1 && !(zeros[0] && zeros[1]) && 4 * (zeros[0] + zeros[1]) >= 3 * letters;
 }
 
-static Status fail_utf16(const LineReader *reader) {
-    status_fail(STATUS_DATA, "'%.700s' is UTF-16, not UTF-8", reader->source->path);
-    return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as UTF-8");
+Status file_check_text(const char *path, StrView line) {
+    const char *kind = file_packed_kind(line);
+    if (file_is_utf16(line)) {
+        status_fail(STATUS_DATA, "'%.700s' is UTF-16, not UTF-8", path);
+        return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as UTF-8");
+    }
+    if (!kind) return STATUS_OK;
+    status_fail(STATUS_DATA, "'%.700s' is %s, not text", path, kind);
+    return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
 }
 
 Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
@@ -322,8 +321,7 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     *line = (StrView){reader->held.data + reader->start, length};
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
-    if (reader->number == 0 && file_is_utf16(*line)) return fail_utf16(reader);
-    if (reader->number == 0) TRY(check_packed(reader, *line));
+    if (reader->number == 0) TRY(file_check_text(reader->source->path, *line));
     if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
         reader->marked = true;
         line->data += 3;

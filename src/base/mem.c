@@ -61,8 +61,8 @@ void *mem_realloc(void *old, size_t count, size_t size) {
 #ifdef M_MMAP_THRESHOLD
 static atomic_bool told; /* glibc, what to do with what is freed */
 
-/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more of
- * them. */
+/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
+ * of them. */
 static void return_large(void) {
     if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 }

@@ -46,18 +46,23 @@ static const char *after_dot(const char *key) {
     return dot ? dot + 1 : key;
 }
 
-/* The key that was meant: near as a whole, or the same name in another section. */
+/* The key that was meant: of the same section, with a flag of this name; the same name in another section; or
+ * one that is near as a whole. */
 static const char *nearest_key(const OptionTable *tables, const char *key) {
     Names names = {0};
-    const char *same_name = NULL;
+    size_t section = (size_t)(after_dot(key) - key);
+    const char *same_name = NULL, *same_flag = NULL;
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (!row->key) continue;
             names_add(&names, row->key);
             if (strcmp(after_dot(row->key), after_dot(key)) == 0) same_name = row->key;
+            if (row->flag && strcmp(row->flag, after_dot(key)) == 0) same_flag = row->key;
         }
     }
-    const char *nearest = same_name ? same_name : str_nearest(key, names.items, names.count);
+    bool same_section = same_flag && section > 0 && strncmp(same_flag, key, section) == 0;
+    const char *nearest = same_flag && (same_section || !same_name) ? same_flag : same_name;
+    if (!nearest) nearest = str_nearest(key, names.items, names.count);
     for (size_t i = 0; i < names.count && !nearest; i++) {
         const char *name = after_dot(names.items[i]);
         if (str_nearest(after_dot(key), &name, 1)) nearest = names.items[i];

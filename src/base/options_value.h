@@ -1,5 +1,5 @@
-/* options_value.h - the value of one option: from text, from JSON, to text. Shared by the options_*.c files and
- * whoever keeps choices elsewhere.
+/* options_value.h - the value of one option: from text, from JSON, to text. Shared by the options_*.c files
+ * and whoever keeps choices elsewhere.
  *
  * Fails   STATUS_USAGE; `name` is what the user wrote ("option '--beam-size'", "key 'decode.beam_size'")
  */

@@ -33,6 +33,8 @@ static Status read_text(LineSet *set, const char *path, StrView *content) {
     StrBuf *text = add_text(set);
     TRY(file_read(path, 0, text));
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    StrView rest = strbuf_view(text), first;
+    if (sv_next(&rest, '\n', &first)) TRY(file_check_text(shown, first));
     if (sv_starts(strbuf_view(text), SV("\xEF\xBB\xBF")))
         log_warn("'%s' starts with a byte-order mark, which counts as part of its first word", shown);
     if (!utf8_valid(strbuf_view(text))) {

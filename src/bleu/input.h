@@ -2,7 +2,8 @@
  *
  * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order
  * mark stays.
- * Ill-formed UTF-8, where sacreBLEU gives up, becomes U+FFFD with a warning.
+ * Ill-formed UTF-8, where sacreBLEU gives up, becomes U+FFFD with a warning; UTF-16 and packed files are
+ * STATUS_DATA.
  *
  * Owner   lines point into the texts that the LineSet keeps
  */

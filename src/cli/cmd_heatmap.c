@@ -41,10 +41,10 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
-             "html: a page to explore it"},
+             "of several sentences on standard output one object a line; html: a page to explore it"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
-             "x.svg means x in this format"},
+             "x.svg means x in this format, - standard output"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
     {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
@@ -202,6 +202,12 @@ static void add_path(const HeatmapOptions *options, Format format, int number, S
     strbuf_format(path, ".%s", SUFFIXES[format]);
 }
 
+/* Line ends within JSON stand between its tokens only: a document becomes one line. */
+static void join_lines(StrBuf *json) {
+    for (size_t i = 0; i + 1 < json->length; i++)
+        if (json->data[i] == '\n') json->data[i] = ' ';
+}
+
 /* All formats of one heatmap. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
     Status status = STATUS_OK;
@@ -211,6 +217,7 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
         if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
         draw(shown, (Format)f, options, &content);
         if (!options->output) {
+            if (number > 0 && f == FORMAT_JSON) join_lines(&content);
             status = command_print(strbuf_view(&content));
         } else {
             add_path(options, (Format)f, number, &path);
@@ -317,6 +324,30 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
     return status;
 }
 
+/* Is it the beginning of a file's name, and of a format that there is? */
+static Status check_prefix(StrView prefix) {
+    static const char *const OTHERS[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf"};
+    if (prefix.length == 0) {
+        status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
+        return status_hint(STATUS_USAGE,
+                           "is a variable of the shell not set? --output calm writes calm.csv and so on");
+    }
+    if (sv_ends(prefix, SV("/"))) {
+        status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of files' names",
+                    SV_ARG(prefix));
+        return status_hint(STATUS_USAGE, "--output %.*scalm writes %.*scalm.csv and so on", SV_ARG(prefix),
+                           SV_ARG(prefix));
+    }
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (sv_ends(prefix, sv(OTHERS[i]))) {
+            status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
+                        SV_ARG(prefix), OTHERS[i] + 1);
+            return status_hint(STATUS_USAGE,
+                               "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
+        }
+    return STATUS_OK;
+}
+
 /* Which formats, and do they go where they are to go? */
 static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
     int count = 0;
@@ -420,11 +451,13 @@ Status cmd_heatmap(int argc, char **argv) {
     bool help;
     options_defaults(tables);
     Status status = options_parse_given(tables, argc, argv, &words, &help, &given);
+    if (options.output && strcmp(options.output, "-") == 0) {
+        mem_free(options.output);
+        options.output = NULL;
+    }
+    if (status == STATUS_OK && !help && options.output) status = check_prefix(sv(options.output));
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
-    } else if (status == STATUS_OK && options.output && !options.output[0]) {
-        status = status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
-        status_hint(status, "is a variable of the shell not set? --output calm writes calm.csv and so on");
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");

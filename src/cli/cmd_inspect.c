@@ -1,4 +1,5 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -65,12 +66,28 @@ static void add_token(const Vocab *vocab, int id, StrBuf *out) {
     strbuf_add(out, token);
 }
 
-static Status print_vocab(const Seq2Seq *model) {
+/* The tokens in the order of their numbers, which begin at 0. */
+static void add_tokens_json(const Vocab *vocab, StrBuf *out) {
+    for (int id = 0; id < vocab_size(vocab); id++) {
+        strbuf_add(out, id > 0 ? SV(", ") : SV("["));
+        json_write_string(out, vocab_token(vocab, id));
+    }
+    strbuf_add_char(out, ']');
+}
+
+static Status print_vocab(const Seq2Seq *model, bool json) {
     const Vocab *source = segmenter_vocab(seq2seq_source(model)),
                 *target = segmenter_vocab(seq2seq_target(model));
     int n = vocab_size(source) > vocab_size(target) ? vocab_size(source) : vocab_size(target);
     StrBuf out = {0};
-    for (int id = 0; id < n; id++) {
+    if (json) {
+        strbuf_add(&out, SV("{\"source\": "));
+        add_tokens_json(source, &out);
+        strbuf_add(&out, SV(",\n\"target\": "));
+        add_tokens_json(target, &out);
+        strbuf_add(&out, SV("}\n"));
+    }
+    for (int id = 0; id < n && !json; id++) {
         strbuf_format(&out, "%d\t", id);
         add_token(source, id, &out);
         strbuf_add_char(&out, '\t');
@@ -98,14 +115,32 @@ static Status fail_tensor(const ParamSet *params, const char *name) {
     return status;
 }
 
+/* {"name": NAME, "rows": [[...], ...]} */
+static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
+    strbuf_add(out, SV("{\"name\": "));
+    json_write_string(out, sv(param->name));
+    for (int r = 0; r < param->rows; r++) {
+        strbuf_add(out, r > 0 ? SV("],\n  [") : SV(",\n\"rows\": [\n  ["));
+        for (int c = 0; c < param->columns; c++, data++) {
+            if (c > 0) strbuf_add(out, SV(", "));
+            if (isfinite(*data))
+                strbuf_format(out, "%.9g", (double)*data);
+            else
+                strbuf_add(out, SV("null"));
+        }
+    }
+    strbuf_add(out, SV("]]}\n"));
+}
+
 /* Numbers that read back as the same floats. */
-static Status print_tensor(const Seq2Seq *model, const char *name) {
+static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
     const ParamSet *params = seq2seq_params(model);
     const Param *param = params_find(params, name);
     if (!param) return fail_tensor(params, name);
     const real *data = param_data(params, param);
     StrBuf out = {0};
-    for (int r = 0; r < param->rows; r++)
+    if (json) add_tensor_json(param, data, &out);
+    for (int r = 0; r < param->rows && !json; r++)
         for (int c = 0; c < param->columns; c++)
             strbuf_format(&out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
     Status status = command_print(strbuf_view(&out));
@@ -263,9 +298,9 @@ static Status inspect(const InspectOptions *options, const char *path) {
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, options->codes);
         if (status == STATUS_OK && options->tensor) {
-            status = print_tensor(model, options->tensor);
+            status = print_tensor(model, options->tensor, options->json);
         } else if (status == STATUS_OK && options->vocab) {
-            status = print_vocab(model);
+            status = print_vocab(model, options->json);
         } else if (status == STATUS_OK && (!options->codes || options->json)) {
             if (options->json)
                 write_json(model, path, strbuf_view(&provenance), &out);

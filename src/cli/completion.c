@@ -9,7 +9,17 @@ ValueKind option_value_kind(const Option *row) {
     if (row->choices) return VALUE_CHOICE;
     const char *arg = row->arg ? row->arg : "";
     if (strcmp(arg, "DIR") == 0) return VALUE_FOLDER;
-    return strncmp(arg, "FILE", 4) == 0 || strcmp(arg, "PREFIX") == 0 ? VALUE_FILE : VALUE_OTHER;
+    bool file = strncmp(arg, "FILE", 4) == 0 || strcmp(arg, "MODEL") == 0 || strcmp(arg, "PREFIX") == 0;
+    return file ? VALUE_FILE : VALUE_OTHER;
+}
+
+bool option_is_new(const OptionTable *tables, const Option *row) {
+    if (!row->flag) return false;
+    FOR_ROWS(tables, before) {
+        if (before == row) return true;
+        if (before->flag && strcmp(before->flag, row->flag) == 0) return false;
+    }
+    return true;
 }
 
 bool option_is_optional(const Option *row) {

@@ -29,6 +29,8 @@ extern const Shell SHELL_BASH, SHELL_ZSH, SHELL_FISH;
 typedef enum { VALUE_NONE, VALUE_CHOICE, VALUE_FOLDER, VALUE_FILE, VALUE_OTHER } ValueKind;
 
 ValueKind option_value_kind(const Option *row);
+/* It has a flag, which no row before it has: the tables of a command may be of several works (demo). */
+bool option_is_new(const OptionTable *tables, const Option *row);
 bool option_is_optional(const Option *row);     /* its value may be left out */
 bool option_is_on(const Option *row);           /* --no-flag is worth offering */
 bool option_has_set_choices(const Option *row); /* as a key of --set */

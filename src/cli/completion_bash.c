@@ -57,7 +57,7 @@ static void bash_first(const Command *commands, StrBuf *out) {
 static void bash_value(const Option *row, StrBuf *out) {
     static const char *const KINDS[] = {"", "values", "folders", "paths", "nothing"};
     ValueKind kind = option_value_kind(row);
-    if (!row->flag || kind == VALUE_NONE) return;
+    if (kind == VALUE_NONE) return;
     strbuf_format(out, "        --%s=", row->flag);
     if (row->alias) strbuf_format(out, " | --%s=", row->alias);
     if (!option_is_optional(row)) {
@@ -101,10 +101,13 @@ static void bash_command(const CompletionWriter *writer, const char *usage, cons
                        "        flags='--help"));
     if (completion_takes_config(usage)) strbuf_add(out, SV(" --config --set"));
     FOR_ROWS(tables, row) {
-        if (row->flag) strbuf_format(out, " --%s%s", option_is_on(row) ? "no-" : "", row->flag);
+        if (option_is_new(tables, row))
+            strbuf_format(out, " --%s%s", option_is_on(row) ? "no-" : "", row->flag);
     }
     strbuf_add(out, SV("'\n        case $previous in\n"));
-    FOR_ROWS(tables, row) bash_value(row, out);
+    FOR_ROWS(tables, row) {
+        if (option_is_new(tables, row)) bash_value(row, out);
+    }
     if (completion_takes_config(usage)) bash_keys(tables, out);
     strbuf_add(out, SV("        esac\n        ;;\n"));
 }

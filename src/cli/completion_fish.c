@@ -35,7 +35,6 @@ static void fish_begin_line(const CompletionWriter *writer) {
 
 static void fish_row(const CompletionWriter *writer, const Option *row) {
     StrBuf *out = writer->out;
-    if (!row->flag) return;
     fish_begin_line(writer);
     if (row->letter) strbuf_format(out, " -s %c", row->letter);
     strbuf_format(out, " -l %s%s", option_is_on(row) ? "no-" : "", row->flag);
@@ -81,7 +80,9 @@ static void fish_keys(const CompletionWriter *writer, const OptionTable *tables)
 static void fish_command(const CompletionWriter *writer, const char *usage, const OptionTable *tables) {
     fish_begin_line(writer);
     strbuf_add(writer->out, SV(" -l help -d 'show the options'\n"));
-    FOR_ROWS(tables, row) fish_row(writer, row);
+    FOR_ROWS(tables, row) {
+        if (option_is_new(tables, row)) fish_row(writer, row);
+    }
     if (completion_takes_config(usage)) fish_keys(writer, tables);
     size_t before = writer->out->length;
     fish_begin_line(writer);

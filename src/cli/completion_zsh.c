@@ -33,7 +33,6 @@ static void zsh_first(const Command *commands, StrBuf *out) {
 
 static void zsh_row(const Option *row, StrBuf *out) {
     ValueKind kind = option_value_kind(row);
-    if (!row->flag) return;
     bool repeats = row->type == OPT_LIST;
     const char *joint = kind == VALUE_NONE ? "" : option_is_optional(row) ? "=-" : "=";
     strbuf_format(out, " \\\n            '%s", repeats ? "*" : "");
@@ -76,7 +75,9 @@ static void zsh_keys(const OptionTable *tables, StrBuf *out) {
 static void zsh_command(const CompletionWriter *writer, const char *usage, const OptionTable *tables) {
     StrBuf *out = writer->out;
     strbuf_format(out, "    %s)\n        _arguments -s -S '--help[show the options]'", writer->command->name);
-    FOR_ROWS(tables, row) zsh_row(row, out);
+    FOR_ROWS(tables, row) {
+        if (option_is_new(tables, row)) zsh_row(row, out);
+    }
     if (completion_takes_config(usage))
         strbuf_add(out, SV(" \\\n            '*'{-c+,--config=}'[read a JSON configuration]:FILE:_files'"
                            " \\\n            '*--set=[set one key of the configuration]:KEY=VALUE:->keys'"));

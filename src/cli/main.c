@@ -153,11 +153,11 @@ static void fill_standard_descriptors(void) {
 int main(int argc, char **argv) {
     fill_standard_descriptors();
     gemm_startup();
-    kern_select();
+    Status status = kern_select();
     mem_on_exhausted(on_exhausted);
     catch_signals();
     const Command *command = argc > 1 ? find_command(argv[1]) : NULL;
-    Status status = command ? command->run(argc - 1, argv + 1) : answer(argc, argv);
+    if (status == STATUS_OK) status = command ? command->run(argc - 1, argv + 1) : answer(argc, argv);
     if (status == STATUS_OK) return 0;
     log_failure();
     return (int)status;

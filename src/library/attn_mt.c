@@ -91,9 +91,10 @@ static Status check_strings(const char *name, const char *const *strings, int co
 
 /* Numbers are read and written with a point, whatever the locale of the calling program. */
 static locale_t plain_locale;
+static StatusRecord selected; /* what the environment variable ATTN_MT_SIMD came to */
 
 static void library_begin(void) {
-    kern_select();
+    status_save(&selected, kern_select());
     plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
@@ -131,6 +132,7 @@ typedef struct {
 
 static Status load_models(const Opening *opening, attn_mt_model *model) {
     static const WeightFormat FORMATS[] = {FORMAT_FLOAT32, FORMAT_BF16, FORMAT_INT8};
+    TRY(status_restore(&selected));
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
     if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);

@@ -1,8 +1,9 @@
 /* compact.h - weights of 16 or 8 bits, row after row, as small model files hold them.
  *
- * Weights are rounded here and nowhere else, be it for a file or when one is read, so that a weight that is rounded when a model is loaded and one
- * that was rounded into a file are the same. What is small: weights of products and tables of embeddings;
- * biases, normalizations and what else has one number per unit stay floats.
+ * Weights are rounded here and nowhere else, be it for a file or when one is read, so that a weight that is
+ * rounded when a model is loaded and one that was rounded into a file are the same. What is small: weights of
+ * products and tables of embeddings; biases, normalizations and what else has one number per unit stay
+ * floats.
  *
  * bf16   the upper half of a float, rounded to the nearest
  * int8   whole numbers q, -127 to 127, and a scale for each column of a weight, or for each row of a table

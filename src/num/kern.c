@@ -1,8 +1,10 @@
 /* kern.c - which copy of the inner loops this processor can run best. */
 #include "num/kern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #ifdef KERN_AMX
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -64,9 +66,26 @@ const Kernels *kern_table(int i) {
 const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
 #endif
 
-void kern_select(void) {
+Status kern_select(void) {
+    static const char *const NAMES[] = {"base", "avx2", "avx512", "vnni", "bf16", "amx"};
     const char *wish = getenv("ATTN_MT_SIMD");
+    char usable[64] = "";
+    bool known = false;
     kern = kern_table(0);
-    for (int i = 0; wish && kern_table(i); i++)
-        if (!strcmp(kern_table(i)->name, wish)) kern = kern_table(i);
+    if (!wish || !wish[0]) return STATUS_OK;
+    for (int i = 0; kern_table(i); i++) {
+        const char *name = kern_table(i)->name;
+        if (!strcasecmp(name, wish)) {
+            kern = kern_table(i);
+            return STATUS_OK;
+        }
+        size_t length = strlen(usable);
+        snprintf(usable + length, sizeof usable - length, "%s%s", i ? ", " : "", name);
+    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) known |= !strcasecmp(NAMES[i], wish);
+    if (known)
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this program cannot use '%s' on this processor", wish);
+    else
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: '%s' is not base, avx2, avx512, vnni, bf16 or amx", wish);
+    return status_hint(STATUS_USAGE, "this processor can run %s", usable);
 }

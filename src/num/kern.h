@@ -12,6 +12,7 @@
 #define NUM_KERN_H
 
 #include <stdint.h>
+#include "base/status.h"
 #include "num/tensor.h"
 
 enum {
@@ -184,8 +185,8 @@ typedef struct {
 extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
 
 /* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names) can ask for
- * less. */
-void kern_select(void);
+ * less. STATUS_USAGE for another name, or one that cannot be had here: the best is chosen then. */
+Status kern_select(void);
 const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 
 #endif

@@ -18,8 +18,8 @@ INLINE real max_of(size_t n, const real *x) {
     return max;
 }
 
-/* The sum of exp(x - max), which are written to `out` unless it is NULL; it may be x. Absent lanes of the tail
- * are left out of the sum. */
+/* The sum of exp(x - max), which are written to `out` unless it is NULL; it may be x. Absent lanes of the
+ * tail are left out of the sum. */
 INLINE real exp_shifted(size_t n, const real *x, real max, real *out) {
     Vec sum = {0};
     real tail = 0;

@@ -66,9 +66,9 @@ Tensor *tape_tensor_zeroed(Tape *tape, int rows, int columns);
 Tensor *tape_tensor_filled(Tape *tape, int rows, int columns, real value);
 /* One of the shape of x whose gradient is that of x, if x has one: who made x finds there what both get. */
 Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x);
-/* A tape_tensor for the result of an op that works row by row. Inside a step that is a slice of the sequence's
- * buffer, and must have the step's rows; what is not one row for each of them, such as scores, is a
- * tape_tensor. */
+/* A tape_tensor for the result of an op that works row by row. Inside a step that is a slice of the
+ * sequence's buffer, and must have the step's rows; what is not one row for each of them, such as scores, is
+ * a tape_tensor. */
 Tensor *tape_step_tensor(Tape *tape, int rows, int columns);
 /* Rows first..first+rows-1 of x, sharing its memory. */
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);

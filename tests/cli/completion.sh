@@ -100,6 +100,8 @@ for shell in bash zsh fish; do
     offers $shell 'attn-mt translate --precision ' float32 bf16 int8
     offers $shell 'attn-mt bleu --metrics ' bleu chrf ter
     offers $shell 'attn-mt train --threads ' '!test.en'
+    offers $shell 'attn-mt demo softmax --' --lengths --keys
+    [ -z "$(sort "$TMP/offered" | uniq -d)" ] || fail "$shell offers options twice: $(cat "$TMP/offered")"
     if [ $shell = bash ]; then
         offers bash 'attn-mt train --set model.ce' model.cell=
         offers bash 'attn-mt train --set model.cell=' gru lstm
@@ -116,7 +118,10 @@ for shell in bash zsh fish; do
         offers fish 'attn-mt train --set model.cell=' model.cell=gru model.cell=lstm
         offers fish 'attn-mt translate --precision=b' --precision=bf16
         offers fish 'attn-mt train --run ' 'runs one/' '!test.en'
+        offers fish 'attn-mt train --init ' 'a model.safetensors'
     else
+        offers $shell 'attn-mt train --init ' 'a model.safetensors'
+        offers $shell 'attn-mt train --vocabulary ' 'a model.safetensors'
         offers $shell 'attn-mt translate -m ' 'a model.safetensors' test.en
         offers $shell 'attn-mt train --run ' 'runs one' '!test.en'
         offers $shell 'attn-mt inspect ' test.en

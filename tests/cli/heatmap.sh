@@ -86,6 +86,19 @@ expect 3 heatmap -t "va !" <"$TMP/in"
 says "3 sentences, but 1 translation"
 expect 2 heatmap -o '' "go ."
 says "option '--output': the prefix is empty"
+mkdir "$TMP/hm" && expect 2 heatmap -o "$TMP/hm/" "go ."
+says "'$TMP/hm/' is a folder"
+says "hint: --output $TMP/hm/calm writes $TMP/hm/calm.csv"
+for ending in png jpg jpeg; do
+    expect 2 heatmap -o "$TMP/x.$ending" "go ."
+    says "$ending is not among the formats"
+    says "hint: pictures are .svg and .pgm"
+done
+(cd "$TMP/hm" && expect 0 "$attn" heatmap -m "$model" -f svg -o - "go .") || exit 1
+grep -q '<svg' "$TMP/out" || fail "-o - is not standard output"
+expect 2 heatmap -f csv,svg -o - "go ."
+says "several formats do not fit on standard output"
+[ -z "$(ls -A "$TMP/hm")" ] || fail "files: $(ls -A "$TMP/hm")"
 (cd "$TMP" && expect 0 "$attn" heatmap -m "$model" in && says "'in' is taken as the sentence") || exit 1
 (cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" in) || exit 1
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet: $(cat "$TMP/err")"
@@ -127,13 +140,12 @@ paste -d , "$TMP/scores" "$TMP/rows" | awk -F , '
     END { exit bad }' || fail "the weights are not the softmax of the scores"
 printf "go .\n\nhi !\n" >"$TMP/in"
 expect 0 heatmap -b 3 -f json <"$TMP/in"
-[ "$(grep -c '^"beam": \[' "$TMP/out")" -eq 2 ] || fail "a beam for each sentence"
+[ "$(grep -c '"beam": \[' "$TMP/out")" -eq 2 ] && [ "$(wc -l <"$TMP/out")" -eq 2 ] ||
+    fail "not one line with a beam for each sentence"
 if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json, sys
-text, decoder = sys.stdin.read(), json.JSONDecoder()
-while text.strip():
-    shown, end = decoder.raw_decode(text.lstrip())
-    text = text.lstrip()[end:]
+for line in sys.stdin:
+    shown = json.loads(line)
     assert len(shown["steps"]) == len(shown["target"]) == len(shown["tensors"]["decoder.readout"])
     assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" ||
         fail "JSON is not JSON"

@@ -31,6 +31,23 @@ assert model["provenance"]["update"] > 0
 END
 fi
 
+expect 0 "$attn" inspect --json --vocab "$model"
+mv "$TMP/out" "$TMP/vocab.json"
+expect 0 "$attn" inspect --json --tensor decoder.attention.query.weight "$model"
+mv "$TMP/out" "$TMP/tensor.json"
+if command -v python3 >/dev/null; then
+    "$attn" inspect --vocab "$model" >"$TMP/vocab"
+    "$attn" inspect --tensor decoder.attention.query.weight "$model" >"$TMP/tensor"
+    python3 - "$TMP" <<'END' || fail "--json --vocab or --json --tensor"
+import json, sys
+lines = lambda name: [line.rstrip("\n").split("\t") for line in open(sys.argv[1] + name, encoding="utf-8")]
+tokens, tensor = (json.load(open(sys.argv[1] + name)) for name in ["/vocab.json", "/tensor.json"])
+assert [[str(i), s, t] for i, (s, t) in enumerate(zip(tokens["source"], tokens["target"]))] == lines("/vocab")
+assert tensor["name"] == "decoder.attention.query.weight"
+assert tensor["rows"] == [[float(x) for x in line] for line in lines("/tensor")]
+END
+fi
+
 expect 0 "$attn" inspect --vocab "$model"
 printf '0\t<pad>\t<pad>\n1\t<unk>\t<unk>\n2\t<s>\t<s>\n3\t</s>\t</s>\n' >"$TMP/specials"
 head -n 4 "$TMP/out" >"$TMP/first"

@@ -52,6 +52,8 @@ compile shared "$shared" -Wl,-rpath,"$BUILD" || fail "the example does not compi
 run_example "$TMP/shared"
 expect 1 "$TMP/shared" /nowhere
 says "cannot open '/nowhere'"
+expect 1 env ATTN_MT_SIMD=avx "$TMP/shared" "$model"
+says "ATTN_MT_SIMD: 'avx' is not base, avx2"
 
 if command -v pkg-config >/dev/null; then
     compile static "$BUILD/libattn_mt.a" \

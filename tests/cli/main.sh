@@ -40,12 +40,25 @@ done
 expect 2 "$attn" help trian
 says "did you mean 'attn-mt train'?"
 
+# Keys are not always called as their flags are; sections may have keys of the same name.
+for key in decode.normalize:decode.length_penalty normalize:text.normalize run.normalize:text.normalize \
+    train.beam-size:decode.beam_size; do
+    expect 2 "$attn" train --set "${key%:*}=1"
+    says "did you mean '${key#*:}'?"
+done
+
 version=$(sed -n 's/^#define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 expect 0 "$attn" --version
 [ "$(head -n 1 "$TMP/out")" = "attn-mt $version" ] || fail "--version: $(head -n 1 "$TMP/out")"
 for word in compiler blas kernel simd; do
     grep -q "^$word  *[A-Za-z]" "$TMP/out" || fail "--version does not show $word"
 done
+
+expect 0 env ATTN_MT_SIMD=BASE "$attn" --version
+grep -q '^simd  *base$' "$TMP/out" || fail "simd: $(cat "$TMP/out")"
+expect 2 env ATTN_MT_SIMD=avx "$attn" --version
+says "ATTN_MT_SIMD: 'avx' is not base, avx2"
+says "hint: this processor can run "
 
 # Whoever does not listen any more, or cannot, is noticed.
 if [ -e /dev/full ]; then

@@ -90,6 +90,11 @@ expect 3 "$attn" translate --model "$TMP/one/best.safetensors" "$TMP/utf16.tsv"
 says "is UTF-16, not UTF-8"
 expect 3 "$attn" inspect "$TMP/utf16.tsv"
 says "is UTF-16, not UTF-8"
+expect 3 "$attn" bleu "$TMP/utf16.tsv" -i "$TMP/plain.tsv"
+says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
+says 'hint: iconv -f UTF-16 -t UTF-8'
+expect 3 "$attn" bleu "$TMP/plain.tsv" <"$TMP/utf16.tsv"
+says "'standard input' is UTF-16, not UTF-8"
 
 # Another encoding is refused, a few bad lines are not; so are ids where the source is read.
 iconv -f UTF-8 -t ISO-8859-1 "$TMP/plain.tsv" >"$TMP/latin1.tsv"

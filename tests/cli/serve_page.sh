@@ -34,4 +34,25 @@ show '%3Cimg/src=x/onerror=document.title=1%3E%3Cscript%3Edocument.title=2%3C/sc
 grep -qF '<title>attn-mt</title>' "$TMP/dom" || fail "a text ran: $(cat "$TMP/dom")"
 ! grep -qiE '<img|<script>' "$TMP/dom" || fail "a text became markup: $(cat "$TMP/dom")"
 grep -qF '&lt;' "$TMP/dom" || fail "the text is not shown: $(cat "$TMP/dom")"
+
+# Long text is translated without the picture.
+long=$(printf 'go%%20.%%20%.0s' $(seq 201))
+show "$long" >"$TMP/dom"
+grep -qF "<p>Left out: the text has more than 1,000 characters.</p>" "$TMP/dom" || fail "$(cat "$TMP/dom")"
+grep -qF ">${french%% *}" "$TMP/dom" || fail "long text is not translated: $(cat "$TMP/dom")"
+! grep -q '<table' "$TMP/dom" || fail "the weights of long text are drawn"
+serve_stop || fail "exit status"
+
+# A model without attention translates, too.
+tiny_model plain --set model.attention=none --set train.epochs=2
+serve_start -m "$TMP/plain/best.safetensors" --threads 1 || fail "$(cat "$TMP/serve.log")"
+show 'go%20.' >"$TMP/dom"
+grep -qF 'role="status"></p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
+grep -qF '<p>Left out: the model has no attention.</p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
+serve_stop || fail "exit status"
+
+# What the server refuses is said on the page.
+serve_start -m "$TMP/tiny/best.safetensors" --threads 1 --max-characters 5 || fail "$(cat "$TMP/serve.log")"
+show 'go%20home%20.' >"$TMP/dom"
+grep -qF 'role="status">9 characters are more than 5</p>' "$TMP/dom" || fail "$(cat "$TMP/dom")"
 serve_stop || fail "exit status"

@@ -26,6 +26,16 @@ for file in bash-completion/completions/attn-mt zsh/site-functions/_attn-mt \
     doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
     [ -s "$share/$file" ] || fail "$file is not installed"
 done
+# links FOLDER: its documents link to files that are there
+links() {
+    (cd "$1" && find . -name '*.md') | while read -r file; do
+        sed 's/](/\n](/g' "$1/$file" | sed -n 's/^](\([^):#]*\)[)#].*/\1/p' | while read -r link; do
+            [ -z "$link" ] || [ -e "$1/${file%/*}/$link" ] || echo "$file: $link"
+        done
+    done >"$TMP/links"
+    [ ! -s "$TMP/links" ] || fail "links to what is not installed: $(cat "$TMP/links")"
+}
+links "$share/doc/attn-mt"
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$share/man/man1/attn-mt.1" | grep -v '^\.' | sed -n '/^cp -r/,$p' |
     sed -e "s|/opt/mt|$root&|" -e '/attn-mt train/s/$/ --set train.max_updates=3 --set model.hidden=16/' \
         >"$TMP/example"
@@ -82,6 +92,8 @@ Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
         share/attn-mt/configs/demo.json; do
         grep -q "\./usr/$file$" "$TMP/log" || fail "$file is not in the package"
     done
+    dpkg-deb -x "$deb" "$TMP/unpacked"
+    links "$TMP/unpacked/usr/share/doc/attn-mt"
     if command -v lintian >/dev/null; then
         lintian --allow-root --fail-on error "$deb" >"$TMP/log" 2>&1 || fail "lintian: $(cat "$TMP/log")"
     else

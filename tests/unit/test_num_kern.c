@@ -416,20 +416,33 @@ static void test_adam(void **state) {
     kern_each(adam);
 }
 
-/* ATTN_MT_SIMD asks for less; an unknown name is no wish. */
+/* ATTN_MT_SIMD asks for less; another name is an error. */
 static void test_select(void **state) {
     (void)state;
     const Kernels *const *tables = kern_tables();
     for (int i = 0; tables[i]; i++) {
         setenv("ATTN_MT_SIMD", tables[i]->name, 1);
-        kern_select();
+        assert_int_equal(kern_select(), STATUS_OK);
         assert_ptr_equal(kern, tables[i]);
     }
-    setenv("ATTN_MT_SIMD", "sse9", 1); /* unknown: no wish */
-    kern_select();
+    setenv("ATTN_MT_SIMD", "Base", 1);
+    assert_int_equal(kern_select(), STATUS_OK);
+    assert_string_equal(kern->name, "base");
+    setenv("ATTN_MT_SIMD", "sse9", 1);
+    assert_int_equal(kern_select(), STATUS_USAGE);
+    assert_string_equal(status_message(),
+                        "ATTN_MT_SIMD: 'sse9' is not base, avx2, avx512, vnni, bf16 or amx");
+    assert_non_null(strstr(status_hint_text(), "base"));
     assert_ptr_equal(kern, tables[0]);
+    bool amx = false;
+    for (int i = 0; tables[i]; i++) amx |= strcmp(tables[i]->name, "amx") == 0;
+    setenv("ATTN_MT_SIMD", "amx", 1);
+    assert_int_equal(kern_select(), amx ? STATUS_OK : STATUS_USAGE);
+    if (!amx) assert_non_null(strstr(status_message(), "cannot use 'amx' on this processor"));
+    setenv("ATTN_MT_SIMD", "", 1);
+    assert_int_equal(kern_select(), STATUS_OK);
     unsetenv("ATTN_MT_SIMD");
-    kern_select();
+    assert_int_equal(kern_select(), STATUS_OK);
     assert_ptr_equal(kern, tables[0]);
 }
 

@@ -5,6 +5,8 @@ const source = document.getElementById('source');
 const translation = document.getElementById('translation');
 const state = document.getElementById('state');
 const attention = document.getElementById('attention');
+const MOST_DRAWN = 1000; // characters: the weights grow with their square, and so does the work of the server
+let drawable = true; // false once the model has turned out to have no attention
 let newest = 0; // number of the last request; older answers are dropped
 let timer = null;
 
@@ -39,20 +41,38 @@ function draw(found) {
   attention.append(table);
 }
 
+function drawNothing() {
+  const most = MOST_DRAWN.toLocaleString('en');
+  attention.replaceChildren(element('p', drawable ? 'Left out: the text has more than ' + most + ' characters.'
+    : 'Left out: the model has no attention.'));
+}
+
+function ask(wanted) {
+  return fetch('translate', {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify(wanted),
+  });
+}
+
 async function translate() {
   const number = ++newest;
+  const wanted = {q: source.value, source: 'auto', target: 'auto'};
+  if (drawable && [...source.value].length <= MOST_DRAWN) wanted.attention = 'word';
   try {
-    const answer = await fetch('translate', {
-      method: 'POST',
-      headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify({q: source.value, source: 'auto', target: 'auto', attention: 'word'}),
-    });
+    let answer = await ask(wanted);
+    if (answer.status === 500 && wanted.attention) {
+      delete wanted.attention;
+      answer = await ask(wanted);
+      drawable = !answer.ok;
+    }
     const found = await answer.json();
     if (number !== newest) return;
     state.textContent = found.error || '';
     if (found.error) return;
     translation.textContent = found.translatedText;
-    draw(found.attention);
+    if (wanted.attention) draw(found.attention);
+    else drawNothing();
   } catch (error) {
     if (number === newest) state.textContent = 'The server does not answer.';
   }
