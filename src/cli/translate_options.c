@@ -37,8 +37,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
      .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if it holds fewer "
-             "different ones",
+     .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if the beam "
+             "holds fewer that differ",
      .group = "What is printed"},
     {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none",
      .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",

@@ -39,7 +39,8 @@ typedef struct {
 } Translation;
 
 void translation_free(Translation *translation);
-/* Of items of one text, which differ in how it is cut into tokens, only the first; and no more than so many. */
+/* Of items of one text, which differ in how it is cut into tokens, only the first stays; of all no more than
+ * `most`. */
 void translation_keep_different(Translation *translation, int most);
 
 /* The pieces of a line with what was found for them. */
