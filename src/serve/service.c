@@ -188,6 +188,8 @@ static void on_translated(void *context, Job *job) {
         finish(context, 200, "");
     else if (status == ATTN_MT_MEMORY)
         finish(context, 503, "translating this takes more memory than there is");
+    else if (status == ATTN_MT_USAGE) /* the rest of what is asked was checked */
+        finish(context, 400, "the model has no attention, which 'attention' and format 'html' need");
     else
         finish(context, 500, "the model cannot translate this");
 }

@@ -61,7 +61,7 @@ async function translate() {
   if (drawable && [...source.value].length <= MOST_DRAWN) wanted.attention = 'word';
   try {
     let answer = await ask(wanted);
-    if (answer.status === 500 && wanted.attention) {
+    if (answer.status === 400 && wanted.attention) {
       delete wanted.attention;
       answer = await ask(wanted);
       drawable = !answer.ok;
