@@ -19,15 +19,6 @@ Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outp
     return contexts;
 }
 
-static const Spans *cache_spans(Tape *tape, int steps, int rows) {
-    int *first = tape_alloc(tape, 2 * (size_t)rows * sizeof *first), *length = first + rows;
-    for (int r = 0; r < rows; r++) {
-        first[r] = r * steps;
-        length[r] = steps;
-    }
-    return spans_new(tape, first, length, rows);
-}
-
 static void cache_append(Tape *tape, Tape *keep, const KeysValues *kv, KvCache *cache) {
     const Tensor *output = kv->values;
     KvStep *now = kv_step_new(keep, 1, output->rows, output->columns);
@@ -38,7 +29,7 @@ static void cache_append(Tape *tape, Tape *keep, const KeysValues *kv, KvCache *
 
 IntraAttention intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
                                     KvCache *cache) {
-    IntraAttention made = {.spans = cache_spans(tape, cache->steps, output->rows)};
+    IntraAttention made = {.spans = kv_cache_spans(tape, cache->steps, output->rows)};
     KeysValues now = attention_project_keys(tape, attention, output), earlier = now;
     earlier.key_rows = kv_cache_rows(tape, cache, 0, false, output->columns);
     earlier.value_rows = kv_cache_rows(tape, cache, 0, true, output->columns);

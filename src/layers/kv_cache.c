@@ -48,3 +48,12 @@ const real *const *kv_cache_rows(Tape *tape, const KvCache *cache, int block, bo
         for (int t = 0; t < steps; t++, i++) row[i] = base[t] + (size_t)cache->path[i] * (size_t)size;
     return row;
 }
+
+const Spans *kv_cache_spans(Tape *tape, int steps, int rows) {
+    int *first = tape_alloc(tape, 2 * (size_t)rows * sizeof *first), *length = first + rows;
+    for (int r = 0; r < rows; r++) {
+        first[r] = r * steps;
+        length[r] = steps;
+    }
+    return spans_new(tape, first, length, rows);
+}

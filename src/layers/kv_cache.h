@@ -30,5 +30,7 @@ KvCache kv_cache_append(Tape *tape, const KvCache *cache, const KvStep *now, int
 KvCache kv_cache_select(Tape *tape, const KvCache *cache, const int *index, int rows);
 /* The keys or values of one block, row after row, each from its first step to its last. */
 const real *const *kv_cache_rows(Tape *tape, const KvCache *cache, int block, bool values, int size);
+/* Of `rows` rows that look at `steps` of these each. */
+const Spans *kv_cache_spans(Tape *tape, int steps, int rows);
 
 #endif

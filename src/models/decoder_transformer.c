@@ -41,16 +41,11 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, con
                                  AttentionWeights *attention) {
     Tensor *weights[MODEL_MAX_LAYERS] = {0};
     int rows = embedded->rows, steps = state->cache.steps;
-    int *first = tape_alloc(tape, 3 * (size_t)rows * sizeof *first), *length = first + rows,
-        *position = length + rows;
-    for (int r = 0; r < rows; r++) {
-        first[r] = r * (steps + 1);
-        length[r] = steps + 1;
-        position[r] = steps;
-    }
+    int *position = tape_alloc(tape, (size_t)rows * sizeof *position);
+    for (int r = 0; r < rows; r++) position[r] = steps;
     KvStep *now = kv_step_new(encoded->tape, blocks->layers, rows, blocks->options->hidden);
     state->cache = kv_cache_append(tape, &state->cache, now, rows);
-    TransformerRun run = {.spans = spans_new(tape, first, length, rows),
+    TransformerRun run = {.spans = kv_cache_spans(tape, steps + 1, rows),
                           .position = position,
                           .cache = &state->cache,
                           .now = now,
