@@ -65,7 +65,15 @@ static int text_units(const Segmenter *segmenter, const int *ids, const int *wor
     return units;
 }
 
-/* Find the units in the text, one behind the other. */
+/* Behind the white space at `at`. */
+static size_t leading_space(StrView text, size_t at) {
+    for (size_t next = at; next < text.length; at = next)
+        if (!unicode_is_space(utf8_next(text, &next))) break;
+    return at;
+}
+
+/* Find the units in the text, one behind the other. White space that a token begins with is no part of its
+ * unit: French has some before its question marks. */
 static void find_unit_texts(Restoring *r, const Segmenter *target, const int *unit) {
     const TranslationItem *item = r->item;
     StrView text = strbuf_view(&item->text);
@@ -76,10 +84,10 @@ static void find_unit_texts(Restoring *r, const Segmenter *target, const int *un
         for (end = first; end < item->length && unit[end] == unit[first];) end++;
         segmenter_decode_spelled(target, item->ids + first, (size_t)(end - first), &unknown, &label);
         unknown_pass(&unknown, item->ids + first, end - first);
-        for (size_t next = at; label.length > 0 && next < text.length; at = next)
-            if (!unicode_is_space(utf8_next(text, &next))) break;
+        size_t blank = leading_space(strbuf_view(&label), 0), length = label.length - blank;
+        if (length > 0) at = leading_space(text, at);
         r->text[unit[first]].start = at;
-        for (size_t stop = at + label.length; at < stop && at < text.length;) utf8_next(text, &at);
+        for (size_t stop = at + length; at < stop && at < text.length;) utf8_next(text, &at);
         r->text[unit[first]].end = at;
         strbuf_free(&label);
     }

@@ -66,3 +66,10 @@ expect 0 translate --tags --split --json-input "$TMP/json"
 grep -q '"constraints_met": \["perdu"\]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 expect 2 translate --tag "$TMP/go"
 says "did you mean '--tags'?"
+
+# White space inside of a translation's words, as before French question marks, shifts no mark.
+sed 's/ !$/'"$(printf '\342\200\257')"'!/' "$TMP/tiny.tsv" >"$TMP/narrow.tsv"
+tiny_model narrow --set data.train="$TMP/narrow.tsv"
+expect 0 "$attn" translate -m "$TMP/narrow/best.safetensors" --tags --split "$TMP/two"
+[ "$(cat "$TMP/out")" = "$(printf ' <p>va\342\200\257!</p>  <p>salut\342\200\257!</p> ')" ] ||
+    fail "narrow spaces: $(cat "$TMP/out")"
