@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "decode/sentences.h"
+#include "text/markup.h"
 
 enum { MOST_BYTES = 32 << 20 };
 
@@ -40,24 +41,28 @@ static Status read_text(const Json *root, StrBuf *text) {
     return STATUS_OK;
 }
 
-static Status check_one_sentence(StrView text) {
+static Status check_one_sentence(StrView text, bool tags) {
     PieceList sentences = {0};
-    split_sentences(text, &sentences);
+    Markup markup = {0};
+    if (tags) markup_find(text, &markup);
+    split_sentences(tags ? strbuf_view(&markup.plain) : text, false, &sentences);
     int count = sentences.count;
     piece_list_free(&sentences);
+    markup_free(&markup);
     if (count < 2) return STATUS_OK;
     return status_fail(STATUS_DATA, "\"constraints\" do not say which of its %d sentences they are for",
                        count);
 }
 
 /* What else is asked for. */
-static Status read_guide(const Json *root, StrView text, bool split, Arena *arena, LineGuide *guide) {
+static Status read_guide(const Json *root, StrView text, LineWindow *window, LineGuide *guide) {
     const Json *prefix = json_get(root, "prefix"), *constraints = json_get(root, "constraints");
     if (prefix && json_type(prefix) != JSON_STRING)
         return status_fail(STATUS_DATA, "\"prefix\" is not a string");
-    if (prefix) guide->prefix = arena_text(arena, sv(json_string(prefix)));
-    if (constraints) TRY(read_constraints(constraints, arena, guide));
-    return split && guide->constraint_count > 0 ? check_one_sentence(text) : STATUS_OK;
+    if (prefix) guide->prefix = arena_text(window->arena, sv(json_string(prefix)));
+    if (constraints) TRY(read_constraints(constraints, window->arena, guide));
+    bool asks = window->split && guide->constraint_count > 0;
+    return asks ? check_one_sentence(text, window->tags) : STATUS_OK;
 }
 
 static void window_add_json(LineWindow *window, StrView line, long number) {
@@ -71,7 +76,7 @@ static void window_add_json(LineWindow *window, StrView line, long number) {
         status = read_text(root, bytes);
         readable = status == STATUS_OK;
         StrView text = {strbuf_text(bytes) + before, bytes->length - before};
-        if (readable) status = read_guide(root, text, window->split, window->arena, guide);
+        if (readable) status = read_guide(root, text, window, guide);
         json_free(root);
     }
     window->guided |= guide->prefix.length > 0 || guide->constraint_count > 0;

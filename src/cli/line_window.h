@@ -15,6 +15,7 @@ typedef struct {
     int most_lines; /* 1: one line at a time */
     bool json;      /* lines are JSON objects: "text", and what is asked for by "prefix" and "constraints" */
     bool split; /* texts are paragraphs: words that only one of several sentences could have are refused */
+    bool tags;  /* there is markup in them */
 
     int count;
     StrView *lines;      /* [count] text to translate */

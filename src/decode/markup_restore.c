@@ -65,7 +65,15 @@ static int text_units(const Segmenter *segmenter, const int *ids, const int *wor
     return units;
 }
 
-/* Find the units in the text, one behind the other. */
+/* Behind the white space at `at`. */
+static size_t leading_space(StrView text, size_t at) {
+    for (size_t next = at; next < text.length; at = next)
+        if (!unicode_is_space(utf8_next(text, &next))) break;
+    return at;
+}
+
+/* Find the units in the text, one behind the other. White space that a token begins with is no part of its
+ * unit: French has some before its question marks. */
 static void find_unit_texts(Restoring *r, const Segmenter *target, const int *unit) {
     const TranslationItem *item = r->item;
     StrView text = strbuf_view(&item->text);
@@ -76,10 +84,10 @@ static void find_unit_texts(Restoring *r, const Segmenter *target, const int *un
         for (end = first; end < item->length && unit[end] == unit[first];) end++;
         segmenter_decode_spelled(target, item->ids + first, (size_t)(end - first), &unknown, &label);
         unknown_pass(&unknown, item->ids + first, end - first);
-        for (size_t next = at; label.length > 0 && next < text.length; at = next)
-            if (!unicode_is_space(utf8_next(text, &next))) break;
+        size_t blank = leading_space(strbuf_view(&label), 0), length = label.length - blank;
+        if (length > 0) at = leading_space(text, at);
         r->text[unit[first]].start = at;
-        for (size_t stop = at + label.length; at < stop && at < text.length;) utf8_next(text, &at);
+        for (size_t stop = at + length; at < stop && at < text.length;) utf8_next(text, &at);
         r->text[unit[first]].end = at;
         strbuf_free(&label);
     }
@@ -217,7 +225,7 @@ static void add_units(Restoring *r, int from, int to) {
     for (int u = from; u < to; u++) r->order[r->order_count++] = ~u;
 }
 
-/* Place the marks of a range and what is in them, and put them in order with its units. */
+/* Place the marks of a range, without breaks, and what is in them, and put them in order with its units. */
 static void place_range(Restoring *r, Range range) {
     int count = 0, unit = range.from;
     for (int m = range.first; m < range.end; m = next_mark(r, m)) count++;
@@ -241,6 +249,53 @@ static void place_range(Restoring *r, Range range) {
     }
     add_units(r, unit, range.to);
     mem_free(sorted);
+}
+
+static bool is_break(const Restoring *r, int m) { return r->markup->items[m].kind == MARK_BREAK; }
+
+/* The translation's text has the MARKUP_BREAKs of the plain one, unless it was translated as one sentence. */
+static void place_breaks(Restoring *r) {
+    StrView text = strbuf_view(&r->item->text);
+    bool split = text.length > 0 && memchr(text.data, MARKUP_BREAK, text.length);
+    int S = r->translation->source_length, unit = 0, *before = r->behind; /* units of the tokens before */
+    for (int s = 0; s <= S; s++) before[s] = 0;
+    for (int u = 0; u < r->units; u++)
+        if (r->belongs[u] < S) before[r->belongs[u] + 1]++;
+    for (int s = 0; s < S; s++) before[s + 1] += before[s];
+    size_t at = 0;
+    for (int m = 0; m < r->markup->count; m++) {
+        size_t position = r->markup->items[m].position;
+        if (!is_break(r, m)) continue;
+        if (position > 0 && position == r->markup->plain.length) {
+            unit = r->units;
+        } else if (position > 0 && split) {
+            while (at < text.length && text.data[at] != MARKUP_BREAK) at++;
+            while (unit < r->units && r->text[unit].start < at) unit++;
+            at++;
+        } else if (position > 0) {
+            unit = before[r->token[m]];
+        }
+        r->place[m].from = r->place[m].to = unit;
+    }
+}
+
+/* Breaks divide marks, tokens and units into ranges. */
+static void place_marks(Restoring *r) {
+    Range range = {0};
+    place_breaks(r);
+    for (int m = 0; m < r->markup->count; m++) {
+        if (!is_break(r, m)) continue;
+        range.end = m;
+        range.source_end = r->token[m];
+        range.to = r->place[m].from;
+        place_range(r, range);
+        r->order[r->order_count++] = m;
+        range = (Range){.first = m + 1, .source = range.source_end, .from = range.to};
+    }
+    range.end = r->markup->count;
+    range.source_end = r->translation->source_length;
+    range.to = r->units;
+    place_range(r, range);
 }
 
 /* ---- text ---- */
@@ -267,18 +322,26 @@ static void write_tags(const Restoring *r, const int *tags, int count, StrView s
     if (!open) strbuf_add(out, space);
 }
 
-/* White space on both sides of singles that stand between the units before and behind text[start..end). */
-static void choose_spaces(const Restoring *r, const Mark *first, const Mark *last, size_t start, size_t end,
-                          StrView *left, StrView *right) {
+/* Where marks stand in the translation's text. */
+typedef struct {
+    size_t start, end;     /* the white space between the units beside them */
+    bool at_start, at_end; /* a break, or an end of the text, instead of a unit */
+    size_t first, last;    /* where that is in the plain text */
+} Gap;
+
+/* White space on both sides of singles that stand in a gap. */
+static void choose_spaces(const Restoring *r, const Mark *first, const Mark *last, Gap place, StrView *left,
+                          StrView *right) {
+    size_t start = place.start, end = place.end;
     StrView text = strbuf_view(&r->item->text), gap = {strbuf_text(&r->item->text) + start, end - start};
     StrView one = gap.length > 0 ? gap : SV(" ");
-    bool at_start = start == 0, at_end = end == text.length;
+    bool at_start = place.at_start, at_end = place.at_end;
     bool before = first->space_before || (last->space_after && gap.length > 0 && word_before(text, start));
     bool after = last->space_after || (first->space_before && gap.length > 0 && word_at(text, end));
     *left = *right = SV("");
     if (at_start || at_end) {
         /* White space at the ends of a paragraph is the source's: it stays on its side. */
-        size_t behind = r->markup->plain.length - last->position, cut = first->position;
+        size_t behind = place.last - last->position, cut = first->position - place.first;
         if (!at_start) cut = gap.length > behind ? gap.length - behind : 0;
         if (cut > gap.length) cut = gap.length;
         *left = (StrView){gap.data, cut};
@@ -296,17 +359,16 @@ static void choose_spaces(const Restoring *r, const Mark *first, const Mark *las
     }
 }
 
-/* Marks marks[0..count) with the white space text[start..end) that stands at their place. */
-static void write_between(const Restoring *r, const int *marks, int count, size_t start, size_t end,
-                          StrBuf *out) {
+/* Marks marks[0..count), none a break, with the white space of their gap. */
+static void write_in_gap(const Restoring *r, const int *marks, int count, Gap gap, StrBuf *out) {
     const Mark *items = r->markup->items, *single = NULL, *first = NULL, *last = NULL;
-    StrView left = {strbuf_text(&r->item->text) + start, end - start}, right = SV("");
+    StrView left = {strbuf_text(&r->item->text) + gap.start, gap.end - gap.start}, right = SV("");
     for (int i = 0; i < count; i++) {
         if (items[marks[i]].kind != MARK_SINGLE) continue;
         if (!first) first = &items[marks[i]];
         last = &items[marks[i]];
     }
-    if (first) choose_spaces(r, first, last, start, end, &left, &right);
+    if (first) choose_spaces(r, first, last, gap, &left, &right);
     int tags = 0; /* since the last single */
     for (int i = 0; i < count; i++, tags++) {
         const Mark *mark = &items[marks[i]];
@@ -318,6 +380,41 @@ static void write_between(const Restoring *r, const int *marks, int count, size_
         tags = -1;
     }
     write_tags(r, marks + count - tags, tags, single ? right : left, out);
+}
+
+/* Which part of text[start..end) stands before a break, returned in *stop, and where that behind it begins.
+ * Where sentences were translated together, white space of the text goes: a break brings its own. */
+static size_t end_before_break(const Restoring *r, const Mark *mark, size_t start, size_t end, size_t *stop) {
+    const char *text = strbuf_text(&r->item->text);
+    const char *found = end > start ? memchr(text + start, MARKUP_BREAK, end - start) : NULL;
+    if (mark->position == 0) return *stop = start;
+    if (mark->position == r->markup->plain.length) return *stop = end;
+    *stop = found ? (size_t)(found - text) : start;
+    return found ? *stop + 1 : end;
+}
+
+/* Marks marks[0..count) between units with text[start..end) between them. */
+static void write_between(const Restoring *r, const int *marks, int count, size_t start, size_t end,
+                          StrBuf *out) {
+    size_t length = r->markup->plain.length;
+    Gap gap = {.start = start, .at_start = start == 0};
+    int first = 0;
+    for (int i = 0; i < count; i++) {
+        if (!is_break(r, marks[i])) continue;
+        const Mark *mark = &r->markup->items[marks[i]];
+        size_t next = end_before_break(r, mark, gap.start, end, &gap.end);
+        gap.at_end = true;
+        gap.last = mark->position;
+        write_in_gap(r, marks + first, i - first, gap, out);
+        strbuf_add(out, mark->text);
+        gap = (Gap){.start = next, .at_start = true};
+        gap.first = mark->position > 0 && mark->position < length ? mark->position + 1 : mark->position;
+        first = i + 1;
+    }
+    gap.end = end;
+    gap.at_end = end == r->item->text.length;
+    gap.last = length;
+    write_in_gap(r, marks + first, count - first, gap, out);
 }
 
 static void write_order(const Restoring *r, StrBuf *out) {
@@ -357,7 +454,7 @@ void markup_restore(const Markup *markup, const Translation *translation, int ra
     find_unit_texts(&r, target, target_unit);
     if (S > 0) find_belongs(&r, target_unit, source_unit);
     find_tokens(&r, source, source_unit);
-    place_range(&r, (Range){0, markup->count, 0, (int)S, 0, r.units});
+    place_marks(&r);
     write_order(&r, out);
     mem_free(source_unit);
     mem_free(target_unit);

@@ -6,6 +6,9 @@
  *     run that nothing of its neighbours interrupts.
  *   - A single goes behind the last unit that belongs to the nearest source unit on its left, in its pair.
  *   - A pair whose words have vanished encloses nothing and goes where a single would.
+ *   - A break goes between the translations of the texts before and behind it, with its own white space, and
+ *     nothing moves across it. If they were translated together, as many units stand before it as belong to
+ *     what did.
  * So every mark is there once, pairs are nested as they were, and white space around singles stays.
  */
 #ifndef DECODE_MARKUP_RESTORE_H

@@ -227,16 +227,16 @@ static void add_sentence(StrView text, size_t start, size_t end, PieceList *sent
     sentences->items[sentences->count++] = sentence;
 }
 
-void split_sentences(StrView text, PieceList *sentences) {
-    Scan scan = {.text = text, .cased = has_upper(text)};
+/* The sentences of a text that has only white space in it where lines end. */
+static void split_part(StrView text, bool cased, PieceList *sentences) {
+    Scan scan = {.text = text, .cased = cased};
     size_t begun = 0;
     bool words = false; /* since `begun` there was a letter or digit */
     while (scan.position < text.length) {
         size_t start = scan.position;
         int c = utf8_next(text, &scan.position);
         EndKind kind = end_kind(c);
-        bool cut = c == '\n' || c == '\r';
-        if (kind != END_NONE) cut = scan_end(&scan, start, kind) && words;
+        bool cut = kind != END_NONE && scan_end(&scan, start, kind) && words;
         if (cut) {
             add_sentence(text, begun, scan.position, sentences);
             begun = scan.position;
@@ -246,4 +246,13 @@ void split_sentences(StrView text, PieceList *sentences) {
         if (unicode_is_space(c) || cut) scan.word = scan.position;
     }
     add_sentence(text, begun, text.length, sentences);
+}
+
+void split_sentences(StrView text, bool wrapped, PieceList *sentences) {
+    bool cased = has_upper(text);
+    for (size_t start = 0, end; start < text.length; start = end + 1) {
+        for (end = start; end < text.length && text.data[end] != '\f'; end++)
+            if (!wrapped && (text.data[end] == '\n' || text.data[end] == '\r')) break;
+        split_part((StrView){text.data + start, end - start}, cased, sentences);
+    }
 }

@@ -4,7 +4,9 @@
  *   - with . ! ? ... or their likes in other scripts, several of them too, and the closing quotes and
  *     brackets behind them, if white space follows; behind wide ones (U+3002 U+FF01 U+FF1F ...) none need
  *     follow, but for ! and ? in quotes;
- *   - at a line end, which only JSON can bring.
+ *   - at a line end, which only JSON can bring, unless the text is wrapped, as HTML is: then that is white
+ *     space like any other;
+ *   - at a form feed, which is what breaks of markup are (text/markup.h).
  * It does not end
  *   - before a lower-case letter, unless the text has no upper-case letter at all;
  *   - behind an ellipsis in such a text;
@@ -22,6 +24,6 @@
 #include "decode/split.h"
 
 /* Append the sentences of `text`. */
-void split_sentences(StrView text, PieceList *sentences);
+void split_sentences(StrView text, bool wrapped, PieceList *sentences);
 
 #endif

@@ -75,13 +75,13 @@ static void join_source(const FoundPieces *found, Translation *out) {
     }
 }
 
-/* A line of output has no line ends in it, whatever the vocabulary says. */
+/* A line of output has no line ends in it, nor what divides texts of markup, whatever the vocabulary says. */
 static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis *piece,
                       const StrList *unknown) {
     size_t before = text->length;
     segmenter_decode_spelled(segmenter, piece->ids, (size_t)piece->length, unknown, text);
     for (size_t i = before; i < text->length; i++)
-        if (text->data[i] == '\n' || text->data[i] == '\r') text->data[i] = ' ';
+        if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
 
 /* Columns of the last character of a text; 0 for the empty one. */

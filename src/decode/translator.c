@@ -329,7 +329,7 @@ static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line,
     int added = 0;
     if (!unicode_is_blank(line)) {
         if (translator->options.split)
-            split_sentences(line, &sentences);
+            split_sentences(line, translator->options.wrapped, &sentences);
         else
             added += pieces_add_text(pieces, translator, line, number, &spelled->source, &end);
         for (int i = 0; i < sentences.count; i++)

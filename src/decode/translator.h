@@ -23,6 +23,7 @@ typedef struct {
     SearchOptions search;
     bool crop;                /* crop long lines instead of splitting them */
     bool split;               /* lines are paragraphs */
+    bool wrapped;             /* a line end in a paragraph is a blank, as in HTML */
     bool quiet;               /* no warnings about long lines */
     const Glossary *glossary; /* for every sentence or piece of a line by itself; or NULL */
     bool over_ranks; /* every rank (base/comm.h) has such a translator: sentences are dealt over them */

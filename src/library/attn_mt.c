@@ -212,7 +212,7 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
 
 static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *wanted = &call->options;
-    TranslatorOptions options = {.split = wanted->split, .quiet = true};
+    TranslatorOptions options = {.split = wanted->split, .wrapped = wanted->markup, .quiet = true};
     DecodeOptions *decode = &options.search.decode;
     *decode = model_set_decode(&call->model->models);
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;

@@ -66,7 +66,8 @@ typedef struct {
     int n_best;      /* candidates wanted of each text, no two of them alike, so there may be fewer; 0: one */
     int batch_size;  /* sentences searched together, 1 to 100000; 0: the model's own choice */
     int split;       /* not 0: texts are paragraphs, translated sentence by sentence */
-    int markup;      /* not 0: tags and placeholders are taken out and put back (HTML) */
+    int markup;      /* not 0: texts are HTML: tags and placeholders are taken out and put back, a line end is
+                      * a blank; with `split` the start and end of a block ends a sentence */
     int attention;   /* attn_mt_level */
     int shortlist;   /* of each list of likely translations so many tokens are considered, 1 to 1000, which is
                       * faster; 0: all tokens */

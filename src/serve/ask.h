@@ -2,7 +2,7 @@
  *
  *   q             a text or a list of them
  *   source        the language code of the model, or "auto"; target: likewise
- *   format        "text" or "html", whose tags are kept
+ *   format        "text" or "html", whose tags are kept and whose line ends are blanks
  *   alternatives  so many more translations of each text
  *   api_key       where keys are asked for
  *   attention     "word" or "subword": weights too (this program's own)

@@ -1,4 +1,4 @@
-/* markup.c - scan for marks, find pairs with a stack, copy what is left. */
+/* markup.c - scan for marks, find pairs with a stack, join what makes one mark, copy what is left. */
 #include "text/markup.h"
 
 #include <string.h>
@@ -10,9 +10,24 @@
 enum {
     LONGEST_TAG = 4096,  /* bytes */
     LONGEST_NAME = 64,   /* of placeholders and entities */
-    DEEPEST_PAIR = 64,   /* what opens deeper is single */
+    DEEPEST_PAIR = 64,   /* of tags that are open, the first ones become single */
     MOST_PRECISION = 12, /* bytes of flags, width and precision: %-08.3f */
 };
+
+/* Elements that browsers lay out as blocks, lines or cells, and those of the head that have text. Names that
+ * other formats give to tags inside of a sentence, such as <link>, are left out. */
+static const char *const BLOCKS[] = {
+    "address",  "article",  "aside",      "blockquote", "body",    "br",    "caption",   "center",
+    "col",      "colgroup", "dd",         "details",    "dialog",  "dir",   "div",       "dl",
+    "dt",       "fieldset", "figcaption", "figure",     "footer",  "form",  "frameset",  "h1",
+    "h2",       "h3",       "h4",         "h5",         "h6",      "head",  "header",    "hgroup",
+    "hr",       "html",     "legend",     "li",         "listing", "main",  "menu",      "nav",
+    "noframes", "noscript", "ol",         "optgroup",   "option",  "p",     "plaintext", "pre",
+    "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
+    "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
+/* Elements whose content is no text, nor are there tags in it. */
+static const char *const RAW[] = {"script", "style"};
+enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
 
 /* ---- how long is the mark at text.data[at]? 0: there is none ---- */
 
@@ -24,16 +39,32 @@ static bool is_one_of(char c, const char *set) { return c && strchr(set, c); }
 static bool is_blank(char c) { return is_one_of(c, " \t\r\n\f"); }
 static bool is_name(char c) { return is_letter(c) || is_digit(c) || is_one_of(c, "_.:-"); }
 
+static bool equals(StrView text, const char *word) {
+    return text.length == strlen(word) && strncasecmp(text.data, word, text.length) == 0;
+}
+
+static int find_name(StrView name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (equals(name, names[i])) return (int)i;
+    return -1;
+}
+#define FIND_NAME(name, names) find_name(name, names, sizeof(names) / sizeof *(names))
+
 static size_t comment_length(StrView text, size_t at) {
     for (size_t i = at + 4; i + 2 < text.length && i < at + LONGEST_TAG; i++)
         if (memcmp(text.data + i, "-->", 3) == 0) return i + 3 - at;
     return 0;
 }
 
+static bool is_doctype(StrView text, size_t at) {
+    enum { START = sizeof "<!doctype" - 1 };
+    return text.length - at > START && equals((StrView){text.data + at, START}, "<!doctype");
+}
+
 static size_t tag_length(StrView text, size_t at) {
     size_t i = at + 1;
     if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--"))) return comment_length(text, at);
-    if (byte_at(text, i) == '/') i++;
+    if (byte_at(text, i) == '/' || is_doctype(text, at)) i++;
     if (!is_letter(byte_at(text, i))) return 0;
     while (is_name(byte_at(text, i))) i++;
     if (!is_blank(byte_at(text, i)) && !is_one_of(byte_at(text, i), "/>")) return 0;
@@ -106,9 +137,11 @@ static size_t mark_length(StrView text, size_t at) {
     }
 }
 
-/* ---- pairs ---- */
+/* ---- what tags say ---- */
 
+/* Empty for comments, placeholders and entities. */
 static StrView tag_name(StrView tag) {
+    if (tag.data[0] != '<') return SV("");
     size_t start = tag.data[1] == '/' ? 2 : 1, end = start;
     while (is_name(byte_at(tag, end))) end++;
     return (StrView){tag.data + start, end - start};
@@ -119,29 +152,193 @@ static bool same_name(StrView a, StrView b) {
     return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
 }
 
-/* Find the partners; what has none becomes single. */
-static void match_pairs(Markup *markup) {
-    int open[DEEPEST_PAIR], depth = 0;
-    for (int m = 0; m < markup->count; m++) {
-        Mark *mark = &markup->items[m];
-        MarkKind kind = mark->kind;
-        mark->kind = MARK_SINGLE;
-        if (kind == MARK_OPEN && depth < DEEPEST_PAIR) open[depth++] = m;
-        if (kind != MARK_CLOSE) continue;
-        int at = depth - 1;
-        while (at >= 0 && !same_name(markup->items[open[at]].text, mark->text)) at--;
-        if (at < 0) continue;
-        depth = at;
-        mark->kind = MARK_CLOSE;
-        mark->partner = open[at];
-        markup->items[open[at]].kind = MARK_OPEN;
-        markup->items[open[at]].partner = m;
-    }
-}
-
 static MarkKind mark_kind(StrView text) {
     if (text.data[0] != '<' || text.data[1] == '!' || text.data[text.length - 2] == '/') return MARK_SINGLE;
     return text.data[1] == '/' ? MARK_CLOSE : MARK_OPEN;
+}
+
+/* Cut the next attribute off `rest`, what is left of a tag behind its name; false if there is none. */
+static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
+    size_t i = 0;
+    while (is_blank(byte_at(*rest, i)) || byte_at(*rest, i) == '/') i++;
+    size_t start = i;
+    while (i < rest->length && !is_blank(rest->data[i]) && !is_one_of(rest->data[i], "=/>")) i++;
+    *name = (StrView){rest->data + start, i - start};
+    while (is_blank(byte_at(*rest, i))) i++;
+    bool has_value = byte_at(*rest, i) == '=';
+    i += has_value;
+    while (has_value && is_blank(byte_at(*rest, i))) i++;
+    char quote = has_value && is_one_of(byte_at(*rest, i), "\"'") ? rest->data[i++] : '\0';
+    for (start = i; has_value && i < rest->length; i++)
+        if (quote ? rest->data[i] == quote : is_blank(rest->data[i]) || rest->data[i] == '>') break;
+    *value = (StrView){rest->data + start, i - start};
+    i += quote != '\0';
+    *rest = i < rest->length ? (StrView){rest->data + i, rest->length - i} : SV("");
+    return name->length > 0 || has_value;
+}
+
+/* Does this opening tag say that its element stays as it is? */
+static bool is_untranslatable(StrView tag) {
+    StrView start = tag_name(tag), name, value, word;
+    const char *behind = start.data + start.length;
+    StrView rest = {behind, (size_t)(tag.data + tag.length - behind)};
+    while (next_attribute(&rest, &name, &value)) {
+        if (equals(name, "translate") && equals(value, "no")) return true;
+        while (equals(name, "class") && sv_next_word(&value, &word))
+            if (equals(word, "notranslate")) return true;
+    }
+    return false;
+}
+
+/* ---- all marks ---- */
+
+typedef struct {
+    StrView text;
+    Markup *markup;
+    bool without_end[RAW_COUNT]; /* from here on the text does not close it */
+    bool in_pre;
+} Scan;
+
+static void add_mark(Scan *scan, size_t at, size_t length, MarkKind kind, bool block) {
+    Markup *markup = scan->markup;
+    MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
+    markup->items[markup->count++] =
+        (Mark){.text = {scan->text.data + at, length}, .kind = kind, .block = block, .partner = -1};
+}
+
+/* Length from `at` up to and with the tag that closes RAW[raw]; 0: there is none. */
+static size_t raw_length(Scan *scan, size_t at, int raw) {
+    StrView text = scan->text;
+    for (size_t i = at; i + 1 < text.length && !scan->without_end[raw]; i++) {
+        if (text.data[i] != '<' || text.data[i + 1] != '/') continue;
+        size_t length = tag_length(text, i);
+        if (length > 0 && equals(tag_name((StrView){text.data + i, length}), RAW[raw]))
+            return i + length - at;
+    }
+    scan->without_end[raw] = true;
+    return 0;
+}
+
+/* The mark at `at`; returns behind it, or `at` if there is none. */
+static size_t scan_mark(Scan *scan, size_t at) {
+    size_t length = mark_length(scan->text, at);
+    if (length == 0) return at;
+    StrView text = {scan->text.data + at, length}, name = tag_name(text);
+    MarkKind kind = mark_kind(text);
+    int raw = kind == MARK_OPEN ? FIND_NAME(name, RAW) : -1;
+    size_t content = raw >= 0 ? raw_length(scan, at + length, raw) : 0;
+    if (content > 0) kind = MARK_SINGLE;
+    if (kind != MARK_SINGLE && equals(name, "pre")) scan->in_pre = kind == MARK_OPEN;
+    add_mark(scan, at, length + content, kind, FIND_NAME(name, BLOCKS) >= 0 || is_doctype(scan->text, at));
+    return at + length + content;
+}
+
+static void scan_marks(Scan *scan) {
+    for (size_t at = 0, next; at < scan->text.length; at = next) {
+        next = scan_mark(scan, at);
+        if (next > at) continue;
+        next = at + 1;
+        if (scan->in_pre && is_one_of(scan->text.data[at], "\r\n")) add_mark(scan, at, 1, MARK_SINGLE, true);
+    }
+}
+
+/* ---- pairs ---- */
+
+/* Find the partners of opening and closing tags, of blocks too or only between them. */
+static void find_partners(Markup *markup, bool blocks) {
+    int open[DEEPEST_PAIR], depth = 0;
+    for (int m = 0; m < markup->count; m++) {
+        Mark *mark = &markup->items[m];
+        mark->partner = -1;
+        if (mark->block && !blocks) {
+            depth = 0;
+        } else if (mark->kind == MARK_OPEN) {
+            if (depth == DEEPEST_PAIR) memmove(open, open + 1, (size_t)--depth * sizeof *open);
+            open[depth++] = m;
+        } else if (mark->kind == MARK_CLOSE) {
+            int at = depth - 1;
+            while (at >= 0 && !same_name(markup->items[open[at]].text, mark->text)) at--;
+            if (at < 0) continue;
+            depth = at;
+            mark->partner = open[at];
+            markup->items[open[at]].partner = m;
+        }
+    }
+}
+
+static const char *mark_end(const Mark *mark) { return mark->text.data + mark->text.length; }
+
+/* Elements that are not to be translated become one mark. */
+static void join_untranslatable(Markup *markup) {
+    int count = 0;
+    for (int m = 0; m < markup->count; m++) {
+        Mark mark = markup->items[m];
+        if (mark.kind == MARK_OPEN && mark.partner >= 0 && is_untranslatable(mark.text)) {
+            m = mark.partner;
+            mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
+            mark.kind = MARK_SINGLE;
+        }
+        markup->items[count++] = mark;
+    }
+    markup->count = count;
+}
+
+/* ---- breaks ---- */
+
+static bool is_blank_between(const char *start, const char *end) {
+    return unicode_is_blank((StrView){start, (size_t)(end - start)});
+}
+
+/* By how much the depth changes at a mark, from left to right. */
+static int depth_step(const Mark *mark) {
+    if (mark->partner < 0) return 0;
+    return mark->kind == MARK_OPEN ? 1 : -1;
+}
+
+/* From items[0..count) the last ones join a break that begins at `at`: returns the first of them. */
+static int first_of_break(const Mark *items, int count, const char *at) {
+    int first = count;
+    for (int i = count - 1, depth = 0; i >= 0 && is_blank_between(mark_end(&items[i]), at); i--) {
+        at = items[i].text.data;
+        depth -= depth_step(&items[i]);
+        if (depth == 0) first = i;
+    }
+    return first;
+}
+
+/* The last mark that joins the break at mark m. */
+static int last_of_break(const Markup *markup, int m) {
+    const Mark *items = markup->items;
+    int last = m;
+    for (int i = m + 1, depth = 0;
+         i < markup->count && is_blank_between(mark_end(&items[i - 1]), items[i].text.data); i++) {
+        depth += depth_step(&items[i]);
+        if (depth == 0) last = i;
+    }
+    return last;
+}
+
+static void join_breaks(Markup *markup) {
+    StrView sound = strbuf_view(&markup->sound);
+    Mark *items = markup->items;
+    int count = 0;
+    for (int m = 0; m < markup->count; m++) {
+        Mark mark = items[m];
+        if (mark.block) {
+            int first = first_of_break(items, count, mark.text.data);
+            m = last_of_break(markup, m);
+            const char *start = first < count ? items[first].text.data : mark.text.data;
+            size_t from = unicode_trim_end((StrView){sound.data, (size_t)(start - sound.data)}).length;
+            size_t to = (size_t)(mark_end(&items[m]) - sound.data);
+            for (size_t next = to; next < sound.length; to = next)
+                if (!unicode_is_space(utf8_next(sound, &next))) break;
+            mark.text = (StrView){sound.data + from, to - from};
+            mark.kind = MARK_BREAK;
+            count = first;
+        }
+        items[count++] = mark;
+    }
+    markup->count = count;
 }
 
 /* ---- the plain text ---- */
@@ -154,18 +351,30 @@ typedef struct {
 
 static void copy_text(Copy *copy, StrView text) {
     for (size_t position = 0, start = 0; position < text.length; start = position) {
-        copy->space = unicode_is_space(utf8_next(text, &position));
+        int c = utf8_next(text, &position);
+        copy->space = unicode_is_space(c);
         if (copy->pending) {
             copy->pending->space_after = copy->space;
             if (!copy->space && !copy->pending->space_before) strbuf_add_char(&copy->markup->plain, ' ');
         }
         copy->pending = NULL;
-        strbuf_add(&copy->markup->plain, (StrView){text.data + start, position - start});
+        StrView character = {text.data + start, position - start};
+        strbuf_add(&copy->markup->plain, c == MARKUP_BREAK ? SV(" ") : character);
     }
+}
+
+static void copy_break(Copy *copy, const Mark *mark) {
+    Markup *markup = copy->markup;
+    bool last = mark_end(mark) == markup->sound.data + markup->sound.length;
+    if (copy->pending) copy->pending->space_after = true;
+    copy->pending = NULL;
+    copy->space = true;
+    if (markup->plain.length > 0 && !last) strbuf_add_char(&markup->plain, MARKUP_BREAK);
 }
 
 static void copy_mark(Copy *copy, Mark *mark) {
     mark->position = copy->markup->plain.length;
+    if (mark->kind == MARK_BREAK) copy_break(copy, mark);
     if (mark->kind != MARK_SINGLE) return;
     mark->space_before = copy->space;
     copy->space = false;
@@ -187,17 +396,16 @@ static void copy_plain(Markup *markup) {
 
 void markup_find(StrView text, Markup *markup) {
     utf8_repair(text, &markup->sound);
-    StrView sound = {strbuf_text(&markup->sound), markup->sound.length};
-    for (size_t at = 0; at < sound.length;) {
-        size_t length = mark_length(sound, at);
-        if (length > 0) {
-            StrView found = {sound.data + at, length};
-            MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
-            markup->items[markup->count++] = (Mark){.text = found, .kind = mark_kind(found), .partner = -1};
-        }
-        at += length > 0 ? length : 1;
+    scan_marks(&(Scan){.text = {strbuf_text(&markup->sound), markup->sound.length}, .markup = markup});
+    find_partners(markup, true);
+    join_untranslatable(markup);
+    find_partners(markup, false);
+    join_breaks(markup);
+    find_partners(markup, false);
+    for (int m = 0; m < markup->count; m++) {
+        Mark *mark = &markup->items[m];
+        if (mark->partner < 0 && !mark->block) mark->kind = MARK_SINGLE;
     }
-    match_pairs(markup);
     copy_plain(markup);
 }
 

@@ -50,6 +50,10 @@ gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\
 gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
     post_json '{"q": "x", "source": "auto"}'
 gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
+wrapped=$(echo "$first" | sed 's/ /\\n/')
+blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1" "$2" "$2"; }
+gives "blocks and line ends" 200 "$(blocks "$french" "$french")" \
+    post_json "{\"q\": $(blocks "$wrapped" "$first"), \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
 gives "unknown members" 200 "$french" post_json "{\"q\": \"$first\", \"more\": [1], \"api_key\": null}"
 listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'

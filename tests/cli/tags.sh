@@ -42,6 +42,35 @@ grep -qF '{"text": "<b>go .</b>", "translation": "<b>va !</b>"' "$TMP/out" || fa
 echo ' <p>go .</p>  <p>hi !</p> ' >"$TMP/two"
 expect 0 translate --tags --split "$TMP/two"
 [ "$(cat "$TMP/out")" = ' <p>va !</p>  <p>salut !</p> ' ] || fail "paragraphs: $(cat "$TMP/out")"
+# Blocks are sentences, with nothing between them too; what is not to be translated is not.
+cat >"$TMP/html" <<'END'
+<!DOCTYPE html><h1>go .</h1><P class="a">go . <i>hi !</i></P>
+<ul><li>go .</li><li><b>hi !</b></li></ul>  <div>hi !<br/>go .</div> <!-- hi -->
+<td>go .</td><td></td><td>{0}</td><td> hi !</td>
+<style>go { hi: 1 }</style>go .<script>if (go<hi) "<p>hi !</p>"</script>
+<p translate="no">go .</p>go .<br><b class="x notranslate">hi <b>hi</b></b> hi !
+END
+expect 0 translate --tags --split "$TMP/html"
+cat >"$TMP/want" <<'END'
+<!DOCTYPE html><h1>va !</h1><P class="a">va ! <i>salut !</i></P>
+<ul><li>va !</li><li><b>salut !</b></li></ul>  <div>salut !<br/>va !</div> <!-- hi -->
+<td>va !</td><td></td><td>{0}</td><td> salut !</td>
+<style>go { hi: 1 }</style>va !<script>if (go<hi) "<p>hi !</p>"</script>
+<p translate="no">go .</p>va !<br><b class="x notranslate">hi <b>hi</b></b> salut !
+END
+same "blocks" "$TMP/want" "$TMP/out"
+expect 0 translate --tags "$TMP/html"
+grep -o '<[^>]*>' "$TMP/html" >"$TMP/before"
+grep -o '<[^>]*>' "$TMP/out" >"$TMP/after"
+same "the order of blocks in a line" "$TMP/before" "$TMP/after"
+grep -q "$(printf '\f')" "$TMP/out" && fail "form feeds: $(cat -v "$TMP/out")"
+cat >"$TMP/json" <<'END'
+{"text": "<pre>go .\n\n  hi !</pre>\n"}
+{"text": "<p>go .</p><p>hi !</p>", "constraints": ["chat"]}
+END
+expect 3 translate --tags --split --json-input "$TMP/json"
+grep -qF '"translation": "<pre>va !\n\n  salut !</pre>\n"' "$TMP/out" || fail "line ends: $(cat "$TMP/out")"
+says 'line 2: "constraints" do not say which of its 2 sentences they are for'
 printf '<b x="\377">go .</b>\n' >"$TMP/odd"
 expect 0 translate --tags --json "$TMP/odd"
 says "bytes that are no text"
@@ -66,3 +95,10 @@ expect 0 translate --tags --split --json-input "$TMP/json"
 grep -q '"constraints_met": \["perdu"\]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 expect 2 translate --tag "$TMP/go"
 says "did you mean '--tags'?"
+
+# White space inside of a translation's words, as before French question marks, shifts no mark.
+sed 's/ !$/'"$(printf '\342\200\257')"'!/' "$TMP/tiny.tsv" >"$TMP/narrow.tsv"
+tiny_model narrow --set data.train="$TMP/narrow.tsv"
+expect 0 "$attn" translate -m "$TMP/narrow/best.safetensors" --tags --split "$TMP/two"
+[ "$(cat "$TMP/out")" = "$(printf ' <p>va\342\200\257!</p>  <p>salut\342\200\257!</p> ')" ] ||
+    fail "narrow spaces: $(cat "$TMP/out")"

@@ -16,7 +16,7 @@
 
 /* ---- finding ---- */
 
-/* `expected`: the marks in brackets, ( and ) around pairs' tags. */
+/* `expected`: the marks in brackets, ( and ) around pairs' tags, bars around breaks. */
 static void check_found(const char *text, const char *plain, const char *expected) {
     Markup markup = {0};
     StrBuf got = {0};
@@ -24,11 +24,13 @@ static void check_found(const char *text, const char *plain, const char *expecte
     for (int m = 0; m < markup.count; m++) {
         const Mark *mark = &markup.items[m];
         strbuf_format(&got,
-                      mark->kind == MARK_SINGLE ? "[%.*s]"
-                      : mark->kind == MARK_OPEN ? "(%.*s"
-                                                : "%.*s)",
+                      mark->kind == MARK_SINGLE  ? "[%.*s]"
+                      : mark->kind == MARK_BREAK ? "|%.*s|"
+                      : mark->kind == MARK_OPEN  ? "(%.*s"
+                                                 : "%.*s)",
                       SV_ARG(mark->text));
-        assert_int_equal(mark->partner >= 0, mark->kind != MARK_SINGLE);
+        assert_int_equal(mark->partner >= 0, mark->kind == MARK_OPEN || mark->kind == MARK_CLOSE);
+        assert_int_equal(mark->block, mark->kind == MARK_BREAK);
         if (mark->partner >= 0) assert_int_equal(markup.items[mark->partner].partner, m);
     }
     assert_string_equal(strbuf_text(&got), expected);
@@ -42,7 +44,7 @@ static void test_found(void **state) {
     check_found("", "", "");
     check_found("a <b>c</b> d", "a c d", "(<b></b>)");
     check_found("<A HREF=\"x>y\">c</a>", "c", "(<A HREF=\"x>y\"></a>)");
-    check_found("a<br/>b<br>c <hr /> d", "a b c  d", "[<br/>][<br>][<hr />]");
+    check_found("a<x/>b<img>c <ph /> d", "a b c  d", "[<x/>][<img>][<ph />]");
     check_found("<i><b>x</i></b>", "x", "(<i>[<b>]</i>)[</b>]");
     check_found("</b>x<b>", "x", "[</b>][<b>]");
     check_found("<!-- <b> --> x", " x", "[<!-- <b> -->]");
@@ -63,6 +65,43 @@ static void test_without_end(void **state) {
     check_found("<a b=\"x>", "<a b=\"x>", "");
     check_found("<a=b>", "<a=b>", "");
     check_found("<a <b>", "<a ", "[<b>]");
+}
+
+static void test_breaks(void **state) {
+    (void)state;
+    check_found("<p>a</p><P>b</P>", "a\fb", "|<p>||</p><P>||</P>|");
+    check_found(" <h1>a</h1>\n <p>b.\nc</p>\n", "a\fb.\nc", "| <h1>||</h1>\n <p>||</p>\n|");
+    check_found("a<br/>b<br>c <hr /> d", "a\fb\fc\fd", "|<br/>||<br>|| <hr /> |");
+    check_found("<td> <td>", "", "|<td> <td>|");
+    check_found("<pp>a</pp><p-x>b", "a b", "(<pp></pp>)[<p-x>]");
+    check_found("<!doctype html>a<!doc>", "a<!doc>", "|<!doctype html>|");
+    check_found("a\fb", "a b", "");
+    /* What no text parts from a break is in it; what is around text is not. */
+    check_found("a {0} <br>&nbsp;<!-- <p> -->b", "a\fb", "| {0} <br>&nbsp;<!-- <p> -->|");
+    check_found("<p><a><i></i>{0}</a> <b>a</b> {1}</p>", "a", "|<p><a><i></i>{0}</a> |(<b></b>)| {1}</p>|");
+    check_found("<p><b><i></i>a{0}</b></p>", "a", "|<p>|(<b>(<i></i>)[{0}]</b>)|</p>|");
+    /* No pair reaches across. */
+    check_found("<b>a<br>b</b>", "a\fb", "[<b>]|<br>|[</b>]");
+    check_found("<i>x <b>a</i> <p>b</b>", "x a\fb", "(<i>[<b>]</i>)| <p>|[</b>]");
+    check_found("<a><div>a</div></a>", "a", "|<a><div>||</div></a>|");
+    /* Line ends in <pre>. */
+    check_found("<pre>a\n  b\r\n\n</pre>c\nd", "a\fb\fc\nd", "|<pre>||\n  ||\r\n\n</pre>|");
+}
+
+static void test_untranslatable(void **state) {
+    (void)state;
+    check_found("a<style>p { x: %d }</style>b", "a b", "[<style>p { x: %d }</style>]");
+    check_found("<SCRIPT a='b'>x </b></scripts><p>&amp;</Script >a", "a",
+                "[<SCRIPT a='b'>x </b></scripts><p>&amp;</Script >]");
+    check_found("<p><style></style>a<script>b<script/>c", "a b c",
+                "|<p><style></style>|[<script>][<script/>]");
+    check_found("<b translate=no>a <b>b</b></b>c", "c", "[<b translate=no>a <b>b</b></b>]");
+    check_found("a <i class='x\tnotranslate'>b <br> c</i>", "a ", "[<i class='x\tnotranslate'>b <br> c</i>]");
+    check_found("a<p x Translate = \"NO\">b</p>c", "a\fc", "|<p x Translate = \"NO\">b</p>|");
+    check_found("<i translate=no>a", "a", "[<i translate=no>]");
+    check_found("<i translate>a</i><i class=notranslated translate=yes />b", "a b",
+                "(<i translate></i>)[<i class=notranslated translate=yes />]");
+    check_found("<i x=\"translate=no\" = / class=>a</i>", "a", "(<i x=\"translate=no\" = / class=></i>)");
 }
 
 static void repeat(StrBuf *out, const char *text, int times) {
@@ -95,8 +134,8 @@ static void test_limits(void **state) {
     StrBuf text = {0}, expected = {0};
     repeat(&text, "<b>", 66);
     repeat(&text, "</b>", 66);
-    repeat(&expected, "(<b>", 64);
     repeat(&expected, "[<b>]", 2);
+    repeat(&expected, "(<b>", 64);
     repeat(&expected, "</b>)", 64);
     repeat(&expected, "[</b>]", 2);
     check_found(strbuf_text(&text), "", strbuf_text(&expected));
@@ -221,6 +260,63 @@ static void test_any_text(void **state) {
     seq2seq_free(model);
 }
 
+static void restore_plain(Translator *translator, const Seq2Seq *model, StrView text, StrBuf *out) {
+    Markup markup = {0};
+    Translation translation;
+    StrView plain;
+    markups_take(&text, 1, &markup, &plain);
+    translator_run(translator, &plain, 1, 1, &translation);
+    markups_restore(&markup, 1, model, &translation);
+    strbuf_add(out, strbuf_view(&translation.items[0].text));
+    translation_free(&translation);
+}
+
+/* With breaks: what stands between them is translated as it would be by itself. */
+static void test_between_breaks(void **state) {
+    (void)state;
+    enum { TEXTS = 300 };
+    static const char *const breaks[] = {"<p>", "</p>\n", " <br/> ", "</td><td>", "\n\n<li>{a} "};
+    Seq2Seq *model = tiny_model_new(40, 3);
+    const Seq2Seq *models = model;
+    TranslatorOptions options = OPTIONS;
+    Workers *workers = workers_new(1);
+    Translator *translator;
+    int found = 0;
+    options.split = options.wrapped = true;
+    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+    for (int i = 0; i < TEXTS; i++) {
+        Rng rng = rng_new(rng_key(5, (uint64_t)i, 0, 0));
+        StrBuf text = {0}, got = {0}, want = {0};
+        Markup markup = {0};
+        for (int n = (int)rng_below(&rng, 5); n >= 0; n--) {
+            random_text(&rng, &text);
+            strbuf_add(&text, sv(breaks[rng_below(&rng, sizeof breaks / sizeof *breaks)]));
+            if (rng_below(&rng, 3) == 0) strbuf_add(&text, SV("s1 .\ns2"));
+        }
+        restore_plain(translator, model, strbuf_view(&text), &got);
+        markup_find(strbuf_view(&text), &markup);
+        const char *start = strbuf_text(&markup.sound), *end = start + markup.sound.length;
+        for (int m = 0; m < markup.count; m++) {
+            StrView mark = markup.items[m].text;
+            if (markup.items[m].kind != MARK_BREAK) continue;
+            restore_plain(translator, model, (StrView){start, (size_t)(mark.data - start)}, &want);
+            strbuf_add(&want, mark);
+            start = mark.data + mark.length;
+            found++;
+        }
+        restore_plain(translator, model, (StrView){start, (size_t)(end - start)}, &want);
+        assert_string_equal(strbuf_text(&got), strbuf_text(&want));
+        markup_free(&markup);
+        strbuf_free(&text);
+        strbuf_free(&got);
+        strbuf_free(&want);
+    }
+    assert_true(found > TEXTS);
+    translator_free(translator);
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
 /* Put marks back where the weights are known: word i of the translation looks at source word align[i]. */
 static void check_placed(const char *source, const int *align, int count, const char *expected) {
     Seq2Seq *model = tiny_model_new(9, 1);
@@ -261,7 +357,7 @@ static void test_places(void **state) {
     /* The textbook case, and words that change their order. The vocabulary's words are in byte order. */
     PLACED("s0 <b>s1</b> s2", "t0 <b>t1</b> t2", 0, 1, 2);
     PLACED("s0 <b>s1</b> s2", "t0 t1 <b>t2</b>", 0, 2, 1);
-    PLACED("<p>s0 <b>s1 s2</b></p>", "<p><b>t0 t1</b> t2</p>", 2, 1, 0);
+    PLACED("<u>s0 <b>s1 s2</b></u>", "<u><b>t0 t1</b> t2</u>", 2, 1, 0);
     PLACED("<b>s0</b> <i>s1</i>", "<i>t0</i> <b>t1</b>", 1, 0);
     /* Torn apart: the longest run; vanished: beside its neighbour. */
     PLACED("<b>s0 s1 s2</b> <i>s3</i>", "t0 <i>t1</i> <b>t2 t3</b>", 0, 3, 1, 2);
@@ -271,17 +367,24 @@ static void test_places(void **state) {
     PLACED("s0 {0} s1", "t0 {0} t1", 0, 1);
     PLACED("{0} s0 s1", "{0} t0 t1", 0, 1);
     PLACED("s0 s1 {0}", "t0 t1 {0}", 1, 0);
-    PLACED("s0<br/>s1", "t0<br/>t1", 0, 1);
+    PLACED("s0<x/>s1", "t0<x/>t1", 0, 1);
     PLACED("s0 {0}{1}, {2}", "t0 {0}{1} t1 {2}", 0, 1);
     PLACED("<b>{0}</b> s0", "<b>{0}</b> t0", 0);
-    PLACED("s0<br>s1</b>", "t0<br>t1</b>", 0, 1);
+    PLACED("s0<x>s1</b>", "t0<x>t1</b>", 0, 1);
+    /* Breaks of what was translated as one sentence. */
+    PLACED("<p>s0 <b>s1</b></p> <p>s2</p>", "<p><b>t0</b> t1</p> <p>t2</p>", 1, 0, 2);
+    PLACED("s0<br>s1<br> s2", "t0 t1<br><br> t2", 0, 0, 2);
+    PLACED("s0 {0} s1<br>s2", "{0} t0 t1<br>t2", 1, 2, 0);
+    PLACED("<p>s0</p><p>s1</p>", "<p></p><p>t0</p>", 1);
 }
 
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),    cmocka_unit_test(test_without_end), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_any_text), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_found),          cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_untranslatable), cmocka_unit_test(test_without_end),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_between_breaks), cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

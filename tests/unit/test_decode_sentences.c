@@ -15,12 +15,12 @@
 #include "tiny_model.h"
 
 /* `expected` is the text with | where it is cut; white space around sentences does not count. */
-static void check(const char *expected) {
+static void check_wrapped(const char *expected, bool wrapped) {
     StrBuf text = {0}, got = {0}, want = {0};
     for (const char *c = expected; *c; c++)
         if (*c != '|') strbuf_add_char(&text, *c);
     PieceList sentences = {0};
-    split_sentences(strbuf_view(&text), &sentences);
+    split_sentences(strbuf_view(&text), wrapped, &sentences);
     for (int i = 0; i < sentences.count; i++) strbuf_format(&got, "[%.*s]", SV_ARG(sentences.items[i]));
     StrView rest = sv(expected), piece;
     while (sv_next(&rest, '|', &piece)) strbuf_format(&want, "[%.*s]", SV_ARG(sv_trim(piece)));
@@ -30,6 +30,8 @@ static void check(const char *expected) {
     strbuf_free(&got);
     strbuf_free(&want);
 }
+
+static void check(const char *expected) { check_wrapped(expected, false); }
 
 static void test_ends(void **state) {
     (void)state;
@@ -41,6 +43,8 @@ static void test_ends(void **state) {
     check("हिंदी है। |यह भी। |هل تراه؟ |نعم. |لا.");
     check("你好。|再见！|谁？|“走！”他说。|好");
     check("first\n|second line. |Third\r\n|fourth");
+    check("one\f|Two.\f\f|three. \f|» \n|» four\r|five. |Six.");
+    check_wrapped("one\ntwo.\r\n|Three\n\nfour\f|five\r", true);
     check("a man sleeps . |a dog runs ! |go on");
     check("In 1999. |In 2000. |They are 120. |End");
     check("It costs $5. |Then pay."); /* not a bare number */
@@ -59,8 +63,8 @@ static void test_no_ends(void **state) {
     check("!!! Hello. |?");
     check("(Mr. X) und Hr. Y");
     PieceList none = {0};
-    split_sentences(SV(""), &none);
-    split_sentences(SV(" \t\u00a0"), &none);
+    split_sentences(SV(""), false, &none);
+    split_sentences(SV(" \t\u00a0"), false, &none);
     assert_int_equal(none.count, 0);
 }
 
@@ -69,7 +73,7 @@ static void test_nothing_is_lost(void **state) {
     (void)state;
     static const char *const parts[] = {".", "!",  "?",   "…", "。", "！", "”",  "\"", ")", " ",  " ", "\n",
                                         "a", "Bc", "Dr",  "3", "é",  "É",  "你", "«",  "»", "\t", "'", "\xff",
-                                        "(", "U",  "...", "-", "۔",  "\r", "~",  " ",  ",", "e.g"};
+                                        "(", "U",  "...", "-", "۔",  "\r", "\f", " ",  ",", "e.g"};
     for (int number = 0; number < 3000; number++) {
         Rng rng = rng_new(rng_key(11, (uint64_t)number, 0, 0));
         StrBuf text = {0};
@@ -77,7 +81,7 @@ static void test_nothing_is_lost(void **state) {
             strbuf_add(&text, sv(parts[rng_below(&rng, sizeof parts / sizeof *parts)]));
         PieceList sentences = {0};
         const char *end = strbuf_text(&text);
-        split_sentences(strbuf_view(&text), &sentences);
+        split_sentences(strbuf_view(&text), number % 2, &sentences);
         for (int i = 0; i <= sentences.count; i++) {
             bool last = i == sentences.count;
             const char *next = last ? strbuf_text(&text) + text.length : sentences.items[i].data;

@@ -160,6 +160,15 @@ static void test_split_and_markup(void **state) {
     assert_non_null(strstr(attn_mt_candidate_at(marked, 0, 0)->text, "<b>"));
     assert_non_null(strstr(attn_mt_candidate_at(marked, 0, 0)->text, "</b>"));
     attn_mt_release(marked);
+    /* Of markup line ends are blanks; blocks end sentences. */
+    const char *wrapped = "s1\ns2\ns3<br>s1 s2\ns3";
+    assert_int_equal(attn_mt_translate(model, &wrapped, 1, &options, &marked, NULL), ATTN_MT_OK);
+    twice = attn_mt_candidate_at(marked, 0, 0)->text;
+    assert_int_equal(strlen(twice), 2 * strlen(text) + 4);
+    assert_memory_equal(twice, text, strlen(text));
+    assert_memory_equal(twice + strlen(text), "<br>", 4);
+    assert_string_equal(twice + strlen(text) + 4, text);
+    attn_mt_release(marked);
     attn_mt_release(plain);
     attn_mt_close(model);
 }
