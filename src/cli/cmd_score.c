@@ -12,6 +12,7 @@
 #include "cli/pair_window.h"
 #include "cli/score_output.h"
 #include "decode/translator.h"
+#include "models/modelfile.h"
 
 typedef struct {
     StrList models;
@@ -68,9 +69,8 @@ static const char USAGE[] =
     "\n"
     "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
     "them (standard input), the first line of which may name the languages. One line\n"
-    "out for each pair: log p, a TAB, log p by length. An empty translation of an empty source is certain "
-    "(0), any other\n"
-    "impossible (-inf).\n";
+    "out for each pair: log p, a TAB, log p by length. An empty translation of an\n"
+    "empty source is certain (0), any other impossible (-inf).\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -87,6 +87,7 @@ typedef struct {
     Workers *workers;
     Translator *translator;
     OutFile *output;
+    StrBuf source_language, target_language;
     PairWindow window;
     ScoreStyle style;
     /* What the summary says. */
@@ -146,7 +147,7 @@ static Status score_pairs(Session *session) {
 }
 
 static bool is_longer(StrView text, Segmenter *segmenter, int most) {
-    if (text.length <= (size_t)most) return false; /* no token is less than a byte */
+    if (text.length <= (size_t)most) return false; /* hardly a token is less than a byte */
     IdList ids = {0};
     segmenter_encode(segmenter, text, &ids);
     bool longer = ids.count > (size_t)most;
@@ -193,8 +194,8 @@ static void report(const Session *session) {
         log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
                  session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
     if (session->filter)
-        log_info("kept %ld of %ld pairs: normalized score above %g", session->kept, session->scored,
-                 options->keep_above);
+        log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
+                 session->scored + session->too_long, options->keep_above);
     if (session->steps == 0) return;
     double mean = session->sum / (double)session->steps;
     log_info("scored %s pair%s in %s: log p %.6g, per token %.4f, perplexity %.4g",
@@ -248,6 +249,10 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(command_spare(options->output, options->n_best));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;
+    modelfile_languages(strbuf_view(&session->models.provenance), &session->source_language,
+                        &session->target_language);
+    session->window.source_language = strbuf_view(&session->source_language);
+    session->window.target_language = strbuf_view(&session->target_language);
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
                                ? options->mini_batch * WINDOW_BATCHES
                                : WINDOW_MOST;
@@ -289,6 +294,8 @@ static void session_free(Session *session) {
     workers_free(session->workers);
     model_set_free(&session->models);
     pair_window_free(&session->window);
+    strbuf_free(&session->source_language);
+    strbuf_free(&session->target_language);
 }
 
 Status cmd_score(int argc, char **argv) {

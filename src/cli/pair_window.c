@@ -29,12 +29,11 @@ static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, St
 /* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
 static Status cut_columns(const PairWindow *window, Pair *pair) {
     StrView rest = pair->raw, field;
-    int columns = 0;
-    for (; columns <= window->target_column && sv_next(&rest, '\t', &field); columns++) {
-        if (columns == window->source_column) pair->source = field;
-        if (columns == window->target_column) pair->target = field;
+    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
+        if (column == window->source_column) pair->source = field;
+        if (column == window->target_column) pair->target = field;
     }
-    if (columns > window->target_column || memchr(pair->raw.data, '\t', pair->raw.length)) return STATUS_OK;
+    if (memchr(pair->raw.data, '\t', pair->raw.length)) return STATUS_OK;
     return fail_line(window->reader, "no TAB in it",
                      "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
 }
@@ -44,7 +43,10 @@ static bool find_header(PairWindow *window, StrView line) {
     if (window->n_best || line_reader_number(window->reader) != 1 || !languages_header(line, &named))
         return false;
     strbuf_add(&window->header, line);
-    window->source_column = named.first, window->target_column = named.second;
+    bool swapped = language_same(named.first_name, window->target_language) &&
+                   language_same(named.second_name, window->source_language);
+    window->source_column = swapped ? named.second : named.first;
+    window->target_column = swapped ? named.first : named.second;
     return true;
 }
 

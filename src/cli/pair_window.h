@@ -24,12 +24,13 @@ typedef struct {
     /* Pairs will be written again: of two files `raw` is SOURCE TAB TARGET; lines of one file that are no
      * pair are passed over and counted. */
     bool filters;
+    StrView source_language, target_language; /* of the model; empty: not known */
 
     Pair *pairs; /* [count] */
     int count;
     bool n_best;
     StrBuf header;                       /* the first line of a file of pairs, if it names two languages */
-    int source_column, target_column;    /* which it says they have */
+    int source_column, target_column;    /* of the model's languages, as it says */
     long repaired, first_repaired;       /* lines that are no text, over all reads */
     long passed_over, first_passed_over; /* lines that are no pair */
 

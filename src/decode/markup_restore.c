@@ -270,7 +270,7 @@ static void place_breaks(Restoring *r) {
             unit = r->units;
         } else if (position > 0 && split) {
             while (at < text.length && text.data[at] != MARKUP_BREAK) at++;
-            while (unit < r->units && r->text[unit].start < at) unit++;
+            while (unit < r->units && r->text[unit].end <= at) unit++;
             at++;
         } else if (position > 0) {
             unit = before[r->token[m]];

@@ -26,6 +26,10 @@ static const char *const BLOCKS[] = {
     "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
     "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
 /* Elements whose content is no text, nor are there tags in it. */
+/* Tags that nothing closes, and those that the next of their name closes. */
+static const char *const VOIDS[] = {"area",  "base", "br",   "col",   "embed",  "hr",    "img",
+                                    "input", "link", "meta", "param", "source", "track", "wbr"};
+static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
 
@@ -244,6 +248,16 @@ static void scan_marks(Scan *scan) {
 
 /* ---- pairs ---- */
 
+/* How many of the open tags stay open where another one of those that need not be closed begins. */
+static int close_implied(const Markup *markup, const int *open, int depth, StrView tag) {
+    for (int at = depth - 1; at >= 0; at--) {
+        StrView other = markup->items[open[at]].text;
+        if (same_name(other, tag)) return at;
+        if (FIND_NAME(tag_name(other), IMPLIED) < 0) break;
+    }
+    return depth;
+}
+
 /* Find the partners of opening and closing tags, of blocks too or only between them. */
 static void find_partners(Markup *markup, bool blocks) {
     int open[DEEPEST_PAIR], depth = 0;
@@ -253,6 +267,9 @@ static void find_partners(Markup *markup, bool blocks) {
         if (mark->block && !blocks) {
             depth = 0;
         } else if (mark->kind == MARK_OPEN) {
+            StrView name = tag_name(mark->text);
+            if (FIND_NAME(name, VOIDS) >= 0) continue;
+            if (FIND_NAME(name, IMPLIED) >= 0) depth = close_implied(markup, open, depth, mark->text);
             if (depth == DEEPEST_PAIR) memmove(open, open + 1, (size_t)--depth * sizeof *open);
             open[depth++] = m;
         } else if (mark->kind == MARK_CLOSE) {

@@ -261,6 +261,7 @@ static Status open_pairs(PairReader **reader, const char *file, const DataOption
     strlist_add(&files, sv(file));
     Status status = pair_reader_open(reader, &files, options);
     strlist_free(&files);
+    if (status == STATUS_OK) pair_reader_tolerate(*reader);
     return status;
 }
 

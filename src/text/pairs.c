@@ -66,6 +66,7 @@ struct PairReader {
     double bytes, bytes_done; /* of all files; of those that were read to their end */
     PairPart part;
     double held_out;
+    bool tolerant;
     int limit; /* of the pairs of which some are held out; 0 = none */
 };
 
@@ -261,6 +262,8 @@ void pair_reader_close(PairReader *reader) {
     mem_free(reader);
 }
 
+void pair_reader_tolerate(PairReader *reader) { reader->tolerant = true; }
+
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
 double pair_reader_share(const PairReader *reader) {
@@ -390,13 +393,14 @@ static bool is_number(StrView text) {
     return text.length > 0;
 }
 
-/* Does the first line have a number for its source, and columns that no name accounts for? Tables that begin
- * with ids look like this. */
-static Status check_ids(const PairReader *reader, StrView source) {
+/* Does the first line have a number for its source alone, and columns that no name accounts for? Tables that
+ * begin with ids look like this. */
+static Status check_ids(const PairReader *reader, StrView source, StrView target) {
     StrView rest = reader->line, field;
     int columns = 0;
     while (sv_next(&rest, '\t', &field)) columns++;
-    if (columns <= reader->columns || !is_number(sv_trim(source))) return STATUS_OK;
+    if (columns <= reader->columns || !is_number(sv_trim(source)) || is_number(sv_trim(target)))
+        return STATUS_OK;
     status_fail(STATUS_DATA, "'%s' has %d columns, and in the first line the %s side is the number %.*s",
                 line_reader_path(reader->first), columns, reader->source, SV_ARG(sv_trim(source)));
     return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
@@ -413,7 +417,7 @@ static Status find_header(const PairReader *reader, StrView source, StrView targ
     if (*found) return STATUS_OK;
     if (!language_same(source, b) || !language_same(target, a)) {
         TRY(check_columns(reader));
-        return check_ids(reader, source);
+        return reader->tolerant ? STATUS_OK : check_ids(reader, source, target);
     }
     status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
                 line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
@@ -500,7 +504,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
         }
     }
     if (reader->usable == 0) return fail_unusable(reader);
-    return is_other_encoding(reader) ? fail_encoding(reader) : STATUS_OK;
+    return !reader->tolerant && is_other_encoding(reader) ? fail_encoding(reader) : STATUS_OK;
 }
 
 void pairs_read_header(const char *path, StrBuf *line) {

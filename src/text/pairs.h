@@ -47,6 +47,8 @@ void pairs_read_header(const char *path, StrBuf *line);
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
+/* Do not refuse other encodings and ids: for who wants to see what is there. */
+void pair_reader_tolerate(PairReader *reader);
 void pair_reader_take(PairReader *reader, PairPart part); /* from now on; all pairs if it is not called */
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);

@@ -101,14 +101,16 @@ iconv -f UTF-8 -t ISO-8859-1 "$TMP/plain.tsv" >"$TMP/latin1.tsv"
 train 3 latin1 "$TMP/latin1.tsv"
 says "of 120 pairs are not UTF-8, the first in line"
 says 'hint: convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8'
+expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
+grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"
 train 0 some "$TMP/some.tsv" --after-epochs 1
 says 'repaired 5 pairs with invalid UTF-8'
-awk -F '\t' '{ print NR "\t" $1 "\t" NR + 900 "\t" $2 }' "$TMP/plain.tsv" >"$TMP/ids.tsv"
-train 3 ids "$TMP/ids.tsv" --languages en-de
-says "has 4 columns, and in the first line the en side is the number 1"
-says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,en,-,de'
-train 0 ids "$TMP/ids.tsv" --languages en-de --set data.columns=-,en,-,de --after-epochs 1
+awk -F '\t' '{ print NR "\t" $2 "\t" NR + 900 "\t" $1 }' "$TMP/plain.tsv" >"$TMP/ids.tsv"
+train 3 ids "$TMP/ids.tsv" --languages de-en
+says "has 4 columns, and in the first line the de side is the number 1"
+says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,de,-,en'
+train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
 
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"

@@ -85,6 +85,9 @@ printf 'id\ten\tfr\n7\tgo .\tva !\n' >"$TMP/three.tsv"
 expect 0 score "$TMP/three.tsv"
 printf 'go .\tva !\n' | score 2>/dev/null | sed '1 i log_p\tnormalized' >"$TMP/wanted"
 same "columns that a header names" "$TMP/wanted" "$TMP/out"
+printf 'fr\ten\nva !\tgo .\n' >"$TMP/swapped.tsv"
+expect 0 score "$TMP/swapped.tsv"
+same "languages in the other order" "$TMP/wanted" "$TMP/out"
 # What is too long for a sentence is left out by a filter alone.
 long=$(printf '%040d' 0 | sed 's/0/go . /g')
 printf '%s\tva !\ngo .\t%s\ngo .\tva !\n' "$long" "$long" >"$TMP/long.tsv"

@@ -108,6 +108,22 @@ static void repeat(StrBuf *out, const char *text, int times) {
     while (times-- > 0) strbuf_add(out, sv(text));
 }
 
+/* Tags that nothing closes, or that others of their name close, take no room from those around them. */
+static void test_tags_without_end(void **state) {
+    (void)state;
+    static const char *const WITHIN[] = {"a <img src=x> ", "a<br>", "<tr><td>a<td>b"};
+    for (size_t i = 0; i < sizeof WITHIN / sizeof *WITHIN; i++) {
+        StrBuf text = {0}, expected = {0};
+        strbuf_add(&text, SV("<table translate=no>"));
+        repeat(&text, WITHIN[i], 1000);
+        strbuf_add(&text, SV("</table>"));
+        strbuf_format(&expected, "|%s|", strbuf_text(&text));
+        check_found(strbuf_text(&text), "", strbuf_text(&expected));
+        strbuf_free(&text);
+        strbuf_free(&expected);
+    }
+}
+
 /* A mark with `most` times `c` in its middle is one, with one more it is text. */
 static void check_longest(const char *before, char c, int most, const char *after) {
     const char middle[] = {c, '\0'};
@@ -382,9 +398,10 @@ int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),          cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_untranslatable), cmocka_unit_test(test_without_end),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_between_breaks), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_untranslatable), cmocka_unit_test(test_tags_without_end),
+        cmocka_unit_test(test_without_end),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_any_text),       cmocka_unit_test(test_between_breaks),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

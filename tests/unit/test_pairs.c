@@ -104,19 +104,27 @@ static void test_columns(void **state) {
     check_reader(reader, "un=eins;",
                  "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
     pair_reader_close(reader);
-    const char *plain = WRITE("plain.tsv", "a\tone\tun\teins\nb\ttwo\tdeux\n");
+    WRITE("numbers.tsv", "7\t7\tone\n8\ttwo\tdeux\n");
+    WRITE("plain.tsv", "a\tone\tun\teins\nb\ttwo\tdeux\n");
     static const char *const NOT_NAMED[] = {NULL, ""};
     for (int i = 0; i < 2; i++) {
         StrBuf out = {0};
         options.columns = (char *)NOT_NAMED[i];
-        reader = open_pairs(&options, plain, NULL);
+        reader = open_pairs(&options, fixture_path("plain.tsv"), NULL);
         check_reader(reader, "a=one;b=two;", "");
         pair_reader_close(reader);
-        reader = open_pairs(&options, path, NULL);
+        reader = open_pairs(&options, fixture_path("cols.tsv"), NULL);
         assert_int_equal(read_all(reader, &out), STATUS_DATA); /* ids */
         assert_non_null(strstr(status_message(), "has 4 columns, and in the first line the fr side is"));
         pair_reader_close(reader);
         strbuf_free(&out);
+        reader = open_pairs(&options, fixture_path("numbers.tsv"), NULL);
+        check_reader(reader, "7=7;8=two;", ""); /* no ids: both sides are a number */
+        pair_reader_close(reader);
+        reader = open_pairs(&options, fixture_path("cols.tsv"), NULL);
+        pair_reader_tolerate(reader);
+        check_reader(reader, "7=one;8=two;", "");
+        pair_reader_close(reader);
     }
 }
 
