@@ -65,10 +65,12 @@ static int text_units(const Segmenter *segmenter, const int *ids, const int *wor
     return units;
 }
 
-/* Behind the white space at `at`. */
+/* Behind what is blank at `at`. */
 static size_t leading_space(StrView text, size_t at) {
-    for (size_t next = at; next < text.length; at = next)
-        if (!unicode_is_space(utf8_next(text, &next))) break;
+    for (size_t next = at; next < text.length; at = next) {
+        utf8_next(text, &next);
+        if (!unicode_is_blank((StrView){text.data + at, next - at})) break;
+    }
     return at;
 }
 

@@ -222,7 +222,7 @@ static void add_sentence(StrView text, size_t start, size_t end, PieceList *sent
     start = skip_spaces(text, start);
     if (start >= end) return;
     StrView sentence = unicode_trim_end((StrView){text.data + start, end - start});
-    if (sentence.length == 0) return;
+    if (unicode_is_blank(sentence)) return;
     MEM_GROW(sentences->items, sentences->capacity, (size_t)sentences->count + 1);
     sentences->items[sentences->count++] = sentence;
 }

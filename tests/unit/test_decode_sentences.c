@@ -50,6 +50,16 @@ static void test_ends(void **state) {
     check("It costs $5. |Then pay."); /* not a bare number */
 }
 
+/* What is blank is no sentence. */
+static void test_blank_parts(void **state) {
+    (void)state;
+    PieceList sentences = {0};
+    split_sentences(SV("\u200b\fGo.\f \u200b\n\ufeff\fStop."), false, &sentences);
+    assert_int_equal(sentences.count, 2);
+    assert_true(sv_equal(sentences.items[0], SV("Go.")) && sv_equal(sentences.items[1], SV("Stop.")));
+    piece_list_free(&sentences);
+}
+
 static void test_no_ends(void **state) {
     (void)state;
     check("Dr. Smith and Mrs. Jones met Prof. Lee on Oct. 5.");
@@ -132,9 +142,8 @@ static void test_paragraphs(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_no_ends),
-        cmocka_unit_test(test_nothing_is_lost),
+        cmocka_unit_test(test_ends),       cmocka_unit_test(test_blank_parts),
+        cmocka_unit_test(test_no_ends),    cmocka_unit_test(test_nothing_is_lost),
         cmocka_unit_test(test_paragraphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
