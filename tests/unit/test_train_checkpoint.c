@@ -71,6 +71,7 @@ static void save(const char *settings, const Progress *progress) {
     run->optimizer->updates = run->progress.update;
     run->optimizer->m[3] = (real)0.25;
     assert_int_equal(checkpoint_save_state(&run->checkpoint), STATUS_OK);
+    assert_int_equal(file_put(fixture_path("best.safetensors"), SV("the best model")), STATUS_OK);
     run_free(run);
 }
 
@@ -260,6 +261,13 @@ static void test_what_is_not_there(void **state) {
     (void)state;
     Config config;
     Segmenter *source, *target;
+    Progress progress = progress_at(7);
+    save("", &progress);
+    assert_int_equal(unlink(fixture_path("best.safetensors")), 0);
+    Run *run = run_new("");
+    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_RUNTIME);
+    assert_non_null(strstr(status_message(), "the best model so far, is not there any more"));
+    run_free(run);
     assert_int_equal(checkpoint_load_config(fixture_path("nowhere"), &config), STATUS_USAGE);
     config_free(&config);
     assert_int_equal(checkpoint_load_segmenters(fixture_path("nowhere"), &source, &target), STATUS_USAGE);
