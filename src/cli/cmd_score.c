@@ -246,6 +246,7 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(check_feature(options->feature));
     TRY(command_spare_all(options->output, &options->models));
     TRY(command_spare_all(options->output, files));
+    if (files->count == 0) TRY(command_spare(options->output, "-"));
     TRY(command_spare(options->output, options->n_best));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;

@@ -246,6 +246,7 @@ static Status session_open(Session *session) {
 static Status spare_what_is_read(const TranslateOptions *options, const char *output) {
     TRY(command_spare_all(output, &options->models));
     TRY(command_spare_all(output, &options->inputs));
+    if (options->inputs.count == 0) TRY(command_spare(output, "-"));
     TRY(command_spare_all(output, &options->references));
     TRY(command_spare_all(output, &options->glossaries));
     return command_spare(output, options->prefix_file);

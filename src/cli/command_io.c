@@ -100,6 +100,7 @@ void unseen_text_free(UnseenText *unseen) {
 
 Status command_spare(const char *output, const char *file) {
     if (!output || !file || strcmp(output, "-") == 0 || file_is_stream(output)) return STATUS_OK;
+    if (strcmp(file, "-") == 0) file = "/dev/stdin"; /* which the shell may have opened by name */
     if (strcmp(output, file) != 0 && !file_is_same(output, file)) return STATUS_OK;
     status_fail(STATUS_USAGE, "'%s' would take the place of another file of this command", output);
     return status_hint(STATUS_USAGE, "write to a file of another name");

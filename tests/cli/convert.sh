@@ -58,6 +58,11 @@ for command in "translate --model $TMP/precious -o $TMP/precious $TMP/go" \
     says "would take the place of another file of this command"
 done
 same "it stays" "$model" "$TMP/precious"
+cp "$TMP/go" "$TMP/read"
+expect 2 "$attn" translate --model "$model" -o "$TMP/read" <"$TMP/read"
+says "would take the place of another file of this command"
+expect 2 "$attn" score --model "$model" -o "$TMP/read" - <"$TMP/read"
+same "standard input stays" "$TMP/go" "$TMP/read"
 expect 2 "$attn" convert "$model" "$small" -o "$TMP/none"
 says "more than one model"
 expect 3 "$attn" convert "$TMP/tiny.tsv" -o "$TMP/none"
