@@ -67,7 +67,8 @@ static void add_token(const Vocab *vocab, int id, StrBuf *out) {
 }
 
 /* The tokens in the order of their numbers, which begin at 0. */
-static void add_tokens_json(const Vocab *vocab, StrBuf *out) {
+static void add_tokens_json(const char *name, const Vocab *vocab, StrBuf *out) {
+    strbuf_format(out, "\"%s\": ", name);
     for (int id = 0; id < vocab_size(vocab); id++) {
         strbuf_add(out, id > 0 ? SV(", ") : SV("["));
         json_write_string(out, vocab_token(vocab, id));
@@ -75,24 +76,30 @@ static void add_tokens_json(const Vocab *vocab, StrBuf *out) {
     strbuf_add_char(out, ']');
 }
 
+/* A line for each number: NUMBER TAB SOURCE TAB TARGET. */
+static void add_tokens(const Vocab *source, const Vocab *target, StrBuf *out) {
+    int n = vocab_size(source) > vocab_size(target) ? vocab_size(source) : vocab_size(target);
+    for (int id = 0; id < n; id++) {
+        strbuf_format(out, "%d\t", id);
+        add_token(source, id, out);
+        strbuf_add_char(out, '\t');
+        add_token(target, id, out);
+        strbuf_add_char(out, '\n');
+    }
+}
+
 static Status print_vocab(const Seq2Seq *model, bool json) {
     const Vocab *source = segmenter_vocab(seq2seq_source(model)),
                 *target = segmenter_vocab(seq2seq_target(model));
-    int n = vocab_size(source) > vocab_size(target) ? vocab_size(source) : vocab_size(target);
     StrBuf out = {0};
     if (json) {
-        strbuf_add(&out, SV("{\"source\": "));
-        add_tokens_json(source, &out);
-        strbuf_add(&out, SV(",\n\"target\": "));
-        add_tokens_json(target, &out);
+        strbuf_add_char(&out, '{');
+        add_tokens_json("source", source, &out);
+        strbuf_add(&out, SV(",\n"));
+        add_tokens_json("target", target, &out);
         strbuf_add(&out, SV("}\n"));
-    }
-    for (int id = 0; id < n && !json; id++) {
-        strbuf_format(&out, "%d\t", id);
-        add_token(source, id, &out);
-        strbuf_add_char(&out, '\t');
-        add_token(target, id, &out);
-        strbuf_add_char(&out, '\n');
+    } else {
+        add_tokens(source, target, &out);
     }
     Status status = print(&out);
     strbuf_free(&out);
@@ -132,6 +139,13 @@ static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
     strbuf_add(out, SV("]]}\n"));
 }
 
+/* A line for each row, with tabs between the numbers. */
+static void add_tensor(const Param *param, const real *data, StrBuf *out) {
+    for (int r = 0; r < param->rows; r++)
+        for (int c = 0; c < param->columns; c++)
+            strbuf_format(out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
+}
+
 /* Numbers that read back as the same floats. */
 static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
     const ParamSet *params = seq2seq_params(model);
@@ -139,10 +153,7 @@ static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
     if (!param) return fail_tensor(params, name);
     const real *data = param_data(params, param);
     StrBuf out = {0};
-    if (json) add_tensor_json(param, data, &out);
-    for (int r = 0; r < param->rows && !json; r++)
-        for (int c = 0; c < param->columns; c++)
-            strbuf_format(&out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
+    (json ? add_tensor_json : add_tensor)(param, data, &out);
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;
