@@ -25,9 +25,8 @@ static const char *const BLOCKS[] = {
     "noframes", "noscript", "ol",         "optgroup",   "option",  "p",     "plaintext", "pre",
     "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
     "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
-/* Tags that nothing closes, and those that the next of their name closes. */
-static const char *const VOIDS[] = {"area",  "base", "br",   "col",   "embed",  "hr",    "img",
-                                    "input", "link", "meta", "param", "source", "track", "wbr"};
+/* Tags that nothing closes, in other formats neither, and those that the next of their name closes. */
+static const char *const VOIDS[] = {"br", "col", "embed", "hr", "img", "input", "wbr"};
 static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
 /* Elements whose content is no text, nor are there tags in it. */
 static const char *const RAW[] = {"script", "style"};

@@ -111,6 +111,7 @@ static void repeat(StrBuf *out, const char *text, int times) {
 /* Tags that nothing closes, or that others of their name close, take no room from those around them. */
 static void test_tags_without_end(void **state) {
     (void)state;
+    check_found("<link>a</link> <source>b</source>", "a b", "(<link></link>)(<source></source>)");
     static const char *const WITHIN[] = {"a <img src=x> ", "a<br>", "<tr><td>a<td>b"};
     for (size_t i = 0; i < sizeof WITHIN / sizeof *WITHIN; i++) {
         StrBuf text = {0}, expected = {0};
