@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command that README.md, docs/your-data.md and docs/chapters.md show is run, in the
-# order it is shown, on small files; but for those of mpirun, which mpi.sh has.
+# readme.sh - every attn-mt command of README.md, docs/use.md, docs/your-data.md and docs/chapters.md is
+# run, in the order it is shown, on small files; but for those of mpirun, which mpi.sh has.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -23,8 +23,7 @@ cp my-dev.tsv noisy.tsv
 printf 'go\tva\n' >terms.tsv
 cut -f 1 my-dev.tsv | tee test.en >input.txt
 cut -f 2 my-dev.tsv | tee test.fr >reference.txt
-paste -s -d ' ' input.txt >page.txt
-cp my-dev.tsv noisy.tsv
+sed 's|.*|<p>&</p>|' input.txt >page.html
 sed 's/^/0 ||| /; s/$/ ||| F0= -1 ||| -1/' test.fr | awk '{ $1 = NR - 1; print }' >output.nbest
 
 status=0
@@ -64,14 +63,18 @@ lines() {
 }
 
 # Lines of code blocks, without the trailing comment.
-sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/README.md" |
-    sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
-[ "$(wc -l <commands)" -ge 8 ] || {
-    echo "README.md shows only $(wc -l <commands) commands"
-    exit 1
-}
-run_commands commands
-lines output.txt 20
+for page in README.md docs/use.md; do
+    rm -rf runs
+    sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/$page" |
+        sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
+    [ "$(wc -l <commands)" -ge 8 ] || {
+        echo "$page shows only $(wc -l <commands) commands"
+        exit 1
+    }
+    run_commands commands
+    lines output.txt 20
+    rm output.txt
+done
 
 # Numbers below 300 and their names in German, three of them twice; all lines of code blocks, over in seconds.
 awk 'BEGIN {
