@@ -10,6 +10,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/pair_window.h"
+#include "cli/score_heads.h"
 #include "cli/score_output.h"
 #include "decode/translator.h"
 #include "models/modelfile.h"
@@ -19,7 +20,7 @@ typedef struct {
     char *output, *n_best, *feature;
     int threads, precision, mini_batch, max_length;
     double length_penalty, keep_above;
-    bool per_token, per_word, json, quiet;
+    bool per_token, per_word, heads, json, quiet;
 } ScoreOptions;
 
 #define FIELD(member) OPT_FIELD(ScoreOptions, member)
@@ -57,6 +58,9 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000, .arg = "N",
      .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
              "0 = none"},
+    {.flag = "heads", .type = OPT_BOOL, FIELD(heads), .fallback = "false",
+     .help = "print instead what each attention head of a Transformer is worth: log p per token of all pairs "
+             "without it"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
     {0}};
@@ -76,6 +80,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt score -m best.safetensors test.en test.fr > scores\n"
     "  attn-mt score -m best.safetensors --keep-above -3 noisy.tsv > clean.tsv\n"
+    "  attn-mt score -m transformer.safetensors --heads valid.tsv | sort -g -k 4\n"
     "  attn-mt score -m other.safetensors --n-best test.nbest test.en > rescored.nbest\n";
 
 enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
@@ -86,6 +91,7 @@ typedef struct {
     ModelSet models;
     Workers *workers;
     Translator *translator;
+    HeadScores *heads; /* --heads, else NULL */
     OutFile *output;
     StrBuf source_language, target_language;
     PairWindow window;
@@ -104,6 +110,7 @@ static void write_pair(Session *session, const Pair *pair, const Translation *tr
         session->steps += score.item->steps;
     }
     session->empty += empty;
+    if (session->heads) return;
     if (session->filter) {
         if (empty || !(score.normalized > session->options.keep_above)) return;
         session->kept++;
@@ -131,6 +138,8 @@ static Status score_pairs(Session *session) {
     }
     double start = clock_seconds();
     translator_force(session->translator, sources, targets, session->window.count, results);
+    if (session->heads)
+        head_scores_add(session->heads, session->translator, sources, targets, session->window.count);
     session->seconds += clock_seconds() - start;
     for (size_t i = 0; i < count; i++) {
         write_pair(session, &session->window.pairs[i], &results[i], &out);
@@ -174,10 +183,18 @@ static void drop_long_pairs(Session *session) {
 /* The names of the languages stay with the pairs, or name the columns of the scores. */
 static Status write_header(Session *session) {
     StrView header = strbuf_view(&session->window.header);
-    if (header.length == 0 || session->options.json) return STATUS_OK;
+    if (header.length == 0 || session->options.json || session->heads) return STATUS_OK;
     if (!session->filter) header = SV("log_p\tnormalized");
     TRY(file_write(session->output, header.data, header.length));
     return file_write(session->output, "\n", 1);
+}
+
+static Status write_heads(const Session *session) {
+    StrBuf table = {0};
+    head_scores_write(session->heads, session->sum, session->steps, &table);
+    Status status = file_write(session->output, table.data, table.length);
+    strbuf_free(&table);
+    return status;
 }
 
 static void report(const Session *session) {
@@ -231,6 +248,27 @@ static Status open_input(Session *session, const StrList *files) {
     return pair_window_open(&session->window, first);
 }
 
+/* A head is left out of weights that are floats, and of one model. */
+static Status check_heads(const Session *session) {
+    const ScoreOptions *options = &session->options;
+    if (options->models.count > 1) return status_fail(STATUS_USAGE, "--heads is about one model");
+    if (options->precision != FORMAT_FLOAT32)
+        return status_fail(STATUS_USAGE, "--heads computes with --precision float32");
+    if (options->n_best || session->filter || options->json || options->per_token || options->per_word)
+        return status_fail(STATUS_USAGE, "--heads prints a table of heads, not of pairs: it goes without "
+                                         "--n-best, --keep-above, --json, --per-token and --per-word");
+    return STATUS_OK;
+}
+
+static Status load_models(Session *session) {
+    const ScoreOptions *options = &session->options;
+    if (!options->heads || options->models.count == 0)
+        return model_set_load(&session->models, &options->models, (WeightFormat)options->precision);
+    TRY(check_heads(session));
+    TRY(model_set_load_floats(&session->models, &options->models));
+    return head_scores_new(&session->heads, session->models.items[0]);
+}
+
 /* Readers of n-best lists look for "NAME= VALUE" between white space, and for "|||" before that. */
 static Status check_feature(const char *name) {
     StrView rest = sv(name), word;
@@ -248,7 +286,7 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(command_spare_all(options->output, files));
     if (files->count == 0) TRY(command_spare(options->output, "-"));
     TRY(command_spare(options->output, options->n_best));
-    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
+    TRY(load_models(session));
     session->window.filters = session->filter;
     modelfile_languages(strbuf_view(&session->models.provenance), &session->source_language,
                         &session->target_language);
@@ -282,6 +320,7 @@ static Status session_run(Session *session) {
             log_progress("%ld pairs", session->scored);
     }
     log_progress_end();
+    if (status == STATUS_OK && session->heads) status = write_heads(session);
     if (status == STATUS_OK) {
         report(session);
         return file_commit(session->output);
@@ -292,6 +331,7 @@ static Status session_run(Session *session) {
 
 static void session_free(Session *session) {
     translator_free(session->translator);
+    head_scores_free(session->heads);
     workers_free(session->workers);
     model_set_free(&session->models);
     pair_window_free(&session->window);

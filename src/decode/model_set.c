@@ -4,7 +4,15 @@
 #include "base/mem.h"
 #include "models/modelfile.h"
 
-Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
+static Status load(Seq2Seq **model, const char *path, const WeightFormat *format, StrBuf *provenance) {
+    if (format) return modelfile_load(model, path, *format, provenance);
+    TRY(modelfile_load_floats(model, path, provenance));
+    params_pack_all(seq2seq_params(*model));
+    return STATUS_OK;
+}
+
+/* `format`: NULL for floats that are kept. */
+static Status load_all(ModelSet *models, const StrList *paths, const WeightFormat *format) {
     *models = (ModelSet){0};
     if (paths->count == 0) {
         status_fail(STATUS_USAGE, "no model given");
@@ -12,8 +20,7 @@ Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat forma
     }
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
-        Status status =
-            modelfile_load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
+        Status status = load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
         if (status != STATUS_OK) {
             model_set_free(models);
             return status;
@@ -22,6 +29,12 @@ Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat forma
     }
     return STATUS_OK;
 }
+
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
+    return load_all(models, paths, &format);
+}
+
+Status model_set_load_floats(ModelSet *models, const StrList *paths) { return load_all(models, paths, NULL); }
 
 void model_set_free(ModelSet *models) {
     for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);
