@@ -5,17 +5,21 @@
 #include "cli/commands.h"
 #include "cli/demo.h"
 
-static const Demo *const DEMOS[] = {&DEMO_POSITIONS, &DEMO_ATTENTION, &DEMO_SOFTMAX, &DEMO_MULTIHEAD};
+static const Demo *const DEMOS[] = {&DEMO_POOLING, &DEMO_ATTENTION, &DEMO_SOFTMAX, &DEMO_MULTIHEAD,
+                                    &DEMO_POSITIONS};
 enum { DEMO_COUNT = sizeof DEMOS / sizeof *DEMOS };
 
 static const char USAGE[] =
-    "Usage: attn-mt demo positions [OPTION...]\n"
+    "Usage: attn-mt demo pooling [OPTION...]\n"
+    "       attn-mt demo positions [OPTION...]\n"
     "       attn-mt demo attention [OPTION...]\n"
     "       attn-mt demo softmax [OPTION...]\n"
     "       attn-mt demo multihead [OPTION...]\n"
     "\n"
     "Small computations that need no model, done by the layers that models are made\n"
     "of. They print their numbers with their shapes and draw them.\n"
+    "  pooling    regression by attention: Gaussian and other kernels, their widths,\n"
+    "             and a width that is learned\n"
     "  positions  the sinusoidal encoding of positions: columns 6 to 9 as curves,\n"
     "             the whole matrix, the binary numbers 0 to 7, and the rotation that\n"
     "             leads from each position to a later one\n"
@@ -27,6 +31,7 @@ static const char USAGE[] =
 
 static const char EXAMPLES[] =
     "Examples:\n"
+    "  attn-mt demo pooling --width 0.5\n"
     "  attn-mt demo positions\n"
     "  attn-mt demo positions --length 100 --size 64 --offset 5 -o long\n"
     "  attn-mt demo attention --score scaled_dot --keys random --seed 7\n"
@@ -39,9 +44,8 @@ static Status fail_demo(const char *name) {
         status_fail(STATUS_USAGE, "unknown demo '%s'", name);
     else
         status_fail(STATUS_USAGE, "no demo given");
-    return status_hint(STATUS_USAGE,
-                       "attn-mt demo positions, or attn-mt demo attention, softmax or multihead, "
-                       "then its options");
+    return status_hint(STATUS_USAGE, "attn-mt demo attention, or attn-mt demo pooling, softmax, multihead or "
+                                     "positions, then its options");
 }
 
 static const Demo *demo_named(const char *name) {

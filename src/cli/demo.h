@@ -1,7 +1,7 @@
 /* demo.h - what the small computations of attn-mt demo have in common: each is a row of a table, prints text
  * and writes files that are all there before the work starts and are put in place together.
  *
- * Dive into Deep Learning, sections 11.3, 11.5 and 11.6
+ * Dive into Deep Learning, sections 11.2, 11.3, 11.5 and 11.6
  */
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
@@ -17,7 +17,7 @@ typedef struct {
     Status (*run)(const void *options);
 } Demo;
 
-extern const Demo DEMO_POSITIONS, DEMO_ATTENTION, DEMO_SOFTMAX, DEMO_MULTIHEAD;
+extern const Demo DEMO_POOLING, DEMO_POSITIONS, DEMO_ATTENTION, DEMO_SOFTMAX, DEMO_MULTIHEAD;
 
 /* ---- how many keys each query may look at ---- */
 

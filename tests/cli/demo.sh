@@ -255,7 +255,7 @@ says "--length"
 expect 2 demo --length 5
 says "no demo given"
 expect 2 demo posi
-says "attn-mt demo positions, or attn-mt demo attention"
+says "attn-mt demo attention, or attn-mt demo pooling"
 expect 2 demo attention more
 says "takes options only"
 expect 2 demo positions --score dot
@@ -287,3 +287,57 @@ if [ -e /dev/full ]; then # what cannot be printed is not drawn either
 fi
 [ -z "$(ls -A)" ] || fail "files were left: $(ls -A)"
 cd "$top"
+
+# ---- pooling ----
+
+# The weights of the picture are those of its own keys and queries.
+# check_pooling KERNEL WIDTH
+check_pooling() {
+    expect 0 demo pooling --kernel "$1" --width "$2" --quiet
+    awk -F , -v kernel="$1" -v width="$2" '
+        function wrong(what) { print "row " NR ": " what; bad = 1; exit }
+        NR == 1 {
+            for (i = 2; i <= NF; i++) { x[i] = $i; if (i > 2 && x[i] < x[i - 1]) wrong("order of keys") }
+            next
+        }
+        {
+            if (NF != 41) wrong(NF " fields")
+            sum = 0
+            for (i = 2; i <= NF; i++) {
+                u = ($1 - x[i]) / width; size = u < 0 ? -u : u
+                k[i] = kernel == "gaussian" ? exp(-u * u / 2) : kernel == "constant" ? 1 : \
+                    kernel == "boxcar" ? (size < 1) : size < 1 ? 1 - size : 0
+                sum += k[i]
+            }
+            for (i = 2; i <= NF; i++) {
+                d = $i - (sum > 0 ? k[i] / sum : 0)
+                if (!(d < 2e-3 && d > -2e-3)) wrong("weight " $i " of key " x[i] ", not " k[i] / sum)
+            }
+        }
+        END { if (NR != 51) wrong(NR " lines"); exit bad }' pooling-weights.csv || fail "$1 of width $2"
+}
+check_pooling gaussian 1
+check_pooling gaussian 0.2
+check_pooling boxcar 0.7
+check_pooling constant 1
+check_pooling epanechnikov 0.3
+for name in kernels widths learned weights; do picture pooling-$name.svg; done
+
+# Without noise all that a constant does not see is an error, and the nearest keys tell the rest; with it a
+# width that is learned from the keys themselves forgets to average.
+expect 0 demo pooling --noise 0 --count 500 --quiet
+awk '/mean of .f.q./ { on = 1; next }
+    on && $1 == "0.1" { exit !($2 < 0.002 && $3 < 0.002 && $4 > 0.5) }' "$TMP/out" ||
+    fail "errors without noise: $(cat "$TMP/out")"
+expect 0 demo pooling --quiet
+awk '$1 == 0 && NF == 7 { width = $2 } $1 == 200 && NF == 7 { exit !(width == 1 && $2 < 0.05 && $3 < $6 / 2 &&
+    $4 > 2 * $7 && $5 > 0.2 && $5 < 1) }' "$TMP/out" || fail "learned widths: $(cat "$TMP/out")"
+cp "$TMP/out" first
+expect 0 demo pooling --seed 2 --quiet
+! cmp -s "$TMP/out" first || fail "--seed changes nothing"
+expect 0 demo pooling --count 2 --width 0.001 --kernel boxcar --quiet # no key is near
+grep -q ' -$' "$TMP/out" || fail "an estimate of nothing: $(cat "$TMP/out")"
+! grep -qi nan "$TMP/out" pooling-weights.csv || fail "not a number"
+for name in kernels widths learned weights; do picture pooling-$name.svg; done
+expect 2 demo pooling --kernel gausian
+says "did you mean 'gaussian'?"
