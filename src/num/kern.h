@@ -99,10 +99,8 @@ typedef struct {
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);
-    void (*sigmoid)(size_t n, const real *x, real *y);
     /* dx += dy * f'(x), given y = f(x) */
     void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
-    void (*sigmoid_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*relu)(size_t n, const real *x, real *y);
     void (*relu_backward)(size_t n, const real *y, real factor, real *dy); /* dy = y > 0 ? factor dy : 0 */
     /* x [rows, 2N] -> [rows, N]: left half times sigmoid(right half); backward recomputes. */

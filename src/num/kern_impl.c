@@ -85,9 +85,7 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .outer_columns = OUTER_COLUMNS,
 #endif
     .tanh = kern_tanh,
-    .sigmoid = kern_sigmoid,
     .tanh_backward = kern_tanh_backward,
-    .sigmoid_backward = kern_sigmoid_backward,
     .relu = kern_relu,
     .relu_backward = kern_relu_backward,
     .glu_forward = kern_glu_forward,
