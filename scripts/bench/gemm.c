@@ -13,6 +13,7 @@
 #include "layers/recurrent.h"
 #include "models/decoder.h"
 #include "models/encoder.h"
+#include "num/compact.h"
 #include "num/gemm.h"
 #include "num/kern.h"
 
@@ -158,6 +159,25 @@ static Status check(const Job *job) {
     return STATUS_OK;
 }
 
+static void pack(Job *job) {
+    const Product *p = job->product;
+    const WeightProduct *w = &kern->weights[job->format->format];
+    job->packed = mem_aligned(w->size(p->K, p->N), 1);
+    if (w->pack) {
+        w->pack(p->K, p->N, job->B, p->transpose_b, 0, p->N, job->packed);
+        return;
+    }
+    Param weight = {.rows = p->transpose_b ? p->N : p->K,
+                    .columns = p->transpose_b ? p->K : p->N,
+                    .packing = p->transpose_b ? PACK_OUTPUT : PACK_AFFINE};
+    int8_t *rounded = mem_alloc(param_size(&weight), 1);
+    real *scales = mem_alloc(compact_scales(&weight), sizeof *scales);
+    compact_int8(&weight, job->B, rounded, scales);
+    kern->pack_int8(p->K, p->N, rounded, scales, p->transpose_b, job->packed);
+    mem_free(rounded);
+    mem_free(scales);
+}
+
 static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
     enum { RUNS = 5 };
     const Product *p = job->product;
@@ -165,11 +185,7 @@ static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
     char item[96], metric[64];
     double ignored[MEASURE_PARTS], *peak = &bench->peak[f - FORMATS][team];
     Sample sample[MEASURE_PARTS] = {0};
-    if (f->how == WEIGHT) {
-        const WeightProduct *w = &kern->weights[f->format];
-        job->packed = mem_aligned(w->size(p->K, p->N), 1);
-        w->pack(p->K, p->N, job->B, p->transpose_b, 0, p->N, job->packed);
-    }
+    if (f->how == WEIGHT) pack(job);
     for (int r = 0; f->how == OUTER && r < p->K * job->tasks; r++) {
         job->A_rows[r] = job->A + (size_t)r * (size_t)p->M;
         if (r < p->K) job->B_rows[r] = job->B + (size_t)r * (size_t)p->N;

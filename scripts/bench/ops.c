@@ -60,7 +60,6 @@ static const double DROPPED = 0.2;
 static Tensor *affine(Tape *t, Operands *r) { return op_affine(t, r->x[0], r->weight, r->bias, NULL, false); }
 static Tensor *add(Tape *t, Operands *r) { return op_add(t, r->x[0], r->x[1]); }
 static Tensor *tanh_of(Tape *t, Operands *r) { return op_tanh(t, r->x[0]); }
-static Tensor *sigmoid(Tape *t, Operands *r) { return op_sigmoid(t, r->x[0]); }
 static Tensor *scale(Tape *t, Operands *r) { return op_scale(t, r->x[0], (real)0.7); }
 static Tensor *glu(Tape *t, Operands *r) { return op_glu(t, r->x[0]); }
 static Tensor *dropout(Tape *t, Operands *r) { return op_dropout(t, r->x[0], DROPPED, STREAM, r->row_keys); }
@@ -127,7 +126,6 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_AFFINE] = {{STEP}, {1, 3}, true, affine, affine_flops},
     [OP_ADD] = {{WIDE, WIDE}, {0}, false, add, NULL},
     [OP_TANH] = {{WIDE}, {0}, false, tanh_of, NULL},
-    [OP_SIGMOID] = {{WIDE}, {0}, false, sigmoid, NULL},
     [OP_SCALE] = {{WIDE}, {0}, false, scale, NULL},
     [OP_GLU] = {{{SIZE_BS, 2}}, {0}, false, glu, NULL},
     [OP_DROPOUT] = {{WIDE}, {0}, false, dropout, NULL},

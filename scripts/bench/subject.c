@@ -34,7 +34,6 @@ static Status read_lines(Bench *bench, const char *path) {
 
 static Status take_model(Bench *bench) {
     TRY(modelfile_load_floats(&bench->model, bench->options.model, NULL));
-    params_repack(seq2seq_params(bench->model), FORMAT_FLOAT32);
     bench->config = seq2seq_config(bench->model);
     bench->source = segmenter_retain(seq2seq_source(bench->model));
     bench->target = segmenter_retain(seq2seq_target(bench->model));

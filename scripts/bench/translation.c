@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "decode/translator.h"
+#include "models/modelfile.h"
 
 enum { MINI_BATCH = 64, CHECKED = 24, RUNS = 5 };
 static const int BEAMS[] = {1, 5};
@@ -141,19 +142,29 @@ static Status measure_latency(Bench *bench, const char *precision, int beam, dou
     return STATUS_OK;
 }
 
-/* With the weights in each format, with each beam. */
-static Status measure_all(Bench *bench, const char *section, double share,
-                          Status (*run_beam)(Bench *bench, const char *precision, int beam, double seconds)) {
-    double seconds = bench_seconds(bench, share, PRECISION_COUNT * BEAM_COUNT);
-    Status status = STATUS_OK;
-    bench->report.section = section;
-    for (int i = 0; i < PRECISION_COUNT * BEAM_COUNT && status == STATUS_OK; i++) {
-        int p = i / BEAM_COUNT, beam = BEAMS[i % BEAM_COUNT];
-        log_progress("%s: %sbeam %d", section, PRECISIONS[p].name, beam);
-        params_repack(seq2seq_params(bench->model), PRECISIONS[p].format);
-        status = run_beam(bench, PRECISIONS[p].name, beam, seconds);
+typedef Status BeamRun(Bench *bench, const char *precision, int beam, double seconds);
+
+/* With the weights as they are read in one format, with each beam. */
+static Status measure_precision(Bench *bench, int p, const char *path, double seconds, BeamRun *run_beam) {
+    Seq2Seq *floats = bench->model;
+    Status status = modelfile_load(&bench->model, path, PRECISIONS[p].format, NULL);
+    for (int i = 0; i < BEAM_COUNT && status == STATUS_OK; i++) {
+        log_progress("%s: %sbeam %d", bench->report.section, PRECISIONS[p].name, BEAMS[i]);
+        status = run_beam(bench, PRECISIONS[p].name, BEAMS[i], seconds);
     }
-    params_repack(seq2seq_params(bench->model), FORMAT_FLOAT32);
+    seq2seq_free(bench->model);
+    bench->model = floats;
+    return status;
+}
+
+static Status measure_all(Bench *bench, const char *section, double share, BeamRun *run_beam) {
+    double seconds = bench_seconds(bench, share, PRECISION_COUNT * BEAM_COUNT);
+    char path[sizeof bench->folder + 32];
+    snprintf(path, sizeof path, "%s/translated.safetensors", bench->folder);
+    Status status = modelfile_save(bench->model, seq2seq_params(bench->model)->data, "{}", path);
+    bench->report.section = section;
+    for (int p = 0; p < PRECISION_COUNT && status == STATUS_OK; p++)
+        status = measure_precision(bench, p, path, seconds, run_beam);
     log_progress_end();
     return status;
 }

@@ -54,6 +54,15 @@ static void list_remove(OutFile *file) {
     pthread_mutex_unlock(&list_lock);
 }
 
+/* Returns the name before. Under the lock, because file_discard_all looks at it from other threads. */
+static char *name_temporary(OutFile *file, char *name) {
+    pthread_mutex_lock(&list_lock);
+    char *before = file->temporary;
+    file->temporary = name;
+    pthread_mutex_unlock(&list_lock);
+    return before;
+}
+
 int file_open(const char *path, int flags, unsigned mode) {
     int fd;
     do fd = open(path, flags | O_CLOEXEC, mode);
@@ -126,7 +135,7 @@ static Status open_temporary(OutFile *file) {
                   LOCK_EX | LOCK_NB); /* where locks do not work, stale files are not found either */
             struct stat about;
             if (fstat(file->fd, &about) != 0 || about.st_nlink > 0) {
-                file->temporary = path.data;
+                name_temporary(file, path.data);
                 return STATUS_OK;
             }
             close(file->fd); /* another process took it for a stale one before it was locked */
@@ -172,12 +181,13 @@ static Status open_target(OutFile *file) {
     return STATUS_OK;
 }
 
-/* Close and forget; the temporary file, if still there, goes too. */
+/* Close and forget; the temporary file, if still there, goes too, and first: a signal may end the program
+ * anywhere. */
 static void release(OutFile *file) {
+    if (file->temporary) unlink(file->temporary);
     list_remove(file);
     if (file->fd >= 0 && !file->borrowed) close(file->fd);
     if (file->folder_fd >= 0) close(file->folder_fd);
-    if (file->temporary) unlink(file->temporary);
     mem_free(file->temporary);
     mem_free(file->target);
     mem_free(file->path);
@@ -188,12 +198,12 @@ Status file_create(OutFile **created, const char *path) {
     OutFile *file = mem_alloc(1, sizeof *file);
     file->path = mem_strdup(path);
     file->fd = file->folder_fd = -1;
+    list_add(file);
     Status status = open_target(file);
     if (status != STATUS_OK) {
         release(file);
         return status;
     }
-    list_add(file);
     *created = file;
     return STATUS_OK;
 }
@@ -258,8 +268,7 @@ static Status put_in_place(OutFile *file) {
     do result = rename(file->temporary, file->target);
     while (result != 0 && errno == EINTR);
     if (result != 0) return fail_write(file, errno);
-    mem_free(file->temporary);
-    file->temporary = NULL;
+    mem_free(name_temporary(file, NULL));
     if (file->folder_fd >= 0 && !sync_fully(file->folder_fd)) {
         return status_fail(STATUS_RUNTIME, "cannot make sure that '%.700s' survives a power failure: %s",
                            file->path, strerror(errno));

@@ -40,7 +40,9 @@ size_t json_count(const Json *container);
 int json_line(const Json *root, const char *path);
 
 /* Writing: append to `out`. */
-void json_write_string(StrBuf *out, StrView text); /* with quotes and escapes; non-ASCII kept */
+/* With quotes and escapes, non-ASCII kept. Bytes that no string can have, ill-formed UTF-8 and NUL, become
+ * U+FFFD: names of files and lines of others may have some. */
+void json_write_string(StrBuf *out, StrView text);
 void json_write_number(StrBuf *out, double value); /* shortest text that reads back the same */
 
 #endif

@@ -2,9 +2,16 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/json.h"
+#include "base/utf8.h"
 
 void json_write_string(StrBuf *out, StrView text) {
+    StrBuf sound = {0};
+    if (text.length > 0 && (memchr(text.data, 0, text.length) || !utf8_valid(text))) {
+        utf8_repair(text, &sound);
+        text = strbuf_view(&sound);
+    }
     strbuf_add_char(out, '"');
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.data[i];
@@ -22,6 +29,7 @@ void json_write_string(StrBuf *out, StrView text) {
             strbuf_add_char(out, (char)c);
     }
     strbuf_add_char(out, '"');
+    strbuf_free(&sound);
 }
 
 void json_write_number(StrBuf *out, double value) {

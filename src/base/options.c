@@ -194,15 +194,11 @@ static bool is_given(const OptionsGiven *given, const Option *row) {
     return false;
 }
 
-bool options_given(const OptionsGiven *given, const char *key) {
-    for (size_t i = 0; i < given->count; i++)
-        if (given->rows[i]->key && strcmp(given->rows[i]->key, key) == 0) return true;
-    return false;
-}
+static bool is_called(const char *name, const char *wanted) { return name && strcmp(name, wanted) == 0; }
 
-bool options_given_flag(const OptionsGiven *given, const char *flag) {
+bool options_given(const OptionsGiven *given, const char *name) {
     for (size_t i = 0; i < given->count; i++)
-        if (given->rows[i]->flag && strcmp(given->rows[i]->flag, flag) == 0) return true;
+        if (is_called(given->rows[i]->key, name) || is_called(given->rows[i]->flag, name)) return true;
     return false;
 }
 
@@ -227,7 +223,7 @@ static Status parse_set(Parser *parser, Flag *flag) {
 static Status parse_config(Parser *parser, Flag *flag) {
     TRY(take_value(parser, flag));
     char *path = mem_strndup(flag->value.data, flag->value.length);
-    Status status = options_read_file_given(parser->tables, path, parser->set);
+    Status status = options_read_file(parser->tables, path, parser->set);
     mem_free(path);
     if (parser->set) parser->set->configs++;
     return status;

@@ -87,8 +87,8 @@ Status options_parse_given(const OptionTable *tables, int argc, char **argv, Str
 /* With --set and --config; also says which options were given, in whatever way. */
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                             OptionsGiven *given);
-bool options_given(const OptionsGiven *given, const char *key);
-bool options_given_flag(const OptionsGiven *given, const char *flag); /* "beam-size" */
+/* `name`: the option's key, "decode.beam_size", or its flag, "beam-size". */
+bool options_given(const OptionsGiven *given, const char *name);
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
 void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from);
@@ -97,9 +97,8 @@ void options_lay_under(const OptionTable *table, const OptionsGiven *given, cons
 Status options_set(const OptionTable *tables, StrView key, StrView value);
 /* Read a JSON object of sections, {"model": {"hidden": 256}}: unknown keys are errors. */
 Status options_read_json(const OptionTable *tables, const Json *object);
-Status options_read_file(const OptionTable *tables, const char *path); /* JSON with comments */
-/* The same; the rows that it sets are added to `given`, which may be NULL. */
-Status options_read_file_given(const OptionTable *tables, const char *path, OptionsGiven *given);
+/* A file of that, with comments; the rows that it sets are added to `given`, which may be NULL. */
+Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given);
 /* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* The rows as --help text, wrapped at `width`, but not below 48 columns. */

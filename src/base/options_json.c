@@ -64,11 +64,7 @@ Status options_read_json(const OptionTable *tables, const Json *object) {
     return status;
 }
 
-Status options_read_file(const OptionTable *tables, const char *path) {
-    return options_read_file_given(tables, path, NULL);
-}
-
-Status options_read_file_given(const OptionTable *tables, const char *path, OptionsGiven *given) {
+Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given) {
     StrBuf text = {0};
     Json *root = NULL;
     Status status = file_read(path, CONFIG_LIMIT, &text);

@@ -64,13 +64,3 @@ const Metric METRIC_BLEU_D2L = {.digits = 3,
                                 .score = d2l_score,
                                 .sign = d2l_sign,
                                 .version = "attn-mt-" ATTN_MT_VERSION};
-
-double bleu_d2l(StrView prediction, StrView label, int k) {
-    BleuOptions options = {.d2l = k};
-    const StrView *references[] = {&label};
-    Statistics statistics =
-        statistics_count((ChosenMetric){&METRIC_BLEU_D2L, &options}, &prediction, 1, references, 1);
-    double score = statistics_score(&statistics);
-    statistics_free(&statistics);
-    return score;
-}

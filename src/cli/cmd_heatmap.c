@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/heatmap_page.h"
@@ -248,7 +249,8 @@ static Status show_translation(const Translation *translation, StrView line, con
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
     align(translation, models->items[0], options, &alignment);
-    strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
+    utf8_repair(line, &title);
+    strbuf_format(&title, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
     Shown shown = {line, translation, models->items[0], tree, {0}};
     shown.map = (Heatmap){.rows = alignment.rows,
                           .columns = alignment.columns,
@@ -462,7 +464,7 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = options_given_flag(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        options.subwords = options_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);

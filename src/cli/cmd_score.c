@@ -347,7 +347,7 @@ Status cmd_score(int argc, char **argv) {
     bool help;
     options_defaults(tables);
     Status status = options_parse_given(tables, argc, argv, &files, &help, &given);
-    session.filter = options_given_flag(&given, "keep-above");
+    session.filter = options_given(&given, "keep-above");
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/json.h"
-#include "base/utf8.h"
 
 PairScore pair_score(const Pair *pair, const Translation *translation) {
     const TranslationItem *item = &translation->items[0];
@@ -50,12 +49,9 @@ static void add_json_strings(const Segmenter *segmenter, const TranslationItem *
 }
 
 static void add_json_text(const char *name, StrView text, StrBuf *out) {
-    StrBuf sound = {0};
-    utf8_repair(text, &sound);
     strbuf_format(out, "\"%s\": ", name);
-    json_write_string(out, strbuf_view(&sound));
+    json_write_string(out, text);
     strbuf_add(out, SV(", "));
-    strbuf_free(&sound);
 }
 
 void score_write_json(const ScoreStyle *style, const Pair *pair, PairScore score, StrBuf *out) {

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 
 /* A number as every reader of text and JSON takes it. */
 static void add_number(StrBuf *out, double value) {
@@ -269,12 +268,9 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     if (json.length > 0) {
         add_members(style, json, out);
     } else {
-        StrBuf sound = {0};
-        utf8_repair(text, &sound);
         strbuf_add(out, SV("\"text\": "));
-        json_write_string(out, strbuf_view(&sound));
+        json_write_string(out, text);
         strbuf_add(out, SV(", "));
-        strbuf_free(&sound);
     }
     add_json_item(style, translation, 0, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length,

@@ -3,12 +3,10 @@
 
 #include <math.h>
 #include "base/json.h"
-#include "base/utf8.h"
 
 void explore_text(StrBuf *out, StrView text) {
-    StrBuf valid = {0}, json = {0};
-    utf8_repair(text, &valid);
-    json_write_string(&json, strbuf_view(&valid));
+    StrBuf json = {0};
+    json_write_string(&json, text);
     for (size_t i = 0; i < json.length; i++) {
         char c = json.data[i];
         if (c == '<' || c == '>' || c == '&')
@@ -16,7 +14,6 @@ void explore_text(StrBuf *out, StrView text) {
         else
             strbuf_add_char(out, c);
     }
-    strbuf_free(&valid);
     strbuf_free(&json);
 }
 

@@ -63,7 +63,7 @@ static void build_header(StrBuf *header, const SafeTensor *const *sorted, size_t
     memcpy(safetensors_header_digits(header->data, header->length), digits, SAFETENSORS_DIGEST);
 }
 
-/* What we write we must be able to read: names twice, text that is no UTF-8, too much of it. */
+/* What we write we must be able to read: names twice, or too much of it. */
 static Status check_header(const char *path, const StrBuf *header) {
     if (header->length > SAFETENSORS_MAX_HEADER)
         return status_fail(STATUS_DATA, "cannot write '%.700s': its header would exceed 16 MiB", path);

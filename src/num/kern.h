@@ -74,7 +74,8 @@ typedef struct {
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
     /* Columns first .. end - 1 of B, which is [K, N], or [N, K] if transposed, to their place in `out`. They
-     * are multiples of PACK_COLUMNS, but for an end that is N; different ones may be packed in parallel. */
+     * are multiples of PACK_COLUMNS, but for an end that is N; different ones may be packed in parallel. NULL
+     * for FORMAT_INT8, which has pack_int8. */
     void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
@@ -91,18 +92,16 @@ typedef struct {
 typedef struct {
     const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMATS];
-    /* FORMAT_INT8 from numbers that are rounded already, -127 to 127, each column of the product in units of
-     * scales [N]; NULL in double precision. */
+    /* All of FORMAT_INT8, from numbers that are rounded already (compact.h), -127 to 127, each column of the
+     * product in units of scales [N]; NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
     size_t scratch;    /* bytes of working memory that products want */
     int outer_columns; /* of C that `outer` likes best, if there are so many */
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);
-    void (*sigmoid)(size_t n, const real *x, real *y);
     /* dx += dy * f'(x), given y = f(x) */
     void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
-    void (*sigmoid_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*relu)(size_t n, const real *x, real *y);
     void (*relu_backward)(size_t n, const real *y, real factor, real *dy); /* dy = y > 0 ? factor dy : 0 */
     /* x [rows, 2N] -> [rows, N]: left half times sigmoid(right half); backward recomputes. */

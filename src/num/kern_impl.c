@@ -72,11 +72,11 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
 #ifndef REAL_DOUBLE
             [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
                              BF16_OUTER},
-            [FORMAT_INT8] = {kern_int8_size, kern_int8_pack, kern_int8_multiply, NULL, NULL},
+            [FORMAT_INT8] = {kern_int8_size, NULL, kern_int8_multiply, NULL, NULL},
 #endif
         },
 #ifndef REAL_DOUBLE
-    .pack_int8 = kern_int8_pack_rounded,
+    .pack_int8 = kern_int8_pack,
 #endif
     .scratch = KERN_SCRATCH,
 #ifdef TILE_UNITS
@@ -85,9 +85,7 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .outer_columns = OUTER_COLUMNS,
 #endif
     .tanh = kern_tanh,
-    .sigmoid = kern_sigmoid,
     .tanh_backward = kern_tanh_backward,
-    .sigmoid_backward = kern_sigmoid_backward,
     .relu = kern_relu,
     .relu_backward = kern_relu_backward,
     .glu_forward = kern_glu_forward,

@@ -48,43 +48,8 @@ static size_t kern_int8_size(int K, int N) {
     return int8_columns(N) * (sizeof(real) + sizeof(int32_t) + int8_blocks(K) * INT8_BLOCK);
 }
 
-/* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
-#define ROUNDER 12582912.0f
-
-static void kern_int8_pack(int K, int N, const real *B, bool transposed, int first, int end, void *packed) {
-    size_t columns = int8_columns(N), blocks = int8_blocks(K), width = int8_columns(end) - (size_t)first;
-    size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
-    real *scales = packed;
-    int32_t *sums = (void *)(scales + columns);
-    int8_t *tiles = (int8_t *)(sums + columns);
-    memset(scales + first, 0, width * sizeof *scales);
-    memset(sums + first, 0, width * sizeof *sums);
-    memset(tiles + (size_t)first * blocks * INT8_BLOCK, 0, width * blocks * INT8_BLOCK);
-    for (int n = first; n < end; n++) {
-        const real *b = B + (size_t)n * column;
-        real most = 0;
-        for (int k = 0; k < K; k++) most = fmaxf(most, fabsf(b[(size_t)k * line]));
-        real up = most > 0 ? 127 / most : 0;
-        int8_t *to =
-            tiles +
-            ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES + (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
-                INT8_TILE +
-            n % INT8_COLUMNS * INT8_TERMS;
-        scales[n] = most / 127;
-        for (int k = 0; k < K; k++) {
-            real rounded = b[(size_t)k * line] * up + ROUNDER;
-            int8_t q;
-            memcpy(&q, &rounded, 1);
-            to[(size_t)(k / INT8_BLOCK) * INT8_TILES * INT8_TILE +
-               (size_t)(k % INT8_LINES * INT8_COLUMNS * INT8_TERMS + k % INT8_BLOCK / INT8_LINES)] = q;
-            sums[n] += q;
-        }
-    }
-}
-
 /* A line of the tiles of some columns at a time. */
-static void kern_int8_pack_rounded(int K, int N, const int8_t *B, const real *scales, bool transposed,
-                                   void *packed) {
+static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bool transposed, void *packed) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
     int32_t *sums = (void *)((real *)packed + columns);
@@ -106,6 +71,9 @@ static void kern_int8_pack_rounded(int K, int N, const int8_t *B, const real *sc
             }
     }
 }
+
+/* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
+#define ROUNDER 12582912.0f
 
 /* A row of A as words, block after block, each INT8_GROUP words after the one before; returns what one unit
  * is worth. */

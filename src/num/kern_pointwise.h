@@ -6,12 +6,8 @@
 #include "num/kern_vector.h"
 
 static void kern_tanh(size_t n, const real *x, real *y) { FOR_VECTORS(n, STORE(y, vtanh(LOAD(x)));); }
-static void kern_sigmoid(size_t n, const real *x, real *y) { FOR_VECTORS(n, STORE(y, vsigmoid(LOAD(x)));); }
 static void kern_tanh_backward(size_t n, const real *y, const real *dy, real *dx) {
     FOR_VECTORS(n, Vec t = LOAD(y); STORE(dx, LOAD(dx) + LOAD(dy) * (splat(1) - t * t)););
-}
-static void kern_sigmoid_backward(size_t n, const real *y, const real *dy, real *dx) {
-    FOR_VECTORS(n, Vec t = LOAD(y); STORE(dx, LOAD(dx) + LOAD(dy) * t * (splat(1) - t)););
 }
 /* The negative numbers are cleared, so that NaN stays NaN. */
 static void kern_relu(size_t n, const real *x, real *y) {

@@ -21,26 +21,16 @@ Tensor *op_add(Tape *tape, Tensor *a, Tensor *b) {
                     (Node){.op = OP_ADD, .in = {a, b}, .out = tape_step_tensor(tape, a->rows, a->columns)});
 }
 
-/* ---- y = f(x), where the derivative follows from y ---- */
-
-static void apply(Tape *tape, const Node *node, void (*f)(size_t n, const real *x, real *y)) {
+void op_tanh_forward(Tape *tape, const Node *node) {
     (void)tape;
-    f(tensor_size(node->out), node->in[0]->data, node->out->data);
+    kern->tanh(tensor_size(node->out), node->in[0]->data, node->out->data);
 }
-static void apply_backward(Tape *tape, const Node *node,
-                           void (*f)(size_t n, const real *y, const real *dy, real *dx)) {
+void op_tanh_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     (void)tape;
-    if (x->grad) f(tensor_size(y), y->data, tensor_gradient(y), tensor_gradient(x));
+    if (x->grad) kern->tanh_backward(tensor_size(y), y->data, tensor_gradient(y), tensor_gradient(x));
 }
-
-void op_tanh_forward(Tape *tape, const Node *node) { apply(tape, node, kern->tanh); }
-void op_tanh_backward(Tape *tape, const Node *node) { apply_backward(tape, node, kern->tanh_backward); }
 Tensor *op_tanh(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_TANH, x, NULL); }
-
-void op_sigmoid_forward(Tape *tape, const Node *node) { apply(tape, node, kern->sigmoid); }
-void op_sigmoid_backward(Tape *tape, const Node *node) { apply_backward(tape, node, kern->sigmoid_backward); }
-Tensor *op_sigmoid(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_SIGMOID, x, NULL); }
 
 /* ---- multiples and gates ---- */
 

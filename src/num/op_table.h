@@ -13,7 +13,6 @@
     ROW(AFFINE, affine)                                                                                      \
     ROW(ADD, add)                                                                                            \
     ROW(TANH, tanh)                                                                                          \
-    ROW(SIGMOID, sigmoid)                                                                                    \
     ROW(SCALE, scale)                                                                                        \
     ROW(GLU, glu)                                                                                            \
     ROW(DROPOUT, dropout)                                                                                    \

@@ -21,7 +21,6 @@ Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
                   bool transposed);
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
 Tensor *op_tanh(Tape *tape, Tensor *x);
-Tensor *op_sigmoid(Tape *tape, Tensor *x);
 Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);

@@ -210,18 +210,6 @@ void params_pack_by(ParamSet *params, Workers *workers) {
     workers_run(workers, begin_packing(params), pack_slice, params);
 }
 
-void params_repack(ParamSet *params, WeightFormat format) {
-    assert(!params->packed);
-    for (int i = 0; i < params->count; i++) {
-        Param *p = params->items[i];
-        mem_free(p->packed);
-        mem_free(p->packed_transpose);
-        p->packed = p->packed_transpose = NULL;
-    }
-    params->format = format;
-    params_pack_all(params);
-}
-
 void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
     int K, N;
     void **copy = forward_copy(p, &K, &N);

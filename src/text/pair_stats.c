@@ -2,6 +2,7 @@
 #include "text/pair_stats.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/unicode.h"

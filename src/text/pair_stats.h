@@ -12,7 +12,6 @@
 #ifndef TEXT_PAIR_STATS_H
 #define TEXT_PAIR_STATS_H
 
-#include <stdint.h>
 #include "text/pairs.h"
 
 enum { SOURCE_SIDE, TARGET_SIDE, SIDES, FIRST_LINES = 5 };
@@ -49,7 +48,7 @@ typedef struct {
     long pairs;
     Histogram words[SIDES], characters[SIDES]; /* of a sentence; words as the textbook's tokenizer has them */
     Histogram ratio;                           /* target / source characters, in hundredths */
-    uint32_t *seen[SIDES];                     /* [code point] how often */
+    long *seen[SIDES];                         /* [code point] how often */
     Finding findings[FINDINGS];
     long valid_pairs, valid_swapped; /* of the validation file */
     StrBuf report;                   /* what was dropped or repaired (pair_reader_report) */

@@ -19,6 +19,14 @@ expect 0 "$attn" inspect "$average"
 grep -q 'average_of  *(2 values)' "$TMP/out" || fail "no provenance: $(cat "$TMP/out")"
 grep -q 'source_language  *en' "$TMP/out" || fail "no language: $(cat "$TMP/out")"
 
+# Names of files need not be UTF-8, where the file system takes others.
+latin1=$TMP/$(printf 'caf\351').safetensors
+if cp "$TMP/b/best.safetensors" "$latin1" 2>/dev/null; then
+    expect 0 "$attn" average "$TMP/a/best.safetensors" "$latin1" -o "$TMP/named"
+    expect 0 "$attn" inspect --json "$latin1"
+    iconv -f UTF-8 -t UTF-8 <"$TMP/out" >/dev/null || fail "inspect --json: not UTF-8"
+fi
+
 # The mean of a model and itself is that model; of two, neither; the order does not matter.
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/a/best.safetensors" --output "$TMP/self"
 scores "$TMP/a/best.safetensors" >"$TMP/score.a"

@@ -138,6 +138,12 @@ paste -d , "$TMP/scores" "$TMP/rows" | awk -F , '
       for (i = 1; i <= n; i++) s += exp($i)
       for (i = 1; i <= n; i++) { d = exp($i) / s - $(i + n); if (d > 1e-5 || d < -1e-5) bad = 1 } }
     END { exit bad }' || fail "the weights are not the softmax of the scores"
+# Bytes that are no text are U+FFFD in all that is written, as they are to the model.
+printf 'caf\351 \000 .\n' >"$TMP/in"
+for format in json svg html; do
+    expect 0 heatmap -q -f $format <"$TMP/in"
+    iconv -f UTF-8 -t UTF-8 <"$TMP/out" >/dev/null || fail "$format: not UTF-8"
+done
 printf "go .\n\nhi !\n" >"$TMP/in"
 expect 0 heatmap -b 3 -f json <"$TMP/in"
 [ "$(grep -c '"beam": \[' "$TMP/out")" -eq 2 ] && [ "$(wc -l <"$TMP/out")" -eq 2 ] ||

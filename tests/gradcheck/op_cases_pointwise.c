@@ -10,7 +10,6 @@ static Tensor *add_to_itself(Tape *tape, OpBench *bench) {
     return op_add(tape, a, a);
 }
 static Tensor *hyperbolic(Tape *tape, OpBench *bench) { return op_tanh(tape, bench_leaf(bench, tape, 3, 5)); }
-static Tensor *sigmoid(Tape *tape, OpBench *bench) { return op_sigmoid(tape, bench_leaf(bench, tape, 3, 5)); }
 
 /* The same numbers as another matrix: gradients reach them in both shapes. */
 static Tensor *reshaped(Tape *tape, OpBench *bench) {
@@ -31,7 +30,7 @@ static Tensor *glu_narrow(Tape *tape, OpBench *bench) { return op_glu(tape, benc
 static Tensor *constants(Tape *tape, OpBench *bench) {
     Tensor *c = bench_constant(tape, 3, 6), *x = bench_leaf(bench, tape, 3, 6);
     Tensor *y = op_add(tape, op_scale(tape, c, 2), x);
-    Tensor *zeroed = op_relu(tape, op_add(tape, c, op_sigmoid(tape, c)), 0, 0, NULL);
+    Tensor *zeroed = op_relu(tape, op_add(tape, c, op_tanh(tape, c)), 0, 0, NULL);
     return op_residual(tape, op_add(tape, op_tanh(tape, op_add(tape, y, c)), zeroed), c, 0, 0, NULL);
 }
 static Tensor *glu_constant(Tape *tape, OpBench *bench) {
@@ -60,7 +59,7 @@ static Tensor *relu_dropped(Tape *tape, OpBench *bench) {
 static Tensor *residual_of(Tape *tape, Tensor *leaf, double p) {
     Tensor *x = op_scale(tape, leaf, -1);
     Tensor *first = op_residual(tape, x, op_tanh(tape, x), p, 3, ROW_KEYS);
-    return op_tanh(tape, op_residual(tape, first, op_sigmoid(tape, first), p, 4, ROW_KEYS));
+    return op_tanh(tape, op_residual(tape, first, op_tanh(tape, first), p, 4, ROW_KEYS));
 }
 static Tensor *residual(Tape *tape, OpBench *bench) {
     return residual_of(tape, bench_leaf(bench, tape, 5, 9), 0);
@@ -81,7 +80,6 @@ const OpCase POINTWISE_CASES[] = {
     {OP_ADD, "add constants", NULL, constants, 0},
     {OP_TANH, "tanh", NULL, hyperbolic, 0},
     {OP_TANH, "tanh of another shape", NULL, reshaped, 0},
-    {OP_SIGMOID, "sigmoid", NULL, sigmoid, 0},
     {OP_SCALE, "scale", NULL, scale, 0},
     {OP_SCALE, "scale by 0", NULL, scale_to_nothing, 0},
     {OP_GLU, "glu", NULL, glu, 0},

@@ -284,6 +284,12 @@ static void written_strings_read_back(void **state) {
     strbuf_clear(&text);
     json_write_string(&text, SV("a\"\\\n\t\r\x01/\xC3\xA9"));
     assert_string_equal(strbuf_text(&text), "\"a\\\"\\\\\\n\\t\\r\\u0001/\xC3\xA9\"");
+    strbuf_clear(&text);
+    json_write_string(&text, SV("caf\xE9 \xE2\x82 a\0b"));
+    root = accept(strbuf_view(&text), 0);
+    assert_string_equal(json_string(root), "caf\xEF\xBF\xBD \xEF\xBF\xBD a\xEF\xBF\xBD"
+                                           "b");
+    json_free(root);
     strbuf_free(&every);
     strbuf_free(&text);
 }

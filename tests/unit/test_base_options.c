@@ -424,7 +424,7 @@ static void configurations_are_read_in_order(void **state) {
 static void refuse_config(const char *text, const char *message, const char *hint) {
     write_config(text);
     Fixture *f = fresh();
-    Status status = options_read_file(f->tables, config_path);
+    Status status = options_read_file(f->tables, config_path, NULL);
     if (status != STATUS_USAGE) fail_msg("accepted: %s", text);
     char expected[500];
     snprintf(expected, sizeof expected, "config '%s'%s", config_path, message);
@@ -487,7 +487,7 @@ static void wrong_configurations_are_located(void **state) {
     refuse_config("{\"model\": {\"hidden\": 3},}", ": line 1 column 24: a comma before '}': remove it", "");
     refuse_config("", ": the text is empty", "");
     Fixture *f = fresh();
-    assert_int_equal(options_read_file(f->tables, "/nowhere/x.json"), STATUS_RUNTIME);
+    assert_int_equal(options_read_file(f->tables, "/nowhere/x.json", NULL), STATUS_RUNTIME);
     assert_string_equal(status_message(), "cannot open '/nowhere/x.json': No such file or directory");
     release(f);
 }
@@ -508,7 +508,7 @@ static void dumps_read_back(void **state) {
     StrBuf text = {0};
     options_write_json(f->tables, false, &text);
     write_config(strbuf_text(&text));
-    assert_int_equal(options_read_file(g->tables, config_path), STATUS_OK);
+    assert_int_equal(options_read_file(g->tables, config_path, NULL), STATUS_OK);
     assert_int_equal(g->model.hidden, 99);
     assert_int_equal(g->model.layers, 2);
     assert_int_equal(g->model.cell, 2);
@@ -652,7 +652,7 @@ static void unusual_rows_work_too(void **state) {
         "  \"mode\": \"a\",\n  \"big\": \"-9223372036854775808\",\n  \"size\": {\n    \"most\": 7\n  }\n}\n");
     write_config(
         "{\"mode\": \"b\", \"big\": -9007199254740992, \"s\": {\"level\": -3, \"inner\": {\"depth\": 7}}}");
-    assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
+    assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_OK);
     assert_int_equal(values.depth, 7);
     assert_int_equal(values.mode, 1);
     assert_true(values.big == -9007199254740992LL);
@@ -664,27 +664,27 @@ static void unusual_rows_work_too(void **state) {
                         "{\n  \"s\": {\n    \"inner\": {\n      \"depth\": 7\n    }\n  }\n}\n");
     strbuf_clear(&text);
     write_config("{\n\"s\": {\n\"inner\": {\n\"dept\": 1}}}");
-    assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+    assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "line 4"));
     assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
     options_write_help(tables, 80, &text);
     assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
     assert_null(strstr(strbuf_text(&text), "(default: )"));
     write_config("{\"s\": {\"level\": 2147483648}}");
-    assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+    assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "key 's.level': 2147483648 is too large"));
     assert_int_equal(options_set(tables, SV("s.level"), SV("2147483648")), STATUS_USAGE);
     assert_int_equal(options_set(tables, SV("s.level"), SV("-2147483649")), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "-2147483649 is too large"));
     write_config("{\"s\": {\"kinds\": [\"b\", \"a\"]}}");
-    assert_int_equal(options_read_file(tables, config_path), STATUS_OK);
+    assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_OK);
     assert_list(&values.kinds, ITEMS("b", "a"));
     static const char *const WRONG[] = {"[\"a\", \"c\"]", "\"c\""};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         strbuf_clear(&text);
         strbuf_format(&text, "{\"s\": {\"kinds\": %s}}", WRONG[i]);
         write_config(strbuf_text(&text));
-        assert_int_equal(options_read_file(tables, config_path), STATUS_USAGE);
+        assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
         assert_non_null(strstr(status_message(), "key 's.kinds': 'c' is not a or b"));
         assert_list(&values.kinds, ITEMS("b", "a"));
     }
@@ -726,6 +726,7 @@ static void what_was_given_is_known(void **state) {
     assert_int_equal(given.count, 3);
     assert_true(options_given(&given, "decode.beam_size") && options_given(&given, "model.hidden"));
     assert_true(options_given(&given, "model.dropout") && !options_given(&given, "model.cell"));
+    assert_true(options_given(&given, "beam-size") && !options_given(&given, "n-best")); /* flags */
     mem_free(given.rows);
     release(f);
 }

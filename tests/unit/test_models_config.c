@@ -255,7 +255,7 @@ static Status read_below(const OptionTable *tables, const char *path) {
     if (!name) fail_msg("%s has no data and does not say what it is an overlay of", path);
     name += strlen("an overlay of ");
     strbuf_format(&base, "configs/%.*s", (int)strcspn(name, ", "), name);
-    Status status = options_read_file(tables, strbuf_text(&base));
+    Status status = options_read_file(tables, strbuf_text(&base), NULL);
     strbuf_free(&text);
     strbuf_free(&base);
     return status;
@@ -272,10 +272,10 @@ static void test_files(void **state) {
         OptionTable tables[6];
         config_init(&config);
         config_tables(&config, tables);
-        Status status = options_read_file(tables, path);
+        Status status = options_read_file(tables, path, NULL);
         if (status == STATUS_OK && !config.data.train.count) {
             status = read_below(tables, path);
-            if (status == STATUS_OK) status = options_read_file(tables, path);
+            if (status == STATUS_OK) status = options_read_file(tables, path, NULL);
         }
         if (status == STATUS_OK) status = config_check(&config);
         if (status != STATUS_OK) fail_msg("%s: %s", path, status_message());

@@ -1,4 +1,4 @@
-/* test_num_compact.c - weights of fewer bits: what they are rounded to, and that packing loses nothing. */
+/* test_num_compact.c - weights of fewer bits: what they are rounded to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,20 +6,10 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "base/mem.h"
-#include "base/rng.h"
 #include "num/compact.h"
-#include "num/kern.h"
 
 static Param param(int rows, int columns, Packing packing) {
     return (Param){.name = (char *)(uintptr_t) "w", .rows = rows, .columns = columns, .packing = packing};
-}
-
-static real *some_numbers(size_t count) {
-    Rng rng = rng_new(7);
-    real *x = mem_alloc(count, sizeof *x);
-    for (size_t i = 0; i < count; i++) x[i] = (real)rng_normal(&rng);
-    return x;
 }
 
 static void test_int8_by_hand(void **state) {
@@ -56,46 +46,10 @@ static void test_bf16_by_hand(void **state) {
     assert_true(back[0] == 1 && back[1] == (real)1.0078125 && isfinite((double)back[3]));
 }
 
-/* Numbers that were rounded here are packed as the kernels pack floats: the same product, bit by bit, with
- * every instruction set. */
-static void check_packing(const Kernels *k, int K, int N, bool transposed) {
-    enum { M = 5 };
-    Param p = transposed ? param(N, K, PACK_OUTPUT) : param(K, N, PACK_AFFINE);
-    size_t bytes = k->weights[FORMAT_INT8].size(K, N);
-    real *w = some_numbers(param_size(&p)), *x = some_numbers((size_t)(M * K));
-    real *scales = mem_alloc((size_t)N, sizeof *scales), *y[2];
-    int8_t *q = mem_alloc(param_size(&p), 1);
-    void *packed[2], *scratch = mem_aligned(k->scratch, 1);
-    compact_int8(&p, w, q, scales);
-    for (int i = 0; i < 2; i++) {
-        packed[i] = mem_aligned(bytes, 1);
-        y[i] = mem_alloc((size_t)(M * N), sizeof **y);
-    }
-    k->weights[FORMAT_INT8].pack(K, N, w, transposed, 0, N, packed[0]);
-    k->pack_int8(K, N, q, scales, transposed, packed[1]);
-    for (int i = 0; i < 2; i++)
-        k->weights[FORMAT_INT8].multiply(M, N, K, x, K, packed[i], y[i], N, false, scratch);
-    assert_memory_equal(y[0], y[1], (size_t)(M * N) * sizeof **y);
-    for (int i = 0; i < 2; i++) mem_free(packed[i]), mem_free(y[i]);
-    mem_free(scratch), mem_free(q), mem_free(scales), mem_free(w), mem_free(x);
-}
-
-static void test_packing(void **state) {
-    (void)state;
-    static const int SIZES[][2] = {{1, 1}, {3, 5}, {64, 32}, {65, 33}, {130, 47}, {16, 96}, {200, 64}};
-    const Kernels *k;
-    for (int t = 0; (k = kern_table(t)) != NULL; t++)
-        for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++)
-            for (int transposed = 0; transposed < 2; transposed++)
-                check_packing(k, SIZES[i][0], SIZES[i][1], transposed);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_int8_by_hand),
         cmocka_unit_test(test_bf16_by_hand),
-        cmocka_unit_test(test_packing),
     };
-    kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

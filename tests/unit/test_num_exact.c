@@ -12,6 +12,13 @@
 enum { SWEEP = 4096 };
 static real x[SWEEP], y[SWEEP];
 
+/* Sigmoid is seen through a gate that is all there is of its other half. */
+static void sigmoid(const Kernels *k, size_t n, const real *from, real *to) {
+    static real halves[2 * SWEEP];
+    for (size_t i = 0; i < n; i++) halves[i] = 1, halves[n + i] = from[i];
+    k->glu_forward(1, (int)n, halves, to);
+}
+
 static void check_at(const Kernels *k, size_t n) {
     k->tanh(n, x, y);
     for (size_t i = 0; i < n; i++) {
@@ -22,7 +29,7 @@ static void check_at(const Kernels *k, size_t n) {
         if (fabs((double)x[i]) < 0.25)
             assert_true(fabs((double)y[i] - tanh((double)x[i])) <= 1e-6 * fabs((double)x[i]));
     }
-    k->sigmoid(n, x, y);
+    sigmoid(k, n, x, y);
     for (size_t i = 0; i < n; i++) {
         assert_true(fabs((double)y[i] - 1 / (1 + exp(-(double)x[i]))) <= 3e-7);
         assert_true(y[i] >= 0 && y[i] <= 1);
@@ -98,7 +105,7 @@ static void check_poison(const Kernels *k, size_t n, size_t at, real poison) {
     if (isnan((double)poison)) {
         k->tanh(n, line, out);
         for (size_t i = 0; i < n; i++) assert_true(isnan((double)out[i]) == (i == at));
-        k->sigmoid(n, line, out);
+        sigmoid(k, n, line, out);
         for (size_t i = 0; i < n; i++) assert_true(isnan((double)out[i]) == (i == at));
         assert_true(isnan((double)k->dot(n, line, other)));
         assert_true(isnan(k->sum_squares(n, line)));

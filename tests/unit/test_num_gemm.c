@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "kern_tables.h"
+#include "num/compact.h"
 #include "num/gemm.h"
 
 /* want[M, N] = A B, in double precision. */
@@ -22,10 +23,26 @@ static void multiply(int M, int N, int K, const real *A, int lda, const real *B,
         }
 }
 
+/* What is kept in 8 bits is rounded before it is packed. */
+static void pack_int8(int K, int N, const Line *B, bool transposed, void *out) {
+    Param p = {.rows = transposed ? N : K,
+               .columns = transposed ? K : N,
+               .packing = transposed ? PACK_OUTPUT : PACK_AFFINE};
+    int8_t *q = mem_alloc(param_size(&p), 1);
+    real *scales = mem_alloc(compact_scales(&p), sizeof *scales);
+    compact_int8(&p, B->at, q, scales);
+    kern->pack_int8(K, N, q, scales, transposed, out);
+    mem_free(q), mem_free(scales);
+}
+
 static void *packed(WeightFormat format, int K, int N, const Line *B, bool transposed) {
     size_t size = kern->weights[format].size(K, N);
     void *out = mem_aligned(size, 1);
     memset(out, 0x5a, size);
+    if (format == FORMAT_INT8) {
+        pack_int8(K, N, B, transposed, out);
+        return out;
+    }
     for (int first = (N - 1) / PACK_COLUMNS * PACK_COLUMNS, end = N; end; end = first, first -= PACK_COLUMNS)
         kern->weights[format].pack(K, N, B->at, transposed, first, end, out);
     return out;

@@ -193,12 +193,13 @@ static void test_rounded_products(void **state) {
     Corpus corpus = make_corpus();
     for (int variant = 0; MODEL_VARIANTS[variant].name; variant++) {
         if (!variant_allowed(&MODEL_VARIANTS[variant], DROPOUTS)) continue;
-        Seq2Seq *model = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8);
+        Seq2Seq *floats = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8),
+                *model = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8);
         ParamSet *params = seq2seq_params(model);
+        Result exact = run_batches(floats, &corpus, 0, 1, batches, 2);
+        params->format = FORMAT_BF16;
         params->packs_backward = true;
         params_pack_all(params);
-        Result exact = run_batches(model, &corpus, 0, 1, batches, 2);
-        params_repack(params, FORMAT_BF16);
         Result rounded = run_batches(model, &corpus, 0, 1, batches, 2);
         double difference = 0, norm = 0;
         for (size_t i = 0; i < params->size; i++) {
@@ -213,6 +214,7 @@ static void test_rounded_products(void **state) {
             mem_free(other.gradient);
         }
         mem_free(exact.gradient), mem_free(rounded.gradient);
+        seq2seq_free(floats);
         seq2seq_free(model);
     }
     corpus_free(&corpus);
