@@ -115,6 +115,13 @@ train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --afte
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
 
+# Files beside data.train take its place: on one command line that is a mistake, with a configuration told.
+train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
+says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
+printf '{"data": {"train": ["%s"], "valid": ["%s"]}}' "$TMP/none.tsv" "$TMP/plain.tsv" >"$TMP/named.json"
+train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --after-updates 1
+says "pairs    of '$TMP/plain.tsv', not of data.train"
+
 # The rule is for those who do not configure.
 for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
     expect 0 "$attn" train --config "$config" --dump-config=minimal
