@@ -270,6 +270,10 @@ silent_on 'text.bpe_merges'
 expect 0 "$attn" inspect "$TMP/started/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init forgets the languages: $(cat "$TMP/out")"
 silent_on 'these pairs are'
+sed 's/^/日本 /' "$TMP/new.tsv" >"$TMP/lacks.tsv"
+train 0 lacks "$TMP/lacks.tsv" --init "$model" --after-updates 1
+says '% of the source tokens are <unk>: the vocabulary of the model it begins with lacks them'
+silent_on 'of the target tokens'
 # It goes on in its direction, whatever the order of the columns; another language is asked for.
 train 0 turned "$TMP/turned.tsv" --init "$model" --after-updates 1
 says 'columns  de and en'
