@@ -79,7 +79,8 @@ static void add_row(StrBuf *out, const Option *row, size_t indent, size_t width)
         for (bool first = true; sv_next(&rest, '|', &choice); first = false)
             strbuf_format(&help, "%s%.*s", first ? ": " : ", ", SV_ARG(choice));
     }
-    if (row->type == OPT_LIST) strbuf_add(&help, SV("; may be repeated"));
+    if (row->type == OPT_LIST)
+        strbuf_add(&help, row->flag ? SV("; may be repeated") : SV("; several with commas between them"));
     if (worth_showing(row))
         strbuf_format(&help, " (default: %s)", row->type == OPT_BOOL ? "on" : row->fallback);
     strbuf_add(out, strbuf_view(&usage));

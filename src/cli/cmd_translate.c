@@ -281,6 +281,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     session->window.json = options->json_input;
     session->window.split = options->split;
     session->window.tags = options->tags;
+    session->window.quiet = options->quiet;
     session->window.most_lines = MOST_LINES / decode->mini_batch / comm_size() > decode->maxi_batch
                                      ? decode->mini_batch * decode->maxi_batch * comm_size()
                                      : MOST_LINES;

@@ -84,8 +84,9 @@ static void window_add_json(LineWindow *window, StrView line, long number) {
     *guide = (LineGuide){0};
     bytes->length = before;
     window->unreadable++;
-    log_warn(readable ? "line %ld: %s" : "line %ld is not a JSON object with a \"text\" (%s)", number,
-             status_message());
+    if (!window->quiet)
+        log_warn(readable ? "line %ld: %s" : "line %ld is not a JSON object with a \"text\" (%s)", number,
+                 status_message());
     utf8_repair(sv(status_message()), &window->error_bytes);
     strbuf_add_char(&window->error_bytes, '\0');
 }

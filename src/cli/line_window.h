@@ -16,6 +16,7 @@ typedef struct {
     bool json;      /* lines are JSON objects: "text", and what is asked for by "prefix" and "constraints" */
     bool split; /* texts are paragraphs: words that only one of several sentences could have are refused */
     bool tags;  /* there is markup in them */
+    bool quiet; /* no warnings */
 
     int count;
     StrView *lines;      /* [count] text to translate */

@@ -25,11 +25,21 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     option_give(plan->given, row);
 }
 
-static void take_files(const TrainPlan *plan) {
-    DataOptions *data = &plan->config->data;
-    if (!plan->files->count) return;
-    strlist_free(&data->train);
-    for (size_t i = 0; i < plan->files->count; i++) strlist_add(&data->train, sv(plan->files->items[i]));
+/* FILEs take the place of what a configuration names; they are not added to it. */
+static Status take_files(const TrainPlan *plan) {
+    StrList *train = &plan->config->data.train;
+    const StrList *files = plan->files;
+    if (!files->count) return STATUS_OK;
+    bool named = options_given(plan->given, "data.train") && train->count > 0;
+    if (named && plan->without_config) {
+        status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
+                    files->items[0], train->items[0]);
+        return status_hint(STATUS_USAGE, "name all of them as FILE");
+    }
+    if (named) log_info("pairs    of '%s', not of data.train", files->items[0]);
+    strlist_free(train);
+    for (size_t i = 0; i < files->count; i++) strlist_add(train, sv(files->items[i]));
+    return STATUS_OK;
 }
 
 /* ---- going on ------------------------------------------------------------------------------------------ */
@@ -237,7 +247,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     Config *c = plan->config;
     StrBuf provenance = {0};
     *init = NULL;
-    take_files(plan);
+    TRY(take_files(plan));
     if (!comm_is_root()) return STATUS_OK;
     if (plan->without_config && !options_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;

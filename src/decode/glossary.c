@@ -25,11 +25,7 @@ struct Glossary {
 };
 
 static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out) {
-    StrBuf sound = {0};
-    utf8_repair(text, &sound);
-    unicode_normalize(strbuf_view(&sound), (NormalForm)glossary->text->normalize, glossary->text->lowercase,
-                      out);
-    strbuf_free(&sound);
+    text_normalize_words(text, (NormalForm)glossary->text->normalize, glossary->text->lowercase, out);
 }
 
 /* ---- the file ---- */
@@ -55,7 +51,7 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
     }
     add_normal_form(glossary, source, &normal);
     MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
-    glossary->terms[glossary->count] = (Term){arena_text(glossary->arena, sv_trim(strbuf_view(&normal))),
+    glossary->terms[glossary->count] = (Term){arena_text(glossary->arena, strbuf_view(&normal)),
                                               arena_text(glossary->arena, sv_trim(target)), glossary->count};
     glossary->count++;
     strbuf_free(&normal);

@@ -392,8 +392,8 @@ static bool piece_has(const Translator *translator, const HypothesisList *found,
     const Hypothesis *best = &found->items[0];
     StrBuf text = {0}, normal = {0};
     segmenter_decode(seq2seq_target(translator->models[0]), best->ids, (size_t)best->length, &text);
-    unicode_normalize(words, (NormalForm)options->normalize, options->lowercase, &normal);
-    bool has = text_has_words(strbuf_view(&text), sv_trim(strbuf_view(&normal)));
+    text_normalize_words(words, (NormalForm)options->normalize, options->lowercase, &normal);
+    bool has = text_has_words(strbuf_view(&text), strbuf_view(&normal));
     strbuf_free(&text);
     strbuf_free(&normal);
     return has;

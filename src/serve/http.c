@@ -290,6 +290,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     request_free(request);
 }
 
+/* The library does not look at a connection that sleeps. */
+bool http_hung_up(const HttpRequest *request) {
+    char byte;
+    ssize_t there = recv(request->place->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 /* ---- answers ---- */
 
 /* What a browser wants to know before a page of another origin gets to read an answer, or to send JSON. The

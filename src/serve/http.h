@@ -58,6 +58,9 @@ typedef struct {
     StrView body;             /* copied */
 } HttpAnswer;
 
+/* Has the client closed the connection, or its side of it, without waiting for the answer? Until http_answer,
+ * on any thread. */
+bool http_hung_up(const HttpRequest *request);
 /* The request is gone after this. */
 void http_answer(HttpRequest *request, const HttpAnswer *answer);
 /* With {"error": "..."}. */

@@ -105,6 +105,33 @@ typedef struct {
     Served *served;
 } Batch;
 
+/* Take a job out of the line. `before`: the one in front of it, or NULL. Under the lock. */
+static void line_remove(Pool *pool, Job *before, Job *job) {
+    *(before ? &before->next : &pool->first) = job->next;
+    if (pool->last == job) pool->last = before;
+}
+
+/* Take jobs that nobody waits for out of the line. Those of which no thread has a text are returned: nobody
+ * else ends them. Under the lock. */
+static Job *drop_unwanted(Pool *pool) {
+    Job *dropped = NULL, *before = NULL;
+    for (Job *job = pool->first, *next; job; job = next) {
+        next = job->next;
+        if (!job->unwanted(job->context)) {
+            before = job;
+            continue;
+        }
+        line_remove(pool, before, job);
+        job->dropped = true;
+        pool->figures.waiting -= job->count - job->taken;
+        job->unfinished -= job->count - job->taken;
+        if (job->unfinished > 0) continue;
+        job->next = dropped;
+        dropped = job;
+    }
+    return dropped;
+}
+
 static bool same_kind(JobKind a, JobKind b) {
     return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention;
 }
@@ -129,8 +156,7 @@ static void batch_take(Pool *pool, Batch *batch) {
             before = job;
             continue;
         }
-        *(before ? &before->next : &pool->first) = next;
-        if (pool->last == job) pool->last = before;
+        line_remove(pool, before, job);
     }
     pool->figures.waiting -= batch->count;
     pool->figures.texts += batch->count;
@@ -185,6 +211,13 @@ static void batch_finish(Pool *pool, const Batch *batch) {
     served_leave(pool, batch->served);
 }
 
+static void finish_dropped(Job *dropped) {
+    for (Job *next; dropped; dropped = next) {
+        next = dropped->next;
+        dropped->done(dropped->context, dropped);
+    }
+}
+
 /* Who was just answered often asks again at once: wait a moment until as many texts are there as would be if
  * all did, so that they are translated together. Under the lock. */
 static void await_more(Pool *pool, int answered, int wanted) {
@@ -210,11 +243,15 @@ static void *pool_thread(void *context) {
         while (!pool->first && !pool->stop) pthread_cond_wait(&pool->work, &pool->lock);
         pool->idle--;
         if (!pool->first) break;
-        batch_take(pool, &batch);
+        Job *dropped = drop_unwanted(pool);
+        bool work = pool->first != NULL;
+        batch.count = 0;
+        if (work) batch_take(pool, &batch);
         pthread_mutex_unlock(&pool->lock);
-        batch_translate(pool, &batch, 0, batch.count);
+        finish_dropped(dropped);
+        if (work) batch_translate(pool, &batch, 0, batch.count);
         wanted = pool_figures(pool).waiting + batch.count;
-        batch_finish(pool, &batch);
+        if (work) batch_finish(pool, &batch);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -230,6 +267,7 @@ bool pool_submit(Pool *pool, Job *job) {
     bool fits = job->count <= pool->options.most_waiting - pool->figures.waiting;
     if (fits) {
         job->next = NULL;
+        job->dropped = false;
         job->taken = 0;
         job->unfinished = job->count;
         *(pool->last ? &pool->last->next : &pool->first) = job;

@@ -182,9 +182,18 @@ static void finish(Translating *t, int status, const char *message) {
         http_answer_error(request, status, message);
 }
 
+static bool is_unwanted(void *context) {
+    const Translating *t = context;
+    return http_hung_up(t->request);
+}
+
+enum { HUNG_UP = 499 }; /* nobody reads it; as nginx calls it, for the metrics */
+
 static void on_translated(void *context, Job *job) {
     attn_mt_status status = job_status(job);
-    if (status == ATTN_MT_OK)
+    if (job->dropped)
+        finish(context, HUNG_UP, "the client closed the connection before its answer");
+    else if (status == ATTN_MT_OK)
         finish(context, 200, "");
     else if (status == ATTN_MT_MEMORY)
         finish(context, 503, "translating this takes more memory than there is");
@@ -211,6 +220,7 @@ static void submit(Service *service, Translating *t) {
                    .items = calloc((size_t)t->ask.count, sizeof *t->job.items),
                    .count = t->ask.count,
                    .done = on_translated,
+                   .unwanted = is_unwanted,
                    .context = t};
     if (t->job.items && pool_submit(service->pool, &t->job)) return;
     t->job.count = 0;

@@ -2,8 +2,24 @@
 #include "text/whole_words.h"
 
 #include <string.h>
-#include "base/unicode.h"
 #include "base/utf8.h"
+
+void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf *out) {
+    StrBuf sound = {0}, normal = {0};
+    size_t before = out->length;
+    bool space = false;
+    utf8_repair(text, &sound);
+    unicode_normalize(strbuf_view(&sound), form, lowercase, &normal);
+    StrView rest = strbuf_view(&normal);
+    for (size_t at = 0, end = 0; at < rest.length; at = end) {
+        bool is_space = unicode_class(utf8_next(rest, &end)) == CHAR_SPACE;
+        if (!is_space && space && out->length > before) strbuf_add_char(out, ' ');
+        if (!is_space) strbuf_add(out, (StrView){rest.data + at, end - at});
+        space = is_space;
+    }
+    strbuf_free(&sound);
+    strbuf_free(&normal);
+}
 
 /* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
 static bool is_unspaced(int c) {

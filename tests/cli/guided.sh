@@ -42,6 +42,7 @@ cat >"$TMP/json" <<'END'
 {"text": "go ."}
 {"text": "go .", "constraints": ["perdu", "suis"]}
 {"text": "go .", "constraints": []}
+{"text": "go .", "constraints": [" mon \t chat "]}
 END
 expect 0 translate --json-input "$TMP/json"
 grep -q '^{"text": "go .", "prefix": "je ", "translation": "je' "$TMP/out" ||
@@ -49,7 +50,9 @@ grep -q '^{"text": "go .", "prefix": "je ", "translation": "je' "$TMP/out" ||
 sed -n 2p "$TMP/out" | grep -q '"translation": "va !"' || fail "without a prefix"
 sed -n 3p "$TMP/out" | grep -q '"constraints_met": \["perdu", "suis"\], "constraints_unmet": \[\]' ||
     fail "constraints in JSON: $(cat "$TMP/out")"
-[ "$(grep -c constraints_met "$TMP/out")" -eq 1 ] || fail "coverage where nothing was asked for"
+sed -n 5p "$TMP/out" | grep -q '"constraints_met": \[" mon \\t chat "\], "constraints_unmet": \[\]' ||
+    fail "white space in constraints: $(cat "$TMP/out")"
+[ "$(grep -c constraints_met "$TMP/out")" -eq 2 ] || fail "coverage where nothing was asked for"
 
 # A glossary: longer terms first, whole words only, in any batch the same.
 printf 'go\tperdu\nhi\tmon chat\nlost .\tperdu\nlost\tgagn\303\251\n\n' >"$TMP/glossary"

@@ -115,6 +115,13 @@ train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --afte
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
 
+# Files beside data.train take its place: on one command line that is a mistake, with a configuration told.
+train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
+says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
+printf '{"data": {"train": ["%s"], "valid": ["%s"]}}' "$TMP/none.tsv" "$TMP/plain.tsv" >"$TMP/named.json"
+train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --after-updates 1
+says "pairs    of '$TMP/plain.tsv', not of data.train"
+
 # The rule is for those who do not configure.
 for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
     expect 0 "$attn" train --config "$config" --dump-config=minimal
@@ -263,6 +270,10 @@ silent_on 'text.bpe_merges'
 expect 0 "$attn" inspect "$TMP/started/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init forgets the languages: $(cat "$TMP/out")"
 silent_on 'these pairs are'
+sed 's/^/日本 /' "$TMP/new.tsv" >"$TMP/lacks.tsv"
+train 0 lacks "$TMP/lacks.tsv" --init "$model" --after-updates 1
+says '% of the source tokens are <unk>: the vocabulary of the model it begins with lacks them'
+silent_on 'of the target tokens'
 # It goes on in its direction, whatever the order of the columns; another language is asked for.
 train 0 turned "$TMP/turned.tsv" --init "$model" --after-updates 1
 says 'columns  de and en'

@@ -118,6 +118,22 @@ wait $late
 head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end: $(cat "$TMP/late")"
 ! get /health >"$TMP/answer" || fail "it is still there"
 
+# Who hangs up is not translated for: the others would wait behind it.
+serve_start -m "$model" --threads 1 --mini-batch 1 || fail "no server: $(cat "$TMP/serve.log")"
+{
+    printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    printf 'Content-Length: %d\r\n\r\n%s' "$(printf '{"q": [%s]}' "$many" | wc -c)" "{\"q\": [$many]}"
+} >"$TMP/ask"
+"$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
+gone=$!
+while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done
+kill $gone
+wait $gone || true
+gives "the next one" 200 translatedText post_json '{"q": "go ."}'
+[ "$(metric 'requests_total{status="499"}')" = 1 ] || fail "499: $(get /metrics)"
+[ "$(metric texts_total)" -lt 501 ] && [ "$(metric waiting_texts)" -eq 0 ] || fail "texts: $(get /metrics)"
+serve_stop || fail "exit status"
+
 # Limits, small ones.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \

@@ -123,6 +123,8 @@ kept='{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{
 head -n 1 "$TMP/out" | grep -qF "$kept, \"translation\": \"va !\", \"score\": -" ||
     fail "fields passed on: $(head -n 1 "$TMP/out")"
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 3 ] || fail "errors in JSON"
+expect 3 translate --quiet --json-input "$TMP/json"
+[ "$(wc -l <"$TMP/err")" -eq 1 ] || fail "--quiet warns: $(cat "$TMP/err")"
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
 fi

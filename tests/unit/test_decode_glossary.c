@@ -25,7 +25,12 @@ static void test_found(void **state) {
         {"the dog sleeps", "chien|", 9},
         {"a cat, a dog", "chien|chat|", 9}, /* as in the file: both have three letters */
         {"a bird, a dog", "oiseau|chien|", 9},
-        {"a Hot Dog", "saucisse|", 9}, /* the longer term hides the other */
+        {"a Hot Dog", "saucisse|", 9},                   /* the longer term hides the other */
+        {" a  hot \t\xE2\x80\xA8 dog ", "saucisse|", 9}, /* white space is one space, as to the model, ... */
+        {"a hot\xC2\xA0"
+         "dog",
+         "chien|", 9}, /* ... which knows a no-break space for itself */
+        {"big  black  bird", "merle|oiseau|", 9},
         {"dogs", "", 9},
         {"", "", 9},
         {"a hound, a dog", "chien|", 9}, /* once */
@@ -34,7 +39,8 @@ static void test_found(void **state) {
         {"a cat, a hot dog, a hound", "", 0},
     };
     static const char FILE_TEXT[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
-    static const char MORE_TEXT[] = "Dog\tloup\nbird\toiseau\n"; /* the first file's dog counts */
+    static const char MORE_TEXT[] =
+        "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n"; /* the first file's dog counts */
     Glossary *glossary;
     const char *path = fixture_write("glossary", FILE_TEXT, strlen(FILE_TEXT)),
                *more = fixture_write("more", MORE_TEXT, strlen(MORE_TEXT));
