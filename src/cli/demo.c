@@ -131,13 +131,16 @@ const char **demo_labels(const char *before, int batch, int rows) {
 
 void demo_write_rows(const DemoRows *rows, StrBuf *out) {
     char text[LABEL], before[LABEL / 3];
-    strbuf_format(out, "\n%s (%d, %d, %d)\n", rows->title, rows->batch, rows->rows, rows->columns);
+    int batch = rows->batch > 0 ? rows->batch : 1;
+    strbuf_format(out, "\n%s (", rows->title);
+    if (rows->batch > 0) strbuf_format(out, "%d, ", rows->batch);
+    strbuf_format(out, "%d, %d)\n", rows->rows, rows->columns);
     snprintf(before, sizeof before, "%s ", rows->row);
-    label(before, rows->batch, rows->rows, rows->batch * rows->rows - 1, text); /* the longest */
+    label(before, batch, rows->rows, batch * rows->rows - 1, text); /* the longest */
     int width = (int)strlen(text) + 1;
-    for (int r = 0; r < rows->batch * rows->rows; r++) {
+    for (int r = 0; r < batch * rows->rows; r++) {
         const real *numbers = rows->numbers + (size_t)r * (size_t)rows->columns;
-        label(before, rows->batch, rows->rows, r, text);
+        label(before, batch, rows->rows, r, text);
         strbuf_format(out, "%-*s", width, text);
         for (int i = 0; i < rows->columns; i++) {
             if (i > 0 && i % A_LINE == 0) strbuf_format(out, "\n%*s", width, "");
