@@ -73,7 +73,14 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
 
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes) {
     Status status = STATUS_OK;
+    StrView name = sv(prefix);
     *out = (DemoOutput){0};
+    if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
+        status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of files' names", prefix);
+        return status_hint(STATUS_USAGE,
+                           "--output toy writes toy%s and so on; standard output has the numbers",
+                           suffixes[0]);
+    }
     for (; suffixes[out->files] && status == STATUS_OK; out->files++) {
         int i = out->files;
         strbuf_format(&out->path[i], "%s%s", prefix, suffixes[i]);

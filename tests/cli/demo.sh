@@ -303,6 +303,10 @@ expect 2 demo softmax --lengths "1,3;2"
 says "different numbers of queries"
 expect 2 demo multihead --heads 3
 says "100 numbers cannot be shared out to 3 heads"
+for prefix in "" - ./; do
+    expect 2 demo softmax -o "$prefix"
+    says "option '--output': '$prefix' is not the beginning of files' names"
+done
 expect 1 demo attention -o "$TMP/none/x"
 says "cannot create '$TMP/none/x.csv'"
 [ ! -s ../out ] || fail "printed before the files were there: $(cat ../out)"
