@@ -50,6 +50,23 @@ transformer="$(style transformer) $(score scaled_dot) --set model.encoder.style=
 compare sinusoidal $transformer --set model.encoder.layers=2 --set model.decoder.layers=2
 compare narrow $transformer --set model.tie=none --set model.embedding=24
 
+# A head whose rows of the output are 0 adds nothing: the program's scores change, and the script, which reads
+# the file without its digests, agrees.
+model=$TMP/sinusoidal/best.safetensors
+expect 0 "$python" examples/without_head.py decoder.1.cross 2 "$model" "$TMP/without"
+expect 0 "$attn" inspect --tensor decoder.1.cross.output.weight "$TMP/without"
+awk '{ for (i = 1; i <= NF; i++) if (($i == 0) != (NR > 8 && NR <= 16)) bad = 1 }
+    END { exit bad || NR != 32 }' "$TMP/out" || fail "rows of the second head: $(cat "$TMP/out")"
+expect 0 "$attn" translate --quiet --threads 1 --beam-size 1 --model "$TMP/without" "$TMP/input"
+mv "$TMP/out" "$TMP/wanted"
+expect 0 "$python" scripts/read_model.py "$TMP/without" <"$TMP/input"
+same "without a head" "$TMP/wanted" "$TMP/out"
+expect 0 "$attn" convert "$model" -o "$TMP/small"
+expect 0 "$python" examples/without_head.py encoder.0.self 4 "$TMP/small" "$TMP/without"
+expect 0 "$attn" translate --quiet --threads 1 --model "$TMP/without" "$TMP/input"
+expect 1 "$python" examples/without_head.py decoder.1.cross 5 "$model" "$TMP/without"
+says "no head 5 of decoder.1.cross"
+
 # What it does not read it names.
 for set in model.encoder.style=conv model.decoder.style=luong model.layer_norm=true model.attention=cosine \
     text.bpe_marker=suffix; do
