@@ -135,6 +135,11 @@ bool unicode_is_upper(int c) {
 
 bool unicode_is_lower(int c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_LL; }
 
+bool unicode_is_right_to_left(int c) {
+    int class = utf8proc_get_property(c)->bidi_class;
+    return class == UTF8PROC_BIDI_CLASS_R || class == UTF8PROC_BIDI_CLASS_AL;
+}
+
 /* The tails of Korean syllables and the skin colours of emoji join what stands before them. */
 int unicode_width(int c) {
     if ((c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FB) || (c >= 0x1F3FB && c <= 0x1F3FF))

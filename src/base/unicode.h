@@ -28,9 +28,10 @@ typedef enum { UNICODE_OTHER, UNICODE_PUNCTUATION, UNICODE_NUMBER, UNICODE_SYMBO
 UnicodeKind unicode_kind(int code_point);
 
 bool unicode_is_space(int code_point);
-bool unicode_is_control(int code_point); /* Cc: U+0000 to U+001F, U+007F to U+009F */
-bool unicode_is_upper(int code_point);   /* general category Lu or Lt */
-bool unicode_is_lower(int code_point);   /* Ll */
+bool unicode_is_control(int code_point);       /* Cc: U+0000 to U+001F, U+007F to U+009F */
+bool unicode_is_upper(int code_point);         /* general category Lu or Lt */
+bool unicode_is_lower(int code_point);         /* Ll */
+bool unicode_is_right_to_left(int code_point); /* a letter of Hebrew, Arabic and their likes */
 /* Columns in a terminal: 0 for controls and what joins the character before it, 2 for wide ones, else 1. */
 int unicode_width(int code_point);
 

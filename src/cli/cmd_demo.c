@@ -24,8 +24,9 @@ static const char USAGE[] =
     "             the whole matrix, the binary numbers 0 to 7, and the rotation that\n"
     "             leads from each position to a later one\n"
     "  attention  queries look at ten keys, of which 2 and 6 count: queries, keys,\n"
-    "             values, scores, weights and contexts. Weights are exactly 0 beyond\n"
-    "             the length, and all the same where all keys are\n"
+    "             values, the parameters of the score (rows times them: q W), scores,\n"
+    "             weights and contexts. Weights are exactly 0 beyond the length, and\n"
+    "             all the same where all keys are\n"
     "  softmax    the softmax over the first scores of each row\n"
     "  multihead  five heads look at six keys, of which 3 and 2 count\n";
 

@@ -23,8 +23,8 @@
 typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
-    int level, cell, layer, head;
-    bool quiet, self, subwords; /* subwords: asked for, in so many words */
+    int level, cell, layer, head, self; /* self: SelfSide */
+    bool quiet, subwords;               /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
 typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
@@ -56,11 +56,13 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
-    {.flag = "self-attention", .type = OPT_BOOL, FIELD(self), .fallback = "false",
-     .help = "columns are the translation's own earlier words, which a decoder with "
-             "model.decoder.self_attention looks at"},
+    {.flag = "self-attention", .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
+     .choices = SELF_SIDES, .arg = "SIDE",
+     .help = "self-attention instead: columns are what the decoder has written so far, or rows and columns "
+             "are the source tokens of the encoder. Transformers have it, and recurrent decoders with "
+             "model.decoder.self_attention"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
-     .help = "layer of a Transformer decoder to show, from 1; 0 = the mean of all"},
+     .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = the mean of all"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
@@ -230,6 +232,10 @@ static Status show(const Shown *shown, const HeatmapOptions *options, const bool
     return status;
 }
 
+static AttentionChoice choice_of(const HeatmapOptions *options) {
+    return (AttentionChoice){options->layer - 1, options->head - 1};
+}
+
 static void align(const Translation *translation, const Seq2Seq *model, const HeatmapOptions *options,
                   Alignment *alignment) {
     AlignmentLevel level = (AlignmentLevel)options->level;
@@ -237,9 +243,7 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
         alignment_make(alignment, translation, 0, level, seq2seq_source(model), seq2seq_target(model));
         return;
     }
-    float *weights = self_attention_weights(model, translation);
-    alignment_make_self(alignment, translation, weights, level, seq2seq_target(model));
-    mem_free(weights);
+    self_attention_align(alignment, model, translation, (SelfSide)options->self, choice_of(options), level);
 }
 
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
@@ -366,8 +370,8 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
         wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
     for (int f = 0; f < FORMATS; f++) count += wanted[f];
     if (options->self && wanted[FORMAT_HTML]) {
-        status_fail(STATUS_USAGE, "the page of --format html does not show --self-attention");
-        return status_hint(STATUS_USAGE, "choose text, csv, pgm, svg or json");
+        status_fail(STATUS_USAGE, "the page of --format html has its own place for --self-attention");
+        return status_hint(STATUS_USAGE, "leave it out: the view 'Layers and heads' shows it");
     }
     if (options->output) return STATUS_OK;
     if (count > 1)
@@ -408,15 +412,21 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
 }
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
+    static const char *const LOOKS[] = {[SELF_NONE] = "model looks at the source",
+                                        [SELF_DECODER] = "decoder looks at itself",
+                                        [SELF_ENCODER] = "encoder looks at itself"};
     int layers, heads;
-    if (options->self) return self_attention_check(model);
-    TRY(seq2seq_check_attention(model));
-    seq2seq_attentions(model, &layers, &heads);
+    if (options->self) {
+        TRY(self_attention_check(model, (SelfSide)options->self, &layers, &heads));
+    } else {
+        TRY(seq2seq_check_attention(model));
+        seq2seq_attentions(model, &layers, &heads);
+    }
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
     bool layer = options->layer > layers;
-    status_fail(STATUS_USAGE, "no %s %d: this model looks at the source in %d layer%s with %d head%s",
-                layer ? "layer" : "head", layer ? options->layer : options->head, layers,
-                layers > 1 ? "s" : "", heads, heads > 1 ? "s" : "");
+    status_fail(STATUS_USAGE, "no %s %d: this %s in %d layer%s with %d head%s", layer ? "layer" : "head",
+                layer ? options->layer : options->head, LOOKS[options->self], layers, layers > 1 ? "s" : "",
+                heads, heads > 1 ? "s" : "");
     return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
 }
 
@@ -426,7 +436,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
     bool wanted[FORMATS] = {false};
     translating->search.n_best = 1;
     translating->search.attention = !options->self;
-    translating->search.choice = (AttentionChoice){options->layer - 1, options->head - 1};
+    translating->search.choice = choice_of(options);
     Status status = check_choice(options, models->items[0]);
     if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
     if (status == STATUS_OK && wanted[FORMAT_JSON])

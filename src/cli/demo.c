@@ -73,7 +73,14 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
 
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes) {
     Status status = STATUS_OK;
+    StrView name = sv(prefix);
     *out = (DemoOutput){0};
+    if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
+        status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of files' names", prefix);
+        return status_hint(STATUS_USAGE,
+                           "--output toy writes toy%s and so on; standard output has the numbers",
+                           suffixes[0]);
+    }
     for (; suffixes[out->files] && status == STATUS_OK; out->files++) {
         int i = out->files;
         strbuf_format(&out->path[i], "%s%s", prefix, suffixes[i]);
@@ -131,13 +138,16 @@ const char **demo_labels(const char *before, int batch, int rows) {
 
 void demo_write_rows(const DemoRows *rows, StrBuf *out) {
     char text[LABEL], before[LABEL / 3];
-    strbuf_format(out, "\n%s (%d, %d, %d)\n", rows->title, rows->batch, rows->rows, rows->columns);
+    int batch = rows->batch > 0 ? rows->batch : 1;
+    strbuf_format(out, "\n%s (", rows->title);
+    if (rows->batch > 0) strbuf_format(out, "%d, ", rows->batch);
+    strbuf_format(out, "%d, %d)\n", rows->rows, rows->columns);
     snprintf(before, sizeof before, "%s ", rows->row);
-    label(before, rows->batch, rows->rows, rows->batch * rows->rows - 1, text); /* the longest */
+    label(before, batch, rows->rows, batch * rows->rows - 1, text); /* the longest */
     int width = (int)strlen(text) + 1;
-    for (int r = 0; r < rows->batch * rows->rows; r++) {
+    for (int r = 0; r < batch * rows->rows; r++) {
         const real *numbers = rows->numbers + (size_t)r * (size_t)rows->columns;
-        label(before, rows->batch, rows->rows, r, text);
+        label(before, batch, rows->rows, r, text);
         strbuf_format(out, "%-*s", width, text);
         for (int i = 0; i < rows->columns; i++) {
             if (i > 0 && i % A_LINE == 0) strbuf_format(out, "\n%*s", width, "");

@@ -56,9 +56,9 @@ Status demo_finish(DemoOutput *out, Status status, bool quiet);
 typedef struct {
     const char *title;
     const char *row; /* "query": rows of one for each example are query 1, 2 ..., of more 1.1, 1.2 ... */
-    int batch, rows, columns;
-    const real *numbers; /* [batch, rows, columns] */
-    const int *used;     /* [batch, rows] what is beyond was never computed: a bare 0; NULL: all are used */
+    int batch, rows, columns; /* batch 0: one matrix, not of a batch */
+    const real *numbers;      /* [batch, rows, columns] */
+    const int *used; /* [batch, rows] what is beyond was never computed: a bare 0; NULL: all are used */
 } DemoRows;
 void demo_write_rows(const DemoRows *rows, StrBuf *out);
 

@@ -40,9 +40,9 @@ static const char *kind(const AttentionOptions *options) {
 static void describe(const AttentionOptions *options, const DemoLengths *lengths, const ToyAttention *toy,
                      StrBuf *out) {
     const AttentionScore *score = &ATTENTION_SCORES[options->score];
-    strbuf_format(out, "%s: %s\n%d queries of %d numbers, %d %s keys of %d, of which ", score->name,
-                  score->formula, demo_lengths_rows(lengths), toy->query_size, TOY_KEYS, kind(options),
-                  TOY_KEY_SIZE);
+    strbuf_format(out, "%s: %s\n%d quer%s of %d numbers, %d %s keys of %d, of which ", score->name,
+                  score->formula, demo_lengths_rows(lengths), demo_lengths_rows(lengths) == 1 ? "y" : "ies",
+                  toy->query_size, TOY_KEYS, kind(options), TOY_KEY_SIZE);
     demo_write_lengths(lengths, out);
     strbuf_add(out, SV(" count\n"));
     if (!toy->sees_keys)
@@ -62,9 +62,9 @@ static Status demo_attention(const void *given) {
     Status status = demo_begin(&out, options->output, SUFFIXES);
     if (status == STATUS_OK) {
         ToyAttention *toy = mem_alloc(1, sizeof *toy);
-        StrBuf title = {0};
-        toy_attention_run(options->score, &lengths, options->keys == KEYS_EQUAL, (uint64_t)options->seed,
-                          toy);
+        StrBuf title = {0}, parameters = {0};
+        toy_attention_run(options->score, &lengths, options->keys == KEYS_EQUAL, (uint64_t)options->seed, toy,
+                          &parameters);
         DemoRows weights = query_rows("weights", &lengths, TOY_KEYS, toy->weights[0]);
         DemoRows scores = query_rows("scores", &lengths, TOY_KEYS, toy->scores[0]);
         DemoRows queries = query_rows("queries", &lengths, toy->query_size, toy->queries);
@@ -74,12 +74,15 @@ static Status demo_attention(const void *given) {
                            TOY_VALUE_SIZE, toy->values[0][0], NULL};
         scores.used = weights.used = lengths.row;
         describe(options, &lengths, toy, &out.text);
-        const DemoRows *const sections[] = {&queries, &keys, &values, &scores, &weights, &contexts};
-        for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-            demo_write_rows(sections[i], &out.text);
+        const DemoRows *const given_rows[] = {&queries, &keys, &values};
+        const DemoRows *const computed[] = {&scores, &weights, &contexts};
+        for (int i = 0; i < 3; i++) demo_write_rows(given_rows[i], &out.text);
+        strbuf_add(&out.text, strbuf_view(&parameters));
+        for (int i = 0; i < 3; i++) demo_write_rows(computed[i], &out.text);
         strbuf_format(&title, "%s attention, %s keys", ATTENTION_SCORES[options->score].name, kind(options));
         demo_draw_weights(&weights, "key ", strbuf_text(&title), options->cell, &out);
         strbuf_free(&title);
+        strbuf_free(&parameters);
         mem_free(toy);
     }
     return demo_finish(&out, status, options->quiet);

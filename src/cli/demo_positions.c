@@ -142,7 +142,7 @@ static void show_rotation(const PositionOptions *options, const real *matrix, De
     int size = options->size - options->size % 2;
     real *turn = rotation(options, size);
     strbuf_format(&out->text,
-                  "\n%d positions on, a rotation of each pair of columns 2j, 2j + 1:\n   j   angle d w_j"
+                  "\noffset %d: a rotation of each pair of columns 2j, 2j + 1:\n   j   angle d w_j"
                   "       cos       sin\n",
                   options->offset);
     for (int j = 0; j < size; j += 2) {

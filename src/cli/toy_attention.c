@@ -13,6 +13,15 @@ static Attention declare(ParamSet *params, int score, int query_size) {
     return attention_new(params, "attention", score, sizes);
 }
 
+static void write_parameters(const ParamSet *params, StrBuf *out) {
+    for (int i = 0; i < params->count; i++) {
+        const Param *one = params->items[i];
+        const char *name = one->name + strlen("attention.");
+        demo_write_rows(&(DemoRows){name, "row", 0, one->rows, one->columns, param_data(params, one), NULL},
+                        out);
+    }
+}
+
 static int parameter_count(int score, int query_size) {
     ParamSet *params = params_new();
     declare(params, score, query_size);
@@ -56,13 +65,14 @@ void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to) {
 static void copy(real *to, const Tensor *from) { memcpy(to, from->data, tensor_size(from) * sizeof *to); }
 
 void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, uint64_t seed,
-                       ToyAttention *toy) {
+                       ToyAttention *toy, StrBuf *parameters) {
     int queries = demo_lengths_rows(lengths), rows = lengths->batch * TOY_KEYS;
     *toy = (ToyAttention){.query_size = query_size_for(score)};
     ParamSet *params = params_new();
     Attention attention = declare(params, score, toy->query_size);
     params_initialize(params, seed);
     params_pack_all(params);
+    if (parameters) write_parameters(params, parameters);
     Tape *tape = tape_new(params, false);
     Spans *spans = toy_spans(tape, lengths, TOY_KEYS);
     Tensor *query = toy_normal(tape, queries, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));

@@ -28,9 +28,10 @@ typedef struct {
     real contexts[TOY_ROWS][TOY_VALUE_SIZE];
 } ToyAttention;
 
-/* `seed`: of the queries, of the score's parameters and of keys that are not equal. */
+/* `seed`: of the queries, of the score's parameters and of keys that are not equal. `parameters` gets the
+ * parameters as text, a matrix after the other; or NULL. */
 void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, uint64_t seed,
-                       ToyAttention *toy);
+                       ToyAttention *toy, StrBuf *parameters);
 
 /* Which keys each query may look at: those of its example, `keys` of each, up to its length. */
 Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys);

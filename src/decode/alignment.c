@@ -2,6 +2,7 @@
 #include "decode/alignment.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 
 /* One side of the matrix: which unit each token belongs to, and what the units are called. */
@@ -51,10 +52,29 @@ static void side_free(Side *side) {
     mem_free(side->size);
 }
 
+static Side source_side(const Translation *translation, AlignmentLevel level, const Segmenter *source) {
+    return side_make(source, translation->source, translation->source_word, translation->source_length,
+                     translation->source_words, true, level, &translation->source_unknown);
+}
+
 static Side target_side(const Translation *translation, const TranslationItem *item, AlignmentLevel level,
                         const Segmenter *target) {
     return side_make(target, item->ids, item->word, item->length, item->words, item->steps > item->length,
                      level, &translation->target_unknown);
+}
+
+/* <s> and the target tokens without </s>. */
+static Side input_side(const Translation *translation, AlignmentLevel level, const Segmenter *target) {
+    const TranslationItem *item = &translation->items[0];
+    Side side = side_make(target, item->ids, item->word, item->length, item->words, true, level,
+                          &translation->target_unknown);
+    int end = side.units - 1; /* the place of </s>: all others move behind it, in a circle */
+    mem_free(side.labels[end]);
+    memmove(side.labels + 1, side.labels, (size_t)end * sizeof *side.labels);
+    side.labels[0] = mem_strdup("<s>");
+    for (int i = side.tokens - 1; i > 0; i--) side.unit[i] = side.unit[i - 1] + 1;
+    side.unit[0] = 0;
+    return side;
 }
 
 /* Merges weights [rows->tokens, columns->tokens]; releases both sides but their labels. */
@@ -80,20 +100,22 @@ static Alignment merge(const float *weights, Side *rows, Side *columns, bool end
 void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
                     const Segmenter *source, const Segmenter *target) {
     const TranslationItem *item = &translation->items[rank];
-    Side columns =
-        side_make(source, translation->source, translation->source_word, translation->source_length,
-                  translation->source_words, true, level, &translation->source_unknown);
+    Side columns = source_side(translation, level, source);
     Side rows = target_side(translation, item, level, target);
     *alignment = merge(item->attention, &rows, &columns, item->steps > item->length);
     alignment->source_count = alignment->columns - 1;
 }
 
 void alignment_make_self(Alignment *alignment, const Translation *translation, const float *weights,
-                         AlignmentLevel level, const Segmenter *target) {
+                         AlignmentSelf kind, AlignmentLevel level, const Segmenter *segmenter) {
     const TranslationItem *item = &translation->items[0];
-    Side rows = target_side(translation, item, level, target),
-         columns = target_side(translation, item, level, target);
-    *alignment = merge(weights, &rows, &columns, item->steps > item->length);
+    bool source = kind == ALIGNMENT_SOURCE;
+    Side rows = source ? source_side(translation, level, segmenter)
+                       : target_side(translation, item, level, segmenter);
+    Side columns = source                     ? source_side(translation, level, segmenter)
+                   : kind == ALIGNMENT_INPUTS ? input_side(translation, level, segmenter)
+                                              : target_side(translation, item, level, segmenter);
+    *alignment = merge(weights, &rows, &columns, source || item->steps > item->length);
     alignment->source_count = alignment->target_count;
 }
 

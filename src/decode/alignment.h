@@ -25,9 +25,12 @@ typedef struct {
 /* `rank`: which of the translation's items; it must have attention weights, and at least one piece. */
 void alignment_make(Alignment *alignment, const Translation *translation, int rank, AlignmentLevel level,
                     const Segmenter *source, const Segmenter *target);
-/* The same of self_attention_weights of the best item: target words on both sides. */
+/* The same of weights between tokens of one side, and of the best item: source tokens on both sides [S, S];
+ * target tokens on both [steps, steps]; or target tokens as rows and what the decoder read as columns, <s>
+ * and the target tokens without </s> [steps, length + 1]. `segmenter`: of that side. */
+typedef enum { ALIGNMENT_SOURCE, ALIGNMENT_OUTPUTS, ALIGNMENT_INPUTS } AlignmentSelf;
 void alignment_make_self(Alignment *alignment, const Translation *translation, const float *weights,
-                         AlignmentLevel level, const Segmenter *target);
+                         AlignmentSelf kind, AlignmentLevel level, const Segmenter *segmenter);
 void alignment_free(Alignment *alignment);
 
 typedef struct {

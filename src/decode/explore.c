@@ -176,17 +176,16 @@ static void write_cross(const Trace *trace, int parts, StrBuf *out) {
     strbuf_add_char(out, ']');
 }
 
-static void write_self(const Trace *trace, int parts, StrBuf *out) {
-    bool any = false;
-    for (int layer = 0; layer < MODEL_MAX_LAYERS; layer++) {
-        char name[40];
-        snprintf(name, sizeof name, "encoder.%d.self.weights", layer);
-        const Note *weights = notes_find(&trace->notes, name);
-        if (!weights) break;
-        for (int h = 0; h < weights->heads; h++, any = true)
-            write_weights(out, weights, h, parts, any ? "," : ",\"self\":[");
-    }
-    if (any) strbuf_add_char(out, ']');
+static void write_self(const Trace *trace, bool encoder, int parts, StrBuf *out) {
+    const Note *weights = trace_self_attention(trace, encoder, 0);
+    if (!weights || weights->columns == 0) return;
+    strbuf_format(out, ",\"%s\":{\"heads\":%d,\"begins\":%s,\"maps\":[",
+                  encoder ? "encoderSelf" : "decoderSelf", weights->heads,
+                  weights->columns == weights->rows ? "true" : "false");
+    for (int layer = 0; (weights = trace_self_attention(trace, encoder, layer)); layer++)
+        for (int h = 0; h < weights->heads; h++)
+            write_weights(out, weights, h, parts, layer + h > 0 ? "," : "");
+    strbuf_add(out, SV("]}"));
 }
 
 /* The weights that each node was extended with, in the order in which nodes were. */
@@ -209,7 +208,8 @@ static void write_beam_weights(const Backpointers *tree, int columns, int parts,
 static void write_maps(const Trace *trace, const Backpointers *tree, int parts, StrBuf *out) {
     strbuf_format(out, ",\"parts\":%d", parts);
     write_cross(trace, parts, out);
-    write_self(trace, parts, out);
+    write_self(trace, true, parts, out);
+    write_self(trace, false, parts, out);
     if (tree) write_beam_weights(tree, trace->source_length, parts, out);
 }
 

@@ -14,7 +14,10 @@
  *     best                  of each step, the ten best tokens: token, p in ten-thousandths, token, p, ...
  *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
  *                           it in its place, found greedily from there
- *     cross                 of each layer and head, packed weights [T, S]; self: of the encoder's, [S, S]
+ *     cross                 of each layer and head, packed weights [T, S]
+ *     encoderSelf {heads, begins, maps}   self-attention where there is some: the same [S, S]; decoderSelf:
+ *                           [T, T] of <s> and all tokens but </s>; of a recurrent decoder [T, T - 1], without
+ *                           <s>, and "begins" is false
  *     parts                 packed weights are multiples of 1 / parts, as fine as there is room for
  *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong
  *                           to (from 0, as in cross), components in all, the first of them of W q, U k and

@@ -1,19 +1,23 @@
-/* self_attention.h - which of its own earlier words a recurrent decoder looked at.
+/* self_attention.h - which tokens of their own side the tokens of the source or of the translation looked at.
  *
- * The steps of a found or given translation are made once more, one after the other. A line that was cut into
- * pieces is taken as a whole.
- *
- * Shapes  [steps, steps]: row t has weights for columns 0 .. t - 1, which sum to 1; the first row has none
- * Owner   the caller releases the result with mem_free
+ * The numbers are those of a trace (decode/trace.h) of the found or given translation. A line that was cut
+ * into pieces is taken as a whole.
  */
 #ifndef DECODE_SELF_ATTENTION_H
 #define DECODE_SELF_ATTENTION_H
 
-#include "decode/translation.h"
+#include "decode/alignment.h"
+#include "models/seq2seq.h"
 
-/* STATUS_USAGE if the model has no such attention. */
-Status self_attention_check(const Seq2Seq *model);
-/* Of the best item. */
-float *self_attention_weights(const Seq2Seq *model, const Translation *translation);
+typedef enum { SELF_NONE, SELF_DECODER, SELF_ENCODER } SelfSide;
+#define SELF_SIDES "none|decoder|encoder"
+
+/* How many layers and heads of it there are; STATUS_USAGE if the model has no such attention. */
+Status self_attention_check(const Seq2Seq *model, SelfSide side, int *layers, int *heads);
+/* Of the best item. Of the encoder, rows and columns are source tokens; of the decoder, rows are target
+ * tokens, and columns what there was to look at before each: in a Transformer what it had read, from <s> on,
+ * else its own earlier outputs. The first output looks at none. */
+void self_attention_align(Alignment *alignment, const Seq2Seq *model, const Translation *translation,
+                          SelfSide side, AttentionChoice choice, AlignmentLevel level);
 
 #endif

@@ -89,3 +89,10 @@ bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
     attention->heads = attention->weights->heads;
     return true;
 }
+
+const Note *trace_self_attention(const Trace *trace, bool encoder, int layer) {
+    char name[32];
+    snprintf(name, sizeof name, "%s.%d.self", encoder ? "encoder" : "decoder", layer);
+    const Note *weights = part(trace, name, "weights");
+    return !weights && !encoder && layer == 0 ? part(trace, "decoder.self_attention", "weights") : weights;
+}

@@ -57,6 +57,10 @@ typedef struct {
 /* `layer` from 0; false if there is no such layer. */
 bool trace_attention(const Trace *trace, int layer, TraceAttention *attention);
 
+/* The weights of a layer's self-attention, of the encoder or the decoder; NULL: there are none. Of a
+ * recurrent decoder, which has one layer, columns are its outputs before the last. */
+const Note *trace_self_attention(const Trace *trace, bool encoder, int layer);
+
 /* Members of a JSON object, without its braces, a line for each:
  *
  *   "source": ["go", ".", "</s>"], "target": [...]    tokens

@@ -262,12 +262,6 @@ static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult 
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
 
-static void show(const Tensor *weights, const Spans *spans, AttentionWeights *attention) {
-    attention->weights = weights->data;
-    attention->start = spans->start;
-    attention->length = spans->length;
-}
-
 Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
                                const Spans *spans, Tensor *embedded, DecoderState *state,
                                AttentionWeights *attention) {
@@ -278,16 +272,15 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Enco
                     .mapped = prepared ? encoded->mapped : NULL};
     Recurrence recurrence = unpack(d->options, state);
     StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
-    IntraAttention intra = {0};
-    if (d->intra.score) {
-        intra = intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache);
-        result.intra = intra.context;
-    }
+    if (d->intra.score)
+        result.intra =
+            intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache).context;
     *state = pack(d->options, &recurrence);
-    if (attention && attention->own && intra.weights)
-        show(intra.weights, intra.spans, attention);
-    else if (attention && !attention->own && decoder_attends(d->options))
-        show(result.context.weights, spans, attention);
+    if (attention && decoder_attends(d->options)) {
+        attention->weights = result.context.weights->data;
+        attention->start = spans->start;
+        attention->length = spans->length;
+    }
     return read_out(tape, d, &result, embedded);
 }
 

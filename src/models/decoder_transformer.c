@@ -54,7 +54,7 @@ Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, con
                           .stream = DROPOUT_DECODER_BLOCK,
                           .cross_weights = weights};
     Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
-    if (attention && !attention->own) {
+    if (attention) {
         attention->weights = choose(tape, blocks->layers, weights, attention->choice);
         attention->start = spans->start;
         attention->length = spans->length;

@@ -51,10 +51,9 @@ typedef struct {
 enum { ATTENTION_MEAN = -1 };
 
 /* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights
- * weights[start[r]] ... Or, if `own` is set, that of a recurrent decoder to its own earlier steps. */
+ * weights[start[r]] ... */
 typedef struct {
-    AttentionChoice choice; /* this and `own` are set before the step */
-    bool own;
+    AttentionChoice choice;    /* set before the step */
     const real *weights;       /* NULL of a model without such attention */
     const int *start, *length; /* [rows] */
 } AttentionWeights;

@@ -86,6 +86,7 @@ static int add_character(StrBuf *out, const char *label, int index) {
         if (i < index) width = 0;
     }
     if (width > 0) strbuf_add(out, strbuf_view(&character));
+    label_keep_order(out, out->length - (width > 0 ? character.length : 0));
     strbuf_free(&character);
     return width;
 }

@@ -7,13 +7,20 @@
 enum { DOTTED_CIRCLE = 0x25CC };
 
 enum { OPEN_BOX = 0x2423 };
+enum { LEFT_TO_RIGHT_MARK = 0x200E };
+
+/* Embeddings, overrides and isolates of Unicode's bidirectional algorithm. */
+static bool turns_text(int code) {
+    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
 
 /* Controls steer terminals; the last two code points of the plane may not appear in XML. A no-break space and
  * its likes cannot be seen. */
 static int next_code(StrView text, size_t *position) {
     int code = utf8_next(text, position);
     if (code >= 0x80 && code != 0x85 && unicode_is_space(code)) return OPEN_BOX;
-    return unicode_is_control(code) || code == 0xFFFE || code == 0xFFFF ? UTF8_REPLACEMENT : code;
+    bool steers = unicode_is_control(code) || turns_text(code) || code == 0xFFFE || code == 0xFFFF;
+    return steers ? UTF8_REPLACEMENT : code;
 }
 
 int label_add_next(StrBuf *out, StrView text, size_t *position) {
@@ -51,7 +58,16 @@ int label_width(const char *text) { return measure(text, true); }
 
 int label_count(const char *text) { return measure(text, false); }
 
-int label_add(StrBuf *out, const char *text, int width) {
+void label_keep_order(StrBuf *out, size_t start) {
+    StrView text = {out->data + start, out->length - start};
+    for (size_t position = 0; position < text.length;)
+        if (unicode_is_right_to_left(utf8_next(text, &position))) {
+            utf8_add(out, LEFT_TO_RIGHT_MARK);
+            return;
+        }
+}
+
+static int add_cut(StrBuf *out, const char *text, int width) {
     StrView view = sv(text);
     size_t position = 0, cut = out->length; /* where an ellipsis would still fit */
     int used = 0, used_at_cut = 0;
@@ -67,6 +83,13 @@ int label_add(StrBuf *out, const char *text, int width) {
         used += more;
         if (used + 1 <= width) cut = out->length, used_at_cut = used;
     }
+    return used;
+}
+
+int label_add(StrBuf *out, const char *text, int width) {
+    size_t start = out->length;
+    int used = add_cut(out, text, width);
+    label_keep_order(out, start);
     return used;
 }
 

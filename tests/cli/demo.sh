@@ -120,6 +120,35 @@ expect 0 demo attention -q --score scaled_dot --cell 1 -o one
 grep -q "2 queries of 2 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
 [ "$(head -n 2 one.pgm | tr '\n' ' ')" = "P5 10 2 " ] || fail "--cell"
 
+# Scores follow from what is printed above them: queries, keys and parameters, rows times matrices.
+expect 0 demo attention --score none -q
+! grep -q weight\\. out || fail "parameters of no score: $(cat out)"
+for score in additive concat general location; do
+    expect 0 demo attention --score $score --keys random --lengths 2,6 -q
+    awk -v score=$score '
+        /^[a-z.]+ \(/ { section = $1; r = 0; next }
+        /^[a-z]+ [0-9]/ { r++; c = 0; from = 3 }
+        /^ / { from = 1 }
+        NF > 2 { for (i = from; i <= NF; i++) x[section, r, ++c] = $i; columns[section] = c }
+        END {
+            for (q = 1; q <= 2; q++)
+                for (k = 1; k <= (q == 1 ? 2 : 6); k++) {
+                    a = 0
+                    for (j = 1; j <= columns[score == "general" ? "key.weight" : "query.weight"]; j++) {
+                        query = key = 0
+                        for (i = 1; i <= 20; i++) query += x["queries", q, i] * x["query.weight", i, j]
+                        for (i = 1; i <= 2; i++) key += x["keys", 10 * (q - 1) + k, i] * x["key.weight", i, j]
+                        if (score == "general") a += x["queries", q, j] * key
+                        else if (score == "location") a += (j == k) * query
+                        else { e = exp(2 * (query + key)); a += x["v", 1, j] * (e - 1) / (e + 1) }
+                    }
+                    d = a - x["scores", q, k]; n++
+                    if (!(d < 2e-3 && d > -2e-3)) { print q, k, a, x["scores", q, k]; bad = 1 }
+                }
+            exit bad || n != 8
+        }' out >wrong || fail "$score from its parameters: $(cat wrong out)"
+done
+
 # Lengths of queries, two for each of two examples; a length of 0 leaves nothing.
 expect 0 demo attention --lengths "1,3;2,4" -q
 for section in 'queries (2, 2, 20)' 'keys (2, 10, 2)' 'values (2, 10, 4)' 'scores (2, 2, 10)' \
@@ -274,6 +303,10 @@ expect 2 demo softmax --lengths "1,3;2"
 says "different numbers of queries"
 expect 2 demo multihead --heads 3
 says "100 numbers cannot be shared out to 3 heads"
+for prefix in "" - ./; do
+    expect 2 demo softmax -o "$prefix"
+    says "option '--output': '$prefix' is not the beginning of files' names"
+done
 expect 1 demo attention -o "$TMP/none/x"
 says "cannot create '$TMP/none/x.csv'"
 [ ! -s ../out ] || fail "printed before the files were there: $(cat ../out)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# no_attention.sh - a recurrent model without attention, and one that looks at its own earlier words: train,
-# resume, translate, vote, and draw what there is to draw.
+# no_attention.sh - a recurrent model without attention, one that looks at its own earlier words, and a
+# Transformer that does so too: train, resume, translate, vote, and draw what there is to draw.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model plain --set model.attention=none
@@ -73,7 +73,43 @@ says "wrote $TMP/self.svg"
 expect 0 "$attn" heatmap --self-attention -f json -m "$self" "he's calm ."
 grep -q '"decoder.self_attention.weights"' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 expect 2 "$attn" heatmap --self-attention -f html -m "$self" "he's calm ."
-says "does not show --self-attention"
+says "'Layers and heads' shows it"
 expect 2 "$attn" heatmap --self-attention -m "$seeing" "he's calm ."
 says "does not look at its own earlier words"
 says "model.decoder.self_attention=true"
+expect 2 "$attn" heatmap --self-attention --layer 2 -m "$self" "he's calm ."
+says "no layer 2: this decoder looks at itself in 1 layer with 1 head"
+
+# Transformers look at themselves on both sides. The pictures are means of what the JSON has; tokens of the
+# decoder see themselves and earlier ones.
+tiny_model blocks --set train.epochs=4 --set model.tie=none --set model.encoder.style=self_attention \
+    --set model.attention=scaled_dot --set model.decoder.style=transformer --set model.encoder.layers=2 \
+    --set model.decoder.layers=2
+blocks=$TMP/blocks/best.safetensors
+expect 2 "$attn" heatmap --self-attention=encoder -m "$seeing" "he's calm ."
+says "the encoder of this model has no self-attention"
+expect 2 "$attn" heatmap --self-attention=encoder --head 5 -m "$blocks" "he's calm ."
+says "no head 5: this encoder looks at itself in 2 layers with 4 heads"
+expect 0 "$attn" heatmap -f json -m "$blocks" -t "il est calme ." "he's calm ."
+cp "$TMP/out" "$TMP/json"
+# note NAME: its numbers, a matrix after the other
+note() { tr -d ' \n' <"$TMP/json" | sed "s/.*\"$1\":\[\[\[//; s/\]\]\].*//" | tr -s '[],' '\n' | grep .; }
+for side in encoder decoder; do
+    for level in subword word; do
+        expect 0 "$attn" heatmap --self-attention=$side --level $level -f csv -m "$blocks" \
+            -t "il est calme ." "he's calm ."
+        cp "$TMP/out" "$TMP/$side.$level"
+    done
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/$side.subword" >"$TMP/wanted"
+    { note "$side.0.self.weights" && note "$side.1.self.weights"; } |
+        awk -v n="$(wc -l <"$TMP/wanted")" '{ sum[(NR - 1) % n] += $1 }
+            END { for (i = 0; i < n; i++) print sum[i] * n / NR; exit NR != 8 * n }' >"$TMP/mean"
+    paste "$TMP/wanted" "$TMP/mean" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || d < -1e-5) exit 1 }' ||
+        fail "self-attention of the $side: $(paste "$TMP/wanted" "$TMP/mean")"
+    awk -F , 'NR > 1 { s = 0; for (i = 2; i <= NF; i++) s += $i; if (s < 0.9999 || s > 1.0001) exit 1 }' \
+        "$TMP/$side.word" || fail "rows of the $side: $(cat "$TMP/$side.word")"
+done
+[ "$(head -n 1 "$TMP/encoder.word")" = ",he's,calm,.,</s>" ] || fail "columns: $(cat "$TMP/encoder.word")"
+[ "$(head -n 1 "$TMP/decoder.word")" = ",<s>,il,est,calme,." ] || fail "columns: $(cat "$TMP/decoder.word")"
+[ "$(cut -d , -f 1 "$TMP/decoder.word" | tr '\n' ' ')" = " il est calme . </s> " ] ||
+    fail "rows: $(cat "$TMP/decoder.word")"

@@ -188,6 +188,8 @@ static void test_widths(void **state) {
     assert_int_equal(unicode_width(0x301), 0);
     assert_int_equal(unicode_width(0x65E5), 2);
     assert_int_equal(unicode_width(0x1F600), 2);
+    assert_true(unicode_is_right_to_left(0x5E9) && unicode_is_right_to_left(0x644));
+    assert_false(unicode_is_right_to_left('a') || unicode_is_right_to_left(0x301));
     assert_int_equal(unicode_width(0), 0);
     assert_int_equal(unicode_width(0x1F3FD), 0); /* skin colour: part of the emoji before it */
     assert_int_equal(unicode_width(0x1161), 0);  /* vowel of the syllable before it */

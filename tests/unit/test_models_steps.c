@@ -200,51 +200,6 @@ static void test_select(void **state) {
         }
 }
 
-/* ---- self-attention of recurrent decoders ---- */
-
-/* Weights of the third step over the two before it, whose rows stand in the order of `place`. */
-static void own_weights(const Seq2Seq *model, const int *place, real *weights) {
-    TrainingBatch batch = variant_batch(0);
-    Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B);
-    DecoderState state = seq2seq_start(encoded);
-    AttentionWeights attention = {.own = true};
-    for (int t = 0; t < 3; t++) {
-        static const int TOKENS[3][B] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}, {8, 8, 4, 5, 6}};
-        int tokens[B];
-        for (int r = 0; r < B; r++) tokens[r] = TOKENS[t][t < 2 ? r : place[r]];
-        if (t == 2) state = seq2seq_select(tape, &state, place, B);
-        seq2seq_step(model, tape, encoded, t < 2 ? ALL : place, tokens, B, &state, &attention);
-        for (int r = 0; r < B; r++) {
-            if (t > 0) check_weights(&attention, r, t);
-            assert_int_equal(attention.length[r], t);
-        }
-    }
-    for (int r = 0; r < B; r++)
-        memcpy(weights + 2 * r, attention.weights + attention.start[r], 2 * sizeof *weights);
-    tape_free(tape);
-}
-
-/* A row that moves takes the steps that it came by with it. */
-static void test_own_attention(void **state) {
-    (void)state;
-    static const int BACKWARDS[B] = {4, 3, 2, 1, 0};
-    int models = 0;
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
-        if (!strstr(v->settings, "model.decoder.self_attention=true")) continue;
-        Seq2Seq *model = packed_model(v, NULL);
-        real there[2 * B], back[2 * B];
-        own_weights(model, ALL, there);
-        own_weights(model, BACKWARDS, back);
-        for (int r = 0; r < B; r++)
-            assert_memory_equal(there + 2 * r, back + 2 * (B - 1 - r), 2 * sizeof *back);
-        assert_memory_not_equal(there, there + 2, 2 * sizeof *there);
-        seq2seq_free(model);
-        models++;
-    }
-    assert_true(models > 5);
-}
-
 /* ---- encoding in parts ---- */
 
 static void assert_same_tensor(const char *name, const Tensor *a, const Tensor *b) {
@@ -396,7 +351,6 @@ int main(void) {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_select),
-        cmocka_unit_test(test_own_attention),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_layers_and_heads),
         cmocka_unit_test(test_order_of_batch),

@@ -37,7 +37,7 @@ static void check(double actual, double expected, const char *what, int query, i
 
 static void check_formula(const char *name, double (*formula)(const real *q, const real *k), bool equal) {
     ToyAttention toy;
-    toy_attention_run(score_named(name), &LENGTHS, equal, 3, &toy);
+    toy_attention_run(score_named(name), &LENGTHS, equal, 3, &toy, NULL);
     assert_int_equal(toy.query_size, TOY_KEY_SIZE);
     assert_true(toy.sees_keys);
     for (int q = 0; q < QUERIES; q++) {
@@ -68,9 +68,9 @@ static void test_toy_keys(void **state) {
     (void)state;
     ToyAttention equal, random, other;
     int score = score_named("dot");
-    toy_attention_run(score, &LENGTHS, true, 1, &equal);
-    toy_attention_run(score, &LENGTHS, false, 1, &random);
-    toy_attention_run(score, &LENGTHS, false, 2, &other);
+    toy_attention_run(score, &LENGTHS, true, 1, &equal, NULL);
+    toy_attention_run(score, &LENGTHS, false, 1, &random, NULL);
+    toy_attention_run(score, &LENGTHS, false, 2, &other, NULL);
     const real *keys = &random.keys[0][0][0];
     double sum = 0, squares = 0;
     enum { N = QUERIES * TOY_KEYS * TOY_KEY_SIZE };
@@ -100,7 +100,7 @@ static void test_toy_sizes(void **state) {
                  {"cosine", 2, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ToyAttention toy;
-        toy_attention_run(score_named(cases[i].name), &LENGTHS, false, 1, &toy);
+        toy_attention_run(score_named(cases[i].name), &LENGTHS, false, 1, &toy, NULL);
         assert_int_equal(toy.query_size, cases[i].query_size);
         assert_int_equal(toy.sees_keys, cases[i].sees_keys);
     }

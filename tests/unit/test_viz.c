@@ -122,6 +122,9 @@ static void test_label_cuts(void **state) {
                  {"é", 1, "é"},
                  {"e\xCC\x81tat", 2, "e\xCC\x81…"},
                  {"\xC2\x9B", 9, "\xEF\xBF\xBD"},
+                 {"\xE2\x80\xAE" /* U+202E */, 9, "\xEF\xBF\xBD"},
+                 {"שלום", 4, "שלום\xE2\x80\x8E"},
+                 {"שלום", 3, "של…\xE2\x80\x8E"},
                  {"a\033b", 9,
                   "a\xEF\xBF\xBD"
                   "b"}};
@@ -519,6 +522,21 @@ static void test_text_steers_no_terminal(void **state) {
     strbuf_free(&out);
 }
 
+/* Neighbours that are right-to-left stand apart by left-to-right marks, so that columns keep their order. */
+static void test_text_keeps_columns_in_order(void **state) {
+    (void)state;
+    static const char *const letters[] = {"ש", "ل", "a"};
+    static const char *const words[] = {"שלוםשלוםשלוםשלוםשלום", "לום", "a"}; /* too long to stand on end */
+    static const float weights[3];
+    StrBuf out = {0};
+    heatmap_write_text(&(Heatmap){1, 3, letters + 2, letters, weights, NULL}, 80, 0, &out);
+    assert_text_has(&out, "  ש\xE2\x80\x8E ل\xE2\x80\x8E a\n");
+    strbuf_clear(&out);
+    heatmap_write_text(&(Heatmap){1, 3, words + 2, words, weights, NULL}, 80, 0, &out);
+    assert_text_has(&out, "1 שלוםשלוםשלוםשלוםשלום\xE2\x80\x8E   2 לום\xE2\x80\x8E   3 a\n");
+    strbuf_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_xml_checker_finds_faults),
@@ -541,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_text_numbers),
         cmocka_unit_test(test_text_fits),
         cmocka_unit_test(test_text_steers_no_terminal),
+        cmocka_unit_test(test_text_keeps_columns_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

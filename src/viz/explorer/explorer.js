@@ -118,7 +118,7 @@ const entropyOf = (of) => { const map = mapOf(of, 0, 0); return sum(map.map(bits
 
 // ---- the state and the fragment ----
 
-const FIRST = {s: 1, r: 1, t: 0, c: 0, l: 0, h: 0, n: -1, e: 0, a: 0, b: 0, view: "matrix", level: "words", sort: "given", min: 0,
+const FIRST = {s: 1, r: 1, t: 0, c: 0, l: 0, h: 0, n: -1, e: 0, d: 0, a: 0, b: 0, view: "matrix", level: "words", sort: "given", min: 0,
   numbers: 0, sofar: 0};
 const WORDS = {view: ["matrix", "ribbons", "heads", "beam", "compare"], level: ["words", "subwords"],
   sort: ["given", "confidence", "coverage", "entropy"]};
@@ -189,7 +189,8 @@ function selector(label, key, values) {
 
 const VIEW_NAMES = {matrix: "Matrix", ribbons: "Ribbons", heads: "Layers and heads", beam: "Beam", compare: "Side by side"};
 function viewsOf() {
-  const has = {matrix: true, ribbons: true, heads: mapsOf(run()).length > 1 || run().self, beam: run().beam,
+  const has = {matrix: true, ribbons: true, heads: mapsOf(run()).length > 1 || run().encoderSelf || run().decoderSelf,
+    beam: run().beam,
     compare: sentence().runs.length > 1};
   return Object.keys(has).filter((name) => has[name]);
 }
@@ -396,30 +397,37 @@ function mini(map) {
   return draw("svg", {viewBox: `0 0 ${columns} ${map.length}`, preserveAspectRatio: "none", "aria-hidden": "true"},
     ...paths.map((d, n) => (d ? draw("path.s" + n, {d}) : null)));
 }
-function multiples(maps, heads, what, pick) {
+// A small picture of each map; which one is chosen is the state's `key`, or layer and head of all views.
+function multiples(maps, heads, what, key) {
   return make("div.multiples", {}, ...maps.map((map, i) => {
     const layer = Math.floor(i / heads) + 1, head = i % heads + 1;
-    return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(pick ? state.l === layer && state.h === head : state.e === i + 1),
+    const chosen = key ? state[key] === i + 1 : state.l === layer && state.h === head;
+    return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(chosen),
       "aria-label": `${what}, layer ${layer}, head ${head}`,
-      click: () => go(pick ? {l: layer, h: head, view: "matrix"} : {e: state.e === i + 1 ? 0 : i + 1})},
+      click: () => go(key ? {[key]: chosen ? 0 : i + 1} : {l: layer, h: head, view: "matrix"})},
     mini(map), `layer ${layer}, head ${head} \u00b7 ${shown(sum(map.map(bits)) / map.length, 1)} bit`);
   }));
 }
+// Maps of one side in itself, and the one of them that is chosen as a matrix.
+function selfMaps(self, rows, columns, key, title, what, says) {
+  if (!self) return [];
+  if (!self.unpacked) self.unpacked = self.maps.map((packed) => weightsOf(packed, columns.length, run().parts));
+  const chosen = self.unpacked[state[key] - 1], each = (names) => names.map((_, i) => i);
+  return [make("h2", {}, title), make("p.soft.small", {}, says), multiples(self.unpacked, self.heads, what, key),
+    chosen ? make("div.scroll", {}, matrix({rows, columns, weights: chosen, rowWord: each(rows), columnWord: each(columns)},
+      what, roomOf("stage"), false)) : null];
+}
 function drawHeads() {
-  const of = run(), heads = model(of).heads, parts = [];
-  parts.push(make("h2", {}, "The translation looks at the source"), make("p.soft.small", {},
+  const of = run(), source = of.source.map(text), target = of.target.map(text), written = target.slice(0, -1);
+  if (of.decoderSelf && of.decoderSelf.begins) written.unshift("<s>"); // a Transformer's
+  return [make("h2", {}, "The translation looks at the source"), make("p.soft.small", {},
     "Rows are target tokens, columns source tokens; a click shows the map as matrix. Entropy is the mean of its rows."),
-  multiples(mapsOf(of), heads, "to the source", true));
-  if (!of.self) return parts;
-  if (!of.selfMaps) of.selfMaps = of.self.map((packed) => weightsOf(packed, of.source.length, of.parts));
-  parts.push(make("h2", {}, "The source looks at itself"), make("p.soft.small", {},
-    "Self-attention of the encoder: rows and columns are source tokens."), multiples(of.selfMaps, heads, "in itself", false));
-  const chosen = of.selfMaps[state.e - 1];
-  if (!chosen) return parts;
-  const names = of.source.map(text);
-  parts.push(make("div.scroll", {}, matrix({rows: names, columns: names, weights: chosen, rowWord: names.map((_, i) => i),
-    columnWord: names.map((_, i) => i)}, "Self-attention of the encoder", roomOf("stage"), false)));
-  return parts;
+  multiples(mapsOf(of), model(of).heads, "to the source", null),
+  ...selfMaps(of.encoderSelf, source, source, "e", "The source looks at itself", "self-attention of the encoder",
+    "Self-attention of the encoder: rows and columns are source tokens. A click shows one as matrix."),
+  ...selfMaps(of.decoderSelf, target, written, "d", "The translation looks at itself",
+    "self-attention of the decoder",
+    "Self-attention of the decoder: rows are target tokens, columns what it had written before. A click shows one as matrix.")];
 }
 
 // ---- beam ----
