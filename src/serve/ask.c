@@ -50,7 +50,7 @@ static Status read_member(Ask *ask, const Json *member) {
     const char *name = json_key(member);
     const char **field = string_field(ask, name);
     if (strcmp(name, "q") == 0) return read_q(ask, member);
-    if (strcmp(name, "alternatives") == 0) {
+    if (strcmp(name, "alternatives") == 0 && json_type(member) != JSON_NULL) {
         if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
         ask->alternatives = json_number(member);
     }

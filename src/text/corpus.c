@@ -146,11 +146,7 @@ static Status fail_empty(long pairs, bool training) {
 
 static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {
     Corpus *corpus = reading->corpus;
-    PairWork work = {.doing = "reading",
-                     .limit = reading->filter ? reading->filter->limit : 0,
-                     .context = reading,
-                     .work = encode_block,
-                     .collect = collect_block};
+    PairWork work = {.doing = "reading", .context = reading, .work = encode_block, .collect = collect_block};
     TRY(pair_blocks_run(reader, workers, &work));
     if (corpus->count == 0) return fail_empty(pair_reader_count(reader), reading->filter != NULL);
     sha256_end(&reading->hash, corpus->sha256);
@@ -168,6 +164,11 @@ void corpus_warn(StrView report) {
 PairPart corpus_part(const DataOptions *options, bool training) {
     if (options->held_out <= 0 || options->valid.count > 0) return PAIRS_ALL;
     return training ? PAIRS_NOT_HELD_OUT : PAIRS_HELD_OUT;
+}
+
+void corpus_take(PairReader *reader, const DataOptions *options, bool training) {
+    PairPart part = corpus_part(options, training);
+    pair_reader_take(reader, part, training || part == PAIRS_HELD_OUT ? options->limit : 0);
 }
 
 /* With a view of both segmenters for each thread. */
@@ -220,13 +221,13 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     *corpus = (Corpus){0};
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, options));
-    PairPart part = corpus_part(options, filter);
-    pair_reader_take(reader, part);
+    corpus_take(reader, options, filter);
     Reading reading = {.corpus = corpus, .filter = filter ? options : NULL, .keep_text = keep_text};
     reading_begin(&reading, source, target, workers_count(workers));
     Status status = read_pairs(&reading, reader, workers);
     reading_end(&reading, workers_count(workers));
-    if (status == STATUS_OK && part != PAIRS_HELD_OUT) pair_reader_report(reader, &corpus->report);
+    if (status == STATUS_OK && corpus_part(options, filter) != PAIRS_HELD_OUT)
+        pair_reader_report(reader, &corpus->report);
     if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
     pair_reader_close(reader);
     if (status == STATUS_OK)

@@ -52,6 +52,8 @@ Corpus corpus_swapped(const Corpus *corpus);
 
 /* Which of the pairs of `entries` are wanted. */
 PairPart corpus_part(const DataOptions *options, bool training);
+/* That the reader reads those: no more of the training pairs than data.limit, held out or not. */
+void corpus_take(PairReader *reader, const DataOptions *options, bool training);
 
 static inline size_t corpus_id_size(const CorpusSide *side) {
     return side->wide ? sizeof(uint32_t) : sizeof(uint16_t);

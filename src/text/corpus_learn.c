@@ -41,13 +41,8 @@ static Status collect_words(void *context, const PairBlock *block) {
     return STATUS_OK;
 }
 
-static Status count_words(Counting *counting, const Segmenter *cutter, PairReader *reader,
-                          const DataOptions *data, Workers *workers) {
-    PairWork work = {.doing = "counting",
-                     .limit = data->limit,
-                     .context = counting,
-                     .work = count_block,
-                     .collect = collect_words};
+static Status count_words(Counting *counting, const Segmenter *cutter, PairReader *reader, Workers *workers) {
+    PairWork work = {.doing = "counting", .context = counting, .work = count_block, .collect = collect_words};
     int threads = workers_count(workers);
     counting->view = mem_alloc((size_t)threads, sizeof *counting->view);
     for (int i = 0; i < threads; i++) counting->view[i] = segmenter_view(cutter);
@@ -102,8 +97,7 @@ static Status check_learned(const Segmenter *segmenter, const TextOptions *text)
                  : "--set text.min_count=1 learns all of them");
 }
 
-static Status learn(PairReader *reader, const DataOptions *data, const TextOptions *text, Workers *workers,
-                    Segmenter **segmenters) {
+static Status learn(PairReader *reader, const TextOptions *text, Workers *workers, Segmenter **segmenters) {
     TRY(segmenter_begin(&segmenters[SOURCE], text));
     if (text->joint)
         segmenters[TARGET] = segmenter_retain(segmenters[SOURCE]);
@@ -113,7 +107,7 @@ static Status learn(PairReader *reader, const DataOptions *data, const TextOptio
     HashMap *words[SIDES] = {hashmap_new(), text->joint ? NULL : hashmap_new()};
     counting->words[SOURCE] = words[SOURCE];
     counting->words[TARGET] = text->joint ? words[SOURCE] : words[TARGET];
-    Status status = count_words(counting, segmenters[SOURCE], reader, data, workers);
+    Status status = count_words(counting, segmenters[SOURCE], reader, workers);
     if (status == STATUS_OK) finish(segmenters, counting->words, text, workers);
     for (int side = 0; side < (text->joint ? 1 : SIDES) && status == STATUS_OK; side++)
         status = check_learned(segmenters[side], text);
@@ -129,8 +123,8 @@ Status corpus_learn_segmenters(const StrList *entries, const DataOptions *data, 
     PairReader *reader;
     *source = *target = NULL;
     TRY(pair_reader_open(&reader, entries, data));
-    pair_reader_take(reader, corpus_part(data, true));
-    Status status = learn(reader, data, text, workers, segmenters);
+    corpus_take(reader, data, true);
+    Status status = learn(reader, text, workers, segmenters);
     pair_reader_close(reader);
     if (status == STATUS_OK) {
         *source = segmenters[SOURCE];

@@ -43,8 +43,8 @@ static Status read_block(Run *run, PairBlock *block) {
     strbuf_clear(&block->text);
     while (block->count < PAIR_BLOCK && block->text.length < BLOCK_BYTES) {
         StrView source, target;
-        bool more = run->work->limit <= 0 || pair_reader_count(run->reader) < run->work->limit;
-        if (more) TRY(pair_reader_next(run->reader, &source, &target, &more));
+        bool more;
+        TRY(pair_reader_next(run->reader, &source, &target, &more));
         run->ended = !more;
         if (!more) break;
         block_add(block, source, target);
@@ -79,19 +79,13 @@ static void run_task(void *context, int task, int thread) {
         run->work->work(run->work->context, &run->working->blocks[task - 2], thread);
 }
 
-static double share_done(const Run *run) {
-    double share = pair_reader_share(run->reader), limit = (double)run->work->limit;
-    double counted = limit > 0 ? (double)pair_reader_count(run->reader) / limit : 0;
-    return share > counted ? share : counted;
-}
-
 static Status run_rounds(Run *run, Workers *workers) {
     LogShare progress = log_share_begin(run->work->doing);
     do {
         workers_run(workers, 2 + run->working->count, run_task, run);
         if (run->collected.code != STATUS_OK) return status_restore(&run->collected);
         if (run->read.code != STATUS_OK) return status_restore(&run->read);
-        log_share(&progress, share_done(run));
+        log_share(&progress, pair_reader_share(run->reader));
         Round *free_again = run->collecting;
         run->collecting = run->working;
         run->working = run->reading;

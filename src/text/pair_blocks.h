@@ -28,7 +28,6 @@ StrView pair_block_target(const PairBlock *block, int pair);
 
 typedef struct {
     const char *doing; /* "reading": for the progress line (log_share) */
-    long limit;        /* read no more than so many pairs; 0 = all */
     void *context;
     void (*work)(void *context, const PairBlock *block, int thread); /* on any thread, in any order */
     Status (*collect)(void *context, const PairBlock *block);        /* one after the other */

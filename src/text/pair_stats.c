@@ -45,7 +45,7 @@ static uint64_t hash_text(StrView text, uint64_t seed) {
 }
 
 static uint64_t *set_slot(const HashSet *set, uint64_t hash) {
-    size_t i = hash & (set->capacity - 1);
+    size_t i = hash >> 1 & (set->capacity - 1); /* the lowest bit is always set */
     while (set->slots[i] && set->slots[i] != hash) i = (i + 1) & (set->capacity - 1);
     return &set->slots[i];
 }

@@ -67,7 +67,7 @@ struct PairReader {
     PairPart part;
     double held_out;
     bool tolerant;
-    int limit; /* of the pairs of which some are held out; 0 = none */
+    int limit; /* of the pairs of all parts; 0 = none */
 };
 
 static void note(PairReader *reader, Kind kind, long count, long line) {
@@ -227,7 +227,6 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     result->source = mem_strdup(options->source);
     result->target = mem_strdup(options->target);
     result->held_out = options->held_out;
-    result->limit = options->limit;
     for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
     Status status = prepare(result, options);
     StrList files = {0};
@@ -241,7 +240,13 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     return status;
 }
 
-void pair_reader_take(PairReader *reader, PairPart part) { reader->part = part; }
+void pair_reader_take(PairReader *reader, PairPart part, int limit) {
+    reader->part = part;
+    reader->limit = limit;
+}
+
+/* Usable pairs so far, whichever part they belong to. */
+static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
@@ -270,7 +275,8 @@ double pair_reader_share(const PairReader *reader) {
     double done = reader->bytes_done;
     if (reader->first) done += (double)line_reader_consumed(reader->first);
     if (reader->second) done += (double)line_reader_consumed(reader->second);
-    return fmin(done / reader->bytes, 1); /* 1 where no size is known */
+    double share = fmin(done / reader->bytes, 1); /* 1 where no size is known */
+    return reader->limit > 0 ? fmax(share, (double)pairs_seen(reader) / reader->limit) : share;
 }
 
 long pair_reader_line(const PairReader *reader) {
@@ -438,10 +444,8 @@ static bool is_wanted(PairReader *reader, StrView source) {
 
 /* What is held out is so of the pairs that are used. */
 static bool is_over(const PairReader *reader) {
-    if (reader->part != PAIRS_ALL && reader->limit > 0 &&
-        reader->usable + reader->in_other_part >= reader->limit)
-        return true;
-    return reader->current >= reader->entries.count;
+    return (reader->limit > 0 && pairs_seen(reader) >= reader->limit) ||
+           reader->current >= reader->entries.count;
 }
 
 static Status fail_unusable(const PairReader *reader) {
@@ -471,13 +475,13 @@ static Status fail_unusable(const PairReader *reader) {
 static bool is_other_encoding(const PairReader *reader) {
     enum { FEW = 10, PERCENT = 10 };
     long bad = reader->troubles[BAD_UTF8].count;
-    return bad >= FEW && bad * 100 > (reader->usable + reader->in_other_part) * PERCENT;
+    return bad >= FEW && bad * 100 > pairs_seen(reader) * PERCENT;
 }
 
 static Status fail_encoding(const PairReader *reader) {
     const Trouble *bad = &reader->troubles[BAD_UTF8];
     status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
-                reader->usable + reader->in_other_part, bad->line[0], reader->entries.items[bad->entry[0]]);
+                pairs_seen(reader), bad->line[0], reader->entries.items[bad->entry[0]]);
     return status_hint(STATUS_DATA,
                        "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 "
                        "FILE > NEW; iconv -l lists other encodings");

@@ -49,13 +49,14 @@ typedef struct PairReader PairReader;
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
 /* Do not refuse other encodings and ids: for who wants to see what is there. */
 void pair_reader_tolerate(PairReader *reader);
-void pair_reader_take(PairReader *reader, PairPart part); /* from now on; all pairs if it is not called */
+/* From now on, and no further than `limit` pairs of all parts; 0 = to the end. Without this call: all pairs. */
+void pair_reader_take(PairReader *reader, PairPart part, int limit);
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
 void pair_reader_rewind(PairReader *reader);        /* counts start again */
 long pair_reader_count(const PairReader *reader);   /* usable pairs so far */
 long pair_reader_line(const PairReader *reader);    /* of the pair just read, in its file */
-double pair_reader_share(const PairReader *reader); /* of the bytes of all files, how many were read */
+double pair_reader_share(const PairReader *reader); /* of the bytes of all files, or of the limit: was read */
 /* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);

@@ -101,13 +101,10 @@ Status sizes_measure(const Config *config, Workers *workers, DataSize *size) {
     PairReader *reader;
     *size = (DataSize){0};
     TRY(pair_reader_open(&reader, &config->data.train, &config->data));
+    pair_reader_take(reader, PAIRS_ALL, config->data.limit);
     Survey *survey = mem_alloc(1, sizeof *survey);
     survey->seen = hashmap_new();
-    PairWork work = {.doing = "measuring",
-                     .limit = config->data.limit,
-                     .context = survey,
-                     .work = survey_block,
-                     .collect = collect_block};
+    PairWork work = {.doing = "measuring", .context = survey, .work = survey_block, .collect = collect_block};
     Status status = pair_blocks_run(reader, workers, &work);
     *size = (DataSize){.pairs = survey->pairs, .words = survey->tenths / 10};
     for (size_t i = 0; i < hashmap_count(survey->seen); i++)

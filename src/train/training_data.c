@@ -103,12 +103,11 @@ static Status write_line(OutFile *file, StrBuf *line, StrView source, StrView ta
     return file_write(file, line->data, line->length);
 }
 
-/* `most`: 0 = all. */
-static Status write_pairs(OutFile *file, PairReader *reader, const DataOptions *data, long most) {
+static Status write_pairs(OutFile *file, PairReader *reader, const DataOptions *data) {
     StrBuf line = {0};
     StrView source, target;
     Status status = write_line(file, &line, sv(data->source), sv(data->target));
-    for (bool more = true; status == STATUS_OK && more && (!most || pair_reader_count(reader) < most);) {
+    for (bool more = true; status == STATUS_OK && more;) {
         status = pair_reader_next(reader, &source, &target, &more);
         if (status == STATUS_OK && more) status = write_line(file, &line, source, target);
     }
@@ -121,11 +120,11 @@ Status training_data_write(const DataOptions *data, bool training, const char *p
     OutFile *file;
     TRY(check_files(data));
     TRY(pair_reader_open(&reader, training ? &data->train : validation_files(data), data));
-    pair_reader_take(reader, corpus_part(data, training));
+    corpus_take(reader, data, training);
     StrBuf report = {0};
     Status status = file_create(&file, path);
     if (status == STATUS_OK) {
-        status = write_pairs(file, reader, data, training ? data->limit : 0);
+        status = write_pairs(file, reader, data);
         if (status == STATUS_OK)
             status = file_commit(file);
         else

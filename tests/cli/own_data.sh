@@ -101,6 +101,8 @@ iconv -f UTF-8 -t ISO-8859-1 "$TMP/plain.tsv" >"$TMP/latin1.tsv"
 train 3 latin1 "$TMP/latin1.tsv"
 says "of 120 pairs are not UTF-8, the first in line"
 says 'hint: convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8'
+train 3 latin1 "$TMP/latin1.tsv" --set data.limit=100 # no further, but so far
+says "of 100 pairs are not UTF-8, the first in line"
 expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
 grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"

@@ -191,7 +191,7 @@ static void test_held_out(void **state) {
     for (int part = PAIRS_HELD_OUT; part >= PAIRS_ALL; part--) {
         StrView source, target;
         pair_reader_rewind(reader);
-        pair_reader_take(reader, (PairPart)part);
+        pair_reader_take(reader, (PairPart)part, options.limit);
         for (bool more = true; more;) {
             assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
             if (!more) break;
@@ -210,7 +210,7 @@ static void test_held_out(void **state) {
     StrBuf all = {0};
     for (int part = PAIRS_NOT_HELD_OUT; part <= PAIRS_HELD_OUT; part++) {
         pair_reader_rewind(reader);
-        pair_reader_take(reader, (PairPart)part);
+        pair_reader_take(reader, (PairPart)part, options.limit);
         assert_int_equal(read_all(reader, &all), STATUS_OK);
         count[part] = pair_reader_count(reader);
     }
@@ -221,7 +221,7 @@ static void test_held_out(void **state) {
     options.limit = 0;
     options.held_out = 1e-9;
     reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
-    pair_reader_take(reader, PAIRS_HELD_OUT);
+    pair_reader_take(reader, PAIRS_HELD_OUT, 0);
     StrBuf out = {0};
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_message(), "is held out for validation"));
@@ -229,7 +229,7 @@ static void test_held_out(void **state) {
     pair_reader_close(reader);
     options.held_out = 1;
     reader = open_pairs(&options, fixture_path("h.tsv"), NULL);
-    pair_reader_take(reader, PAIRS_NOT_HELD_OUT);
+    pair_reader_take(reader, PAIRS_NOT_HELD_OUT, 0);
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_message(), "every sentence pair"));
     pair_reader_close(reader);

@@ -26,6 +26,7 @@ static const Case CASES[] = {
     {JSON, "{\"q\": []}", "", "", 0},
     {JSON, "{\"q\": 7}", NULL, "'q' is neither a text nor a list", 0},
     {JSON, "{\"q\": [\"go .\", 7]}", NULL, "'q' is a list of more than texts", 0},
+    {JSON, "{\"q\": \"go .\", \"target\": null, \"alternatives\": null}", "go .", "", 0},
     {JSON, "{\"q\": \"go .\", \"alternatives\": \"2\"}", NULL, "'alternatives' is not a number", 0},
     {JSON, "{\"q\": \"go .\", \"target\": 7}", NULL, "'target' is not a text", 0},
     {JSON, "{\"target\": \"fr\"}", NULL, "'q', the text, is missing", 0},
