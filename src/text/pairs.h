@@ -56,7 +56,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
 void pair_reader_rewind(PairReader *reader);        /* counts start again */
 long pair_reader_count(const PairReader *reader);   /* usable pairs so far */
 long pair_reader_line(const PairReader *reader);    /* of the pair just read, in its file */
-double pair_reader_share(const PairReader *reader); /* of the bytes of all files, or of the limit: was read */
+double pair_reader_share(const PairReader *reader); /* of all bytes, or of the limit, so much is read */
 /* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
