@@ -49,7 +49,7 @@ typedef struct PairReader PairReader;
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
 /* Do not refuse other encodings and ids: for who wants to see what is there. */
 void pair_reader_tolerate(PairReader *reader);
-/* From now on, and no further than `limit` pairs of all parts; 0 = to the end. Without this call: all pairs. */
+/* From now on, no further than `limit` pairs of all parts; 0 = to the end. Without this call: all pairs. */
 void pair_reader_take(PairReader *reader, PairPart part, int limit);
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);

@@ -364,7 +364,9 @@ awk '/mean of .f.q./ { on = 1; next }
     fail "errors without noise: $(cat out)"
 expect 0 demo pooling --quiet
 awk 'NF == 7 && $1 == 0 { width = $2 }
-    NF == 7 && $1 == 200 { seen = width == 1 && $2 < 0.05 && $3 < $6 / 2 && $4 > 2 * $7 && $5 > 0.2 && $5 < 1 }
+    NF == 7 && $1 == 200 {
+        seen = width == 1 && $2 < 0.05 && $3 < $6 / 2 && $4 > 2 * $7 && $5 > 0.2 && $5 < 1
+    }
     END { exit !seen }' out || fail "learned widths: $(cat out)"
 cp out first
 expect 0 demo pooling --seed 2 --quiet
