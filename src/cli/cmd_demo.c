@@ -65,7 +65,7 @@ static const char *find_name(int argc, char **argv, const OptionTable *all) {
         StrList rest;
         bool help;
         options_defaults(one);
-        if (options_parse(one, argc, argv, false, &rest, &help) == STATUS_OK && !help && rest.count > 0 &&
+        if (options_parse(one, argc, argv, &rest, &help, NULL) == STATUS_OK && !help && rest.count > 0 &&
             strcmp(rest.items[0], DEMOS[i]->name) == 0)
             found = rest.items[0];
         mem_free(rest.items);
@@ -89,7 +89,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
     StrList rest;
     bool help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &rest, &help);
+    Status status = options_parse(tables, argc, argv, &rest, &help, NULL);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, all, EXAMPLES);
     } else if (status == STATUS_OK && !name) {

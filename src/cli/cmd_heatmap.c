@@ -462,7 +462,7 @@ Status cmd_heatmap(int argc, char **argv) {
     OptionsGiven given = {0};
     bool help;
     options_defaults(tables);
-    Status status = options_parse_given(tables, argc, argv, &words, &help, &given);
+    Status status = options_parse(tables, argc, argv, &words, &help, &given);
     if (options.output && strcmp(options.output, "-") == 0) {
         mem_free(options.output);
         options.output = NULL;
