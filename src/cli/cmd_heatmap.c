@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "base/utf8.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/heatmap_page.h"
@@ -253,8 +252,7 @@ static Status show_translation(const Translation *translation, StrView line, con
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
     align(translation, models->items[0], options, &alignment);
-    utf8_repair(line, &title);
-    strbuf_format(&title, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
+    heatmap_title(line, translation, &title);
     Shown shown = {line, translation, models->items[0], tree, {0}};
     shown.map = (Heatmap){.rows = alignment.rows,
                           .columns = alignment.columns,
