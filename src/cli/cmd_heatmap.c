@@ -57,9 +57,9 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
     {.flag = "self-attention", .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
-     .help = "self-attention instead: columns are what the decoder has written so far, or rows and columns "
-             "are the source tokens of the encoder. Transformers have it, and recurrent decoders with "
-             "model.decoder.self_attention"},
+     .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
+             "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
+             "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
