@@ -262,7 +262,8 @@ static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *ta
     memcpy(tables, shown, sizeof shown);
     if (model) config_tables(&bench->own, tables + 2);
     options_defaults(tables);
-    Status status = options_parse(tables, argc - words, argv + words, model, &rest, &help);
+    Status status = model ? options_parse_config(tables, argc - words, argv + words, &rest, &help, NULL)
+                          : options_parse(tables, argc - words, argv + words, &rest, &help, NULL);
     if (status == STATUS_OK && rest.count)
         status = status_hint(status_fail(STATUS_USAGE, "unexpected argument '%s'", rest.items[0]),
                              "bench --help lists the subcommands");

@@ -1,6 +1,7 @@
 /* client.c - clients of `attn-mt serve` for tests and measurements: well-behaved ones, slow ones, rude ones.
  *
  *   serve-client PORT send                    send standard input as it is, print what comes back
+ *   serve-client PORT last                    the same, but say that nothing more will be sent
  *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
  *                                             translate lines of TEXTS, each client on a connection of its
  *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
@@ -195,13 +196,14 @@ static int load(int clients, double seconds, const char *text_file, const char *
 
 /* ---- others ---- */
 
-static int send_input(void) {
+static int send_input(bool last) {
     ssize_t bytes;
     int fd = dial();
     if (fd < 0) return 1;
     char *text = malloc(ANSWER_BYTES);
     while ((bytes = read(0, text, ANSWER_BYTES)) > 0)
         if (!send_all(fd, text, (size_t)bytes)) break;
+    if (last) shutdown(fd, SHUT_WR);
     while ((bytes = recv(fd, text, ANSWER_BYTES, 0)) > 0) fwrite(text, 1, (size_t)bytes, stdout);
     close(fd);
     free(text);
@@ -257,11 +259,12 @@ int main(int argc, char **argv) {
     const char *what = argc > 2 ? argv[2] : "";
     port = argc > 1 ? atoi(argv[1]) : 0;
     signal(SIGPIPE, SIG_IGN);
-    if (strcmp(what, "send") == 0) return send_input();
+    if (strcmp(what, "send") == 0 || strcmp(what, "last") == 0) return send_input(what[0] == 'l');
     if (strcmp(what, "load") == 0 && argc == 7) return load(atoi(argv[3]), atof(argv[4]), argv[5], argv[6]);
     if (strcmp(what, "slow") == 0 && argc == 5) return slow(atoi(argv[3]), atof(argv[4]));
     if (strcmp(what, "rude") == 0 && argc == 4) return rude(atoi(argv[3]));
     if (strcmp(what, "connect") == 0 && argc == 4) return connect_often(atoi(argv[3]));
-    fprintf(stderr, "usage: serve-client PORT send|load|slow|rude|connect ...; see the head of its source\n");
+    fprintf(stderr,
+            "usage: serve-client PORT send|last|load|slow|rude|connect ...; see the head of its source\n");
     return 2;
 }

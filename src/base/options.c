@@ -100,8 +100,8 @@ typedef struct {
     int argc, next;
     char **argv;
     bool config;
-    OptionsGiven *given; /* by flags */
-    OptionsGiven *set;   /* in any way; or NULL */
+    OptionsGiven *flags; /* given by flags: the first item of a list replaces what was there */
+    OptionsGiven *given; /* in any way; or NULL */
 } Parser;
 
 /* An argument such as --beam-size=5 taken apart. */
@@ -217,15 +217,15 @@ static Status parse_set(Parser *parser, Flag *flag) {
         Status status = status_fail(STATUS_USAGE, "--set: no '=' in '%.*s'", SV_ARG(flag->value));
         return status_hint(status, "write --set section.key=value");
     }
-    return set_given(parser->tables, key, value, parser->set);
+    return set_given(parser->tables, key, value, parser->given);
 }
 
 static Status parse_config(Parser *parser, Flag *flag) {
     TRY(take_value(parser, flag));
     char *path = mem_strndup(flag->value.data, flag->value.length);
-    Status status = options_read_file(parser->tables, path, parser->set);
+    Status status = options_read_file(parser->tables, path, parser->given);
     mem_free(path);
-    if (parser->set) parser->set->configs++;
+    if (parser->given) parser->given->configs++;
     return status;
 }
 
@@ -257,10 +257,9 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
     } else {
         TRY(take_value(parser, flag));
     }
-    /* The first item of a list replaces the default. */
-    TRY(option_from_text(row, field, flag->value, is_given(parser->given, row), flag->shown));
+    TRY(option_from_text(row, field, flag->value, is_given(parser->flags, row), flag->shown));
+    option_give(parser->flags, row);
     option_give(parser->given, row);
-    option_give(parser->set, row);
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
@@ -301,9 +300,11 @@ static Status parse_short(Parser *parser, const char *letters, bool *help) {
 }
 
 static Status parse(Parser parser, StrList *positional, bool *help) {
+    OptionsGiven flags = {0};
     int argc = parser.argc;
     bool only_positional = false;
     Status status = STATUS_OK;
+    parser.flags = &flags;
     *help = false;
     *positional = (StrList){.items = mem_alloc((size_t)argc + 1, sizeof(char *))};
     while (parser.next < argc && status == STATUS_OK) {
@@ -319,28 +320,18 @@ static Status parse(Parser parser, StrList *positional, bool *help) {
             only_positional = true;
         }
     }
+    mem_free(flags.rows);
     return status;
 }
 
-Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
-                     bool *help) {
-    OptionsGiven given = {0};
-    Status status = parse((Parser){tables, argc, 1, argv, config, &given, NULL}, positional, help);
-    mem_free(given.rows);
-    return status;
-}
-
-Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
-                           OptionsGiven *given) {
-    return parse((Parser){tables, argc, 1, argv, false, given, NULL}, positional, help);
+Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                     OptionsGiven *given) {
+    return parse((Parser){tables, argc, 1, argv, false, NULL, given}, positional, help);
 }
 
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                             OptionsGiven *given) {
-    OptionsGiven flags = {0};
-    Status status = parse((Parser){tables, argc, 1, argv, true, &flags, given}, positional, help);
-    mem_free(flags.rows);
-    return status;
+    return parse((Parser){tables, argc, 1, argv, true, NULL, given}, positional, help);
 }
 
 void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from) {

@@ -77,14 +77,11 @@ void options_defaults(const OptionTable *tables);
 void options_free(const OptionTable *tables);
 
 /* Parse argv[1..]; what is not an option is collected into `positional` (argv's strings, not copied; free
- * the items array). "--" ends the options; "-" is positional. Recognises --help/-h: *help is set.
- * --set KEY=VALUE and --config FILE are handled in order if `config` is true: later wins. */
-Status options_parse(const OptionTable *tables, int argc, char **argv, bool config, StrList *positional,
-                     bool *help);
-/* The same without --set and --config; also says which options were given. */
-Status options_parse_given(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
-                           OptionsGiven *given);
-/* With --set and --config; also says which options were given, in whatever way. */
+ * the items array). "--" ends the options; "-" is positional. Recognises --help/-h: *help is set. The rows
+ * that were given are added to `given`, which may be NULL. */
+Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+                     OptionsGiven *given);
+/* The same with --set KEY=VALUE and --config FILE, in order: later wins. The rows that they set are given. */
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
                             OptionsGiven *given);
 /* `name`: the option's key, "decode.beam_size", or its flag, "beam-size". */

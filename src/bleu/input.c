@@ -156,8 +156,8 @@ Status input_check(const LineSet *hypotheses, const LineSet *references) {
             const LineList *reference = &references->lists[j];
             if (reference->count == system->count) continue;
             if (hypotheses->nothing) {
-                status_fail(STATUS_DATA, "standard input is empty, reference '%s' has %zu lines",
-                            reference->name, reference->count);
+                status_fail(STATUS_DATA, "standard input is empty, reference '%s' has %zu line%s",
+                            reference->name, reference->count, reference->count == 1 ? "" : "s");
                 return status_hint(STATUS_DATA, "-i FILE names a file of translations");
             }
             Status status =

@@ -274,7 +274,7 @@ static Status parse(Run *run, int argc, char **argv, bool *help) {
     StrList positional = {0};
     Status status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
-        status = options_parse(run->tables, (int)words.count, words.items, false, &positional, help);
+        status = options_parse(run->tables, (int)words.count, words.items, &positional, help, NULL);
     if (status == STATUS_OK && !*help) {
         add_references(&run->references, &positional);
         status = check(run);

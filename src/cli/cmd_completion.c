@@ -74,7 +74,7 @@ Status cmd_completion(int argc, char **argv) {
     const OptionTable tables[] = {{0}};
     StrList names;
     bool help;
-    Status status = options_parse(tables, argc, argv, false, &names, &help);
+    Status status = options_parse(tables, argc, argv, &names, &help, NULL);
     if (status == STATUS_OK) status = help ? command_print_help(USAGE, tables, EXAMPLES) : completion(&names);
     mem_free(names.items);
     return status;

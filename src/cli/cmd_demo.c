@@ -11,24 +11,24 @@ enum { DEMO_COUNT = sizeof DEMOS / sizeof *DEMOS };
 
 static const char USAGE[] =
     "Usage: attn-mt demo pooling [OPTION...]\n"
-    "       attn-mt demo positions [OPTION...]\n"
     "       attn-mt demo attention [OPTION...]\n"
     "       attn-mt demo softmax [OPTION...]\n"
     "       attn-mt demo multihead [OPTION...]\n"
+    "       attn-mt demo positions [OPTION...]\n"
     "\n"
-    "Small computations that need no model, done by the layers that models are made\n"
-    "of. They print their numbers with their shapes and draw them.\n"
+    "Small computations that need no model, all but pooling done by the layers that\n"
+    "models are made of. They print their numbers with their shapes and draw them.\n"
     "  pooling    regression by attention: Gaussian and other kernels, their widths,\n"
     "             and a width that is learned\n"
-    "  positions  the sinusoidal encoding of positions: columns 6 to 9 as curves,\n"
-    "             the whole matrix, the binary numbers 0 to 7, and the rotation that\n"
-    "             leads from each position to a later one\n"
     "  attention  queries look at ten keys, of which 2 and 6 count: queries, keys,\n"
     "             values, the parameters of the score (rows times them: q W), scores,\n"
     "             weights and contexts. Weights are exactly 0 beyond the length, and\n"
     "             all the same where all keys are\n"
     "  softmax    the softmax over the first scores of each row\n"
-    "  multihead  five heads look at six keys, of which 3 and 2 count\n";
+    "  multihead  five heads look at six keys, of which 3 and 2 count\n"
+    "  positions  the sinusoidal encoding of positions: columns 6 to 9 as curves,\n"
+    "             the whole matrix, the binary numbers 0 to 7, and the rotation that\n"
+    "             leads from each position to a later one\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -65,7 +65,7 @@ static const char *find_name(int argc, char **argv, const OptionTable *all) {
         StrList rest;
         bool help;
         options_defaults(one);
-        if (options_parse(one, argc, argv, false, &rest, &help) == STATUS_OK && !help && rest.count > 0 &&
+        if (options_parse(one, argc, argv, &rest, &help, NULL) == STATUS_OK && !help && rest.count > 0 &&
             strcmp(rest.items[0], DEMOS[i]->name) == 0)
             found = rest.items[0];
         mem_free(rest.items);
@@ -89,7 +89,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
     StrList rest;
     bool help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &rest, &help);
+    Status status = options_parse(tables, argc, argv, &rest, &help, NULL);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, all, EXAMPLES);
     } else if (status == STATUS_OK && !name) {

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "base/utf8.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/heatmap_page.h"
@@ -58,9 +57,9 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
     {.flag = "self-attention", .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
-     .help = "self-attention instead: columns are what the decoder has written so far, or rows and columns "
-             "are the source tokens of the encoder. Transformers have it, and recurrent decoders with "
-             "model.decoder.self_attention"},
+     .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
+             "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
+             "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
     {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
     {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
@@ -253,8 +252,7 @@ static Status show_translation(const Translation *translation, StrView line, con
     StrBuf title = {0};
     if (translation->pieces == 0) return STATUS_OK;
     align(translation, models->items[0], options, &alignment);
-    utf8_repair(line, &title);
-    strbuf_format(&title, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
+    heatmap_title(line, translation, &title);
     Shown shown = {line, translation, models->items[0], tree, {0}};
     shown.map = (Heatmap){.rows = alignment.rows,
                           .columns = alignment.columns,
@@ -462,7 +460,7 @@ Status cmd_heatmap(int argc, char **argv) {
     OptionsGiven given = {0};
     bool help;
     options_defaults(tables);
-    Status status = options_parse_given(tables, argc, argv, &words, &help, &given);
+    Status status = options_parse(tables, argc, argv, &words, &help, &given);
     if (options.output && strcmp(options.output, "-") == 0) {
         mem_free(options.output);
         options.output = NULL;

@@ -346,7 +346,7 @@ Status cmd_score(int argc, char **argv) {
     OptionsGiven given = {0};
     bool help;
     options_defaults(tables);
-    Status status = options_parse_given(tables, argc, argv, &files, &help, &given);
+    Status status = options_parse(tables, argc, argv, &files, &help, &given);
     session.filter = options_given(&given, "keep-above");
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);

@@ -135,7 +135,7 @@ Status cmd_serve(int argc, char **argv) {
     bool help;
     memset(&options, 0, sizeof options);
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &positional, &help);
+    Status status = options_parse(tables, argc, argv, &positional, &help, NULL);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK && positional.count > 0) {

@@ -351,7 +351,7 @@ Status cmd_translate(int argc, char **argv) {
         {TRANSLATE_OPTIONS, &session.options}, {DECODE_OPTIONS, &session.translating.search.decode}, {0}};
     bool help;
     options_defaults(tables);
-    Status status = options_parse_given(tables, argc, argv, &files, &help, &given);
+    Status status = options_parse(tables, argc, argv, &files, &help, &given);
     for (size_t i = 0; i < files.count; i++) strlist_add(inputs, sv(files.items[i]));
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);

@@ -40,7 +40,7 @@ Status command_run(int argc, char **argv, const CommandText *text, const OptionT
     StrList files;
     bool help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, false, &files, &help);
+    Status status = options_parse(tables, argc, argv, &files, &help, NULL);
     if (status == STATUS_OK && help)
         status = command_print_help(text->usage, tables, text->examples);
     else if (status == STATUS_OK)

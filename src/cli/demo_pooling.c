@@ -141,10 +141,11 @@ static double error_of(const Data *d, const double *estimates) {
 /* ---- learning the width ----
  * of the Gaussian, by gradient descent of the mean of (f(x_i) - y_i)^2 over the keys, where x_i itself is
  * among the keys or left out. The step is one of log(width), which keeps it positive:
- * d a_i / d log(width) = a_i (u_i^2 - sum_j a_j u_j^2). */
+ * d a_i / d log(width) = a_i (u_i^2 - sum_j a_j u_j^2). Much noise makes steps that would lead to 0 or beyond
+ * all numbers. */
 
 enum { STEPS = 200, CURVE_POINTS = STEPS + 1 };
-static const double RATE = 0.2;
+static const double RATE = 0.2, LEAST_WIDTH = 1e-6, MOST_WIDTH = 1e6;
 
 typedef struct {
     double width[CURVE_POINTS], at_keys[CURVE_POINTS], at_queries[CURVE_POINTS];
@@ -174,7 +175,7 @@ static void learn(const Data *d, double width, bool leave_out, Learned *learned)
         learned->at_keys[s] = loss_at_keys(d, width, leave_out, &slope);
         estimate(d, GAUSSIAN, width, estimates);
         learned->at_queries[s] = error_of(d, estimates);
-        width *= exp(-RATE * slope);
+        width = fmin(fmax(width * exp(-RATE * slope), LEAST_WIDTH), MOST_WIDTH);
     }
 }
 

@@ -3,11 +3,13 @@
 
 #include <limits.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "decode/backpointers.h"
 #include "decode/confidence.h"
 #include "decode/explore.h"
 #include "decode/voters.h"
 #include "viz/explorer_page.h"
+#include "viz/label.h"
 
 /* On a page: formulas, of all heads if there are few sentences; bytes for weights. */
 enum { FORMULAS = 32, ROOM = 45000 };
@@ -57,12 +59,19 @@ static void writer_end(PageWriter *writer) {
     strbuf_free(&writer->pictures);
 }
 
+void heatmap_title(StrView line, const Translation *translation, StrBuf *out) {
+    size_t start = out->length;
+    utf8_repair(line, out);
+    label_keep_order(out, start); /* else the arrow between two right-to-left texts would turn with them */
+    strbuf_format(out, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
+}
+
 static void add_picture(PageWriter *writer, StrView line, const Translation *translation,
                         const Seq2Seq *model) {
     Alignment words;
     StrBuf title = {0};
     alignment_make(&words, translation, 0, ALIGNMENT_WORD, seq2seq_source(model), seq2seq_target(model));
-    strbuf_format(&title, "%.*s \xE2\x86\x92 %s", SV_ARG(line), strbuf_text(&translation->items[0].text));
+    heatmap_title(line, translation, &title);
     explorer_page_picture(&(Heatmap){.rows = words.rows,
                                      .columns = words.columns,
                                      .row_labels = (const char *const *)words.row_labels,

@@ -17,6 +17,8 @@ typedef struct {
     bool subwords;   /* to begin with, instead of words */
 } HeatmapPage;
 
+/* Append the title of a picture: the line, an arrow, its translation. */
+void heatmap_title(StrView line, const Translation *translation, StrBuf *out);
 /* Append the page to `out`. STATUS_DATA if a model's scores mean nothing. */
 Status heatmap_page_write(const HeatmapPage *page, StrBuf *out);
 

@@ -43,8 +43,9 @@ static Status next_prefix(LineGuides *guides, StrView *prefix) {
     bool more;
     TRY(line_reader_next(guides->prefixes, prefix, &more));
     if (!more) {
-        status_fail(STATUS_DATA, "'%s' has %ld lines, the input has more", line_reader_path(guides->prefixes),
-                    line_reader_number(guides->prefixes));
+        long lines = line_reader_number(guides->prefixes);
+        status_fail(STATUS_DATA, "'%s' has %ld line%s, the input has more",
+                    line_reader_path(guides->prefixes), lines, lines == 1 ? "" : "s");
         return status_hint(STATUS_DATA, "a prefix for each line; an empty one asks for nothing");
     }
     *prefix = arena_text(guides->arena, *prefix);

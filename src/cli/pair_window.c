@@ -90,8 +90,8 @@ static Status fail_lengths(PairWindow *window, bool more_sources) {
     StrView line;
     for (bool more = true; more;) TRY(line_reader_next(longer, &line, &more));
     long sources = line_reader_number(window->reader), targets = line_reader_number(window->targets);
-    status_fail(STATUS_DATA, "'%s' has %ld lines, '%s' has %ld", line_reader_path(window->reader), sources,
-                line_reader_path(window->targets), targets);
+    status_fail(STATUS_DATA, "'%s' has %ld line%s, '%s' has %ld", line_reader_path(window->reader), sources,
+                sources == 1 ? "" : "s", line_reader_path(window->targets), targets);
     return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
 }
 

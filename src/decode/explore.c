@@ -2,11 +2,9 @@
 #include "decode/explore.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/deflate.h"
 #include "base/hashmap.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "decode/alignment.h"
 #include "decode/explore_pack.h"

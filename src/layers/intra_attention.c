@@ -27,14 +27,14 @@ static void cache_append(Tape *tape, Tape *keep, const KeysValues *kv, KvCache *
     *cache = kv_cache_append(tape, cache, now, output->rows);
 }
 
-IntraAttention intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
-                                    KvCache *cache) {
-    IntraAttention made = {.spans = kv_cache_spans(tape, cache->steps, output->rows)};
+Tensor *intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+                             KvCache *cache) {
+    const Spans *spans = kv_cache_spans(tape, cache->steps, output->rows);
     KeysValues now = attention_project_keys(tape, attention, output), earlier = now;
     earlier.key_rows = kv_cache_rows(tape, cache, 0, false, output->columns);
     earlier.value_rows = kv_cache_rows(tape, cache, 0, true, output->columns);
-    made.weights = attention_weights(tape, attention, output, &earlier, made.spans);
-    made.context = attention_context(tape, made.weights, &earlier, made.spans, (AttentionDropout){0});
+    Tensor *weights = attention_weights(tape, attention, output, &earlier, spans);
+    Tensor *context = attention_context(tape, weights, &earlier, spans, (AttentionDropout){0});
     cache_append(tape, keep, &now, cache);
-    return made;
+    return context;
 }

@@ -23,15 +23,9 @@ Attention intra_attention_new(ParamSet *params, const char *name, int size);
 Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outputs,
                             const Sequences *sequences, AttentionDropout dropout);
 
-/* What one step makes: alpha of row r are weights start[r] .. start[r] + length[r] - 1, by spans. */
-typedef struct {
-    Tensor *context, *weights;
-    const Spans *spans;
-} IntraAttention;
-
-/* One step: row r looks at the outputs that the cache has for it. Then `output` joins the cache, and lives on
- * `keep`. */
-IntraAttention intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
-                                    KvCache *cache);
+/* The contexts of one step: row r looks at the outputs that the cache has for it. Then `output` joins the
+ * cache, and lives on `keep`. */
+Tensor *intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+                             KvCache *cache);
 
 #endif

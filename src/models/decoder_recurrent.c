@@ -273,8 +273,7 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Enco
     Recurrence recurrence = unpack(d->options, state);
     StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
     if (d->intra.score)
-        result.intra =
-            intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache).context;
+        result.intra = intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache);
     *state = pack(d->options, &recurrence);
     if (attention && decoder_attends(d->options)) {
         attention->weights = result.context.weights->data;

@@ -58,8 +58,8 @@ typedef struct {
     StrView body;             /* copied */
 } HttpAnswer;
 
-/* Has the client closed the connection, or its side of it, without waiting for the answer? Until http_answer,
- * on any thread. */
+/* Has the client closed the connection, or its sending side, which looks the same from here, without waiting
+ * for the answer? A further request behind this one hides it. Until http_answer, on any thread. */
 bool http_hung_up(const HttpRequest *request);
 /* The request is gone after this. */
 void http_answer(HttpRequest *request, const HttpAnswer *answer);

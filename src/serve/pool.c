@@ -243,7 +243,7 @@ static void *pool_thread(void *context) {
         while (!pool->first && !pool->stop) pthread_cond_wait(&pool->work, &pool->lock);
         pool->idle--;
         if (!pool->first) break;
-        Job *dropped = drop_unwanted(pool);
+        Job *dropped = pool->figures.waiting > pool->options.batch ? drop_unwanted(pool) : NULL;
         bool work = pool->first != NULL;
         batch.count = 0;
         if (work) batch_take(pool, &batch);

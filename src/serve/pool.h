@@ -3,8 +3,8 @@
  * Texts of all jobs wait in one line. A thread that is free takes its share of them, up to a batch: as many
  * as wait, divided by the threads that are free. So one text is translated at once, and many are
  * translated together. After a batch a thread waits a moment, a ten-thousandth of a second for each text, for
- * those who were answered to ask again. Before each batch, jobs that nobody waits for any more leave the
- * line: clients that give up and ask again would else fill it with work for nobody.
+ * those who were answered to ask again. While more waits than one batch takes, jobs that nobody waits for
+ * any more leave the line: clients that give up and ask again would else fill it with work for nobody.
  *
  *   Memory    of one batch is bounded; where that is not enough its texts are translated one by one
  *   Reload    a batch keeps the model that it began with

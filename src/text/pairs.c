@@ -352,8 +352,9 @@ static Status count_lines(LineReader *reader, long *count) {
 static Status fail_line_counts(PairReader *reader, bool more_first, long lines) {
     long longer = lines + 1;
     TRY(count_lines(more_first ? reader->first : reader->second, &longer));
-    status_fail(STATUS_DATA, "'%s' has %ld lines but '%s' has %ld", line_reader_path(reader->first),
-                more_first ? longer : lines, line_reader_path(reader->second), more_first ? lines : longer);
+    long first = more_first ? longer : lines, second = more_first ? lines : longer;
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(reader->first), first,
+                first == 1 ? "" : "s", line_reader_path(reader->second), second);
     return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
 }
 

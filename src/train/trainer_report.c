@@ -68,13 +68,13 @@ static void warn_of_unknown(const Trainer *t) {
     static const double MUCH[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
     static const char *const SIDES[] = {"source", "target"};
     const CorpusSide *sides[] = {&t->train.source, &t->train.target};
+    const char *whose = t->options->resume ? "the run" : t->options->init ? "the model it begins with" : NULL;
     for (int i = 0; i < 2; i++) {
         double share = unknown_share(&t->train, sides[i]);
         if (share <= MUCH[t->config->text.tokenizer]) continue;
-        if (t->options->init)
-            log_warn(
-                "%.0f %% of the %s tokens are <unk>: the vocabulary of the model it begins with lacks them",
-                100 * share, SIDES[i]);
+        if (whose)
+            log_warn("%.0f %% of the %s tokens are <unk>: the vocabulary of %s lacks them", 100 * share,
+                     SIDES[i], whose);
         else
             log_warn("%.0f %% of the %s tokens are <unk>, with text.min_count=%d and text.max_vocab=%d",
                      100 * share, SIDES[i], t->config->text.min_count, t->config->text.max_vocab);

@@ -59,6 +59,14 @@ same "csv file" "$TMP/forced" "$TMP/calm.csv"
 [ "$(head -c 2 "$TMP/calm.pgm")" = P5 ] || fail "no PGM"
 [ "$(wc -c <"$TMP/calm.pgm")" -gt $((4 * 5 * 16 * 16)) ] || fail "PGM is too small"
 grep -q '<svg' "$TMP/calm.svg" && grep -q 'calme' "$TMP/calm.svg" || fail "no SVG"
+# Behind right-to-left text a mark (U+200E) keeps the arrow of titles in its direction.
+mark=$(printf '\342\200\216')
+for format in text svg html; do
+    expect 0 heatmap -q -f $format -t "שלום" "שלום"
+    grep -qF "שלום$mark → שלום" "$TMP/out" || fail "$format: no mark: $(cat "$TMP/out")"
+    expect 0 heatmap -q -f $format "go ."
+    grep -qF "go . → " "$TMP/out" || fail "$format: no title: $(cat "$TMP/out")"
+done
 printf "go .\n\nhi !\n" >"$TMP/in"
 (cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" --format csv,svg,text --output many <in) || exit 1
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"

@@ -276,6 +276,8 @@ sed 's/^/日本 /' "$TMP/new.tsv" >"$TMP/lacks.tsv"
 train 0 lacks "$TMP/lacks.tsv" --init "$model" --after-updates 1
 says '% of the source tokens are <unk>: the vocabulary of the model it begins with lacks them'
 silent_on 'of the target tokens'
+train 0 lacks "$TMP/lacks.tsv" --resume --after-updates 2
+says '% of the source tokens are <unk>: the vocabulary of the run lacks them'
 # It goes on in its direction, whatever the order of the columns; another language is asked for.
 train 0 turned "$TMP/turned.tsv" --init "$model" --after-updates 1
 says 'columns  de and en'

@@ -43,6 +43,13 @@ gives "a form" 200 "{\"translatedText\": \"$french\"}" \
     post $form "q=$(echo "$first" | tr ' ' +)&source=EN&target=fr"
 gives "a list" 200 "{\"translatedText\": [\"$french\", \"\", \"$french\"]}" \
     post_json "{\"q\": [\"$first\", \"\", \"$first\"]}"
+# ask JSON: a request, on a connection that stays open
+ask() {
+    printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    printf 'Content-Length: %d\r\n\r\n%s' "$(printf '%s' "$1" | wc -c)" "$1"
+}
+last() { ask "$1" | "$client" "$port" last; }
+gives "a client that will send no more" 200 "\"$french\"" last "{\"q\": \"$first\"}"
 gives "an empty list" 200 '{"translatedText": []}' post_json '{"q": []}'
 gives "paragraphs" 200 "\"$french\\n\\n$french\"" post_json "{\"q\": \"$first\\n\\n$first\"}"
 gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\"" \
@@ -120,10 +127,7 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 
 # Who hangs up is not translated for: the others would wait behind it.
 serve_start -m "$model" --threads 1 --mini-batch 1 || fail "no server: $(cat "$TMP/serve.log")"
-{
-    printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-    printf 'Content-Length: %d\r\n\r\n%s' "$(printf '{"q": [%s]}' "$many" | wc -c)" "{\"q\": [$many]}"
-} >"$TMP/ask"
+ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
 gone=$!
 while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done

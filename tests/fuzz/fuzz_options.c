@@ -14,7 +14,7 @@ static void parse_words(const OptionTable *tables, StrView lines) {
     StrList positional = {0};
     bool help = false;
     for (StrView word; count < MOST_WORDS && sv_next(&lines, '\n', &word);) words[count++] = part_text(word);
-    if (options_parse(tables, count, words, false, &positional, &help) != STATUS_OK)
+    if (options_parse(tables, count, words, &positional, &help, NULL) != STATUS_OK)
         require(status_message()[0] != '\0');
     require(positional.count < (size_t)count);
     for (int i = 1; i < count; i++) { /* as --set takes it */

@@ -50,11 +50,11 @@ static void check_steps(Reference *reference, const ParamSet *params, const Atte
         Tensor *output = tape_tensor(tape, B, SIZE);
         for (int i = 0; i < B * SIZE; i++)
             output->data[i] = (real)h.data[(i / SIZE * STEPS + t) * SIZE + i % SIZE];
-        IntraAttention made = intra_attention_step(tape, tape, attention, output, &cache);
+        Tensor *context = intra_attention_step(tape, tape, attention, output, &cache);
         assert_int_equal(cache.steps, t + 1);
         for (int b = 0; b < B; b++) {
             Field row = {"out", 1, {SIZE}, SIZE, out.data + (b * STEPS + t) * SIZE};
-            reference_check(&row, tensor_row(made.context, b), SIZE, REFERENCE_NINE_DIGITS);
+            reference_check(&row, tensor_row(context, b), SIZE, REFERENCE_NINE_DIGITS);
         }
     }
     tape_free(tape);

@@ -162,7 +162,7 @@ static Status parse(Fixture *f, const char *line) {
     int argc = 1;
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     mem_free(f->positional.items);
-    Status status = options_parse(f->tables, argc, argv, true, &f->positional, &f->help);
+    Status status = options_parse_config(f->tables, argc, argv, &f->positional, &f->help, NULL);
     for (size_t i = 0; i < f->positional.count; i++)
         assert_true(f->positional.items[i] >= copy); /* not copied */
     if (f->positional.count == 0) {
@@ -364,7 +364,7 @@ static void set_and_config_belong_to_some_commands(void **state) {
     (void)state;
     Fixture *f = fresh();
     char *argv[] = {(char *)"prog", (char *)"--set", (char *)"model.hidden=5"};
-    assert_int_equal(options_parse(f->tables, 3, argv, false, &f->positional, &f->help), STATUS_USAGE);
+    assert_int_equal(options_parse(f->tables, 3, argv, &f->positional, &f->help, NULL), STATUS_USAGE);
     assert_string_equal(status_message(), "unknown option '--set'");
     release(f);
 }
@@ -699,7 +699,7 @@ static void others_are_laid_under(void **state) {
     char *argv[] = {(char *)"prog", (char *)"--beam-size", (char *)"5", (char *)"--n-best", (char *)"word"};
     DecodeOptions other = {.beam = 12, .nbest = 7, .alignment = 2};
     OptionsGiven given = {0};
-    assert_int_equal(options_parse_given(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
+    assert_int_equal(options_parse(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
     options_lay_under(&f->tables[1], &given, &other);
     assert_int_equal(given.count, 2);
     assert_int_equal(f->decode.beam, 5);
