@@ -3,7 +3,9 @@
 set -eu
 bin=$TMP/bin
 mkdir "$bin"
-for tool in sh cat tail rm dirname env mktemp uname make tr sed; do ln -s "$(command -v $tool)" "$bin/$tool"; done
+for tool in sh cat tail rm dirname env uname make tr sed mktemp; do
+    ln -s "$(command -v $tool)" "$bin/$tool"
+done
 
 fake() { # NAME, BODY
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
