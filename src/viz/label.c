@@ -59,8 +59,8 @@ int label_width(const char *text) { return measure(text, true); }
 int label_count(const char *text) { return measure(text, false); }
 
 void label_keep_order(StrBuf *out, size_t start) {
-    StrView text = {out->data + start, out->length - start};
-    for (size_t position = 0; position < text.length;)
+    StrView text = strbuf_view(out);
+    for (size_t position = start; position < text.length;)
         if (unicode_is_right_to_left(utf8_next(text, &position))) {
             utf8_add(out, LEFT_TO_RIGHT_MARK);
             return;
