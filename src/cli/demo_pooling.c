@@ -29,18 +29,22 @@ typedef struct {
     double q[QUERIES], f[QUERIES]; /* f: what y would be without noise */
 } Data;
 
-/* ---- kernels, of u = (q - x) / width ---- */
+/* ---- kernels, of u = (q - x) / width ----
+ * The least |u| of all keys divides the Gaussian, which leaves the weights as they are, so that it does not
+ * vanish where all keys are far away. */
 
-static double gaussian(double u) { return exp(-u * u / 2); }
-static double boxcar(double u) { return fabs(u) < 1; }
-static double constant(double u) { return (void)u, 1; }
-static double epanechnikov(double u) { return fmax(0, 1 - fabs(u)); } /* as the textbook has it */
+static double gaussian(double u, double least) { return exp((least * least - u * u) / 2); }
+static double boxcar(double u, double least) { return (void)least, fabs(u) < 1; }
+static double constant(double u, double least) { return (void)u, (void)least, 1; }
+static double epanechnikov(double u, double least) { /* as the textbook has it */
+    return (void)least, fmax(0, 1 - fabs(u));
+}
 
 typedef enum { GAUSSIAN, BOXCAR, CONSTANT, EPANECHNIKOV, KERNELS } Kernel;
 #define KERNEL_CHOICES "gaussian|boxcar|constant|epanechnikov"
 static const struct {
     const char *name, *formula;
-    double (*value)(double u);
+    double (*value)(double u, double least);
 } KERNEL[KERNELS] = {[GAUSSIAN] = {"gaussian", "exp(-u^2 / 2)", gaussian},
                      [BOXCAR] = {"boxcar", "1 where |u| < 1", boxcar},
                      [CONSTANT] = {"constant", "1", constant},
@@ -93,16 +97,13 @@ static Data data_make(const PoolingOptions *options) {
 
 /* ---- pooling ---- */
 
-/* Weights [keys] of a query, all of them 0 if no key is near enough. `left_out`: a key that has none, or -1.
- * The nearest key divides the Gaussian, so that it does not vanish where all are far away. */
+/* Weights [keys] of a query, all of them 0 if no key is near enough. `left_out`: a key without, or -1. */
 static void weigh(const Data *d, Kernel kernel, double width, double q, int left_out, double *weights) {
-    double sum = 0, nearest = INFINITY;
+    double sum = 0, least = INFINITY;
     for (int i = 0; i < d->keys; i++)
-        if (i != left_out) nearest = fmin(nearest, fabs(q - d->x[i]) / width);
+        if (i != left_out) least = fmin(least, fabs(q - d->x[i]) / width);
     for (int i = 0; i < d->keys; i++) {
-        double u = (q - d->x[i]) / width;
-        weights[i] = kernel == GAUSSIAN ? exp((nearest * nearest - u * u) / 2) : KERNEL[kernel].value(u);
-        if (i == left_out) weights[i] = 0;
+        weights[i] = i == left_out ? 0 : KERNEL[kernel].value((q - d->x[i]) / width, least);
         sum += weights[i];
     }
     for (int i = 0; i < d->keys && sum > 0; i++) weights[i] /= sum;

@@ -54,6 +54,13 @@ run_commands() {
         done
     done <"$1"
 }
+# enough PAGE COUNT: it shows at least so many commands
+enough() {
+    [ "$(wc -l <commands)" -ge "$2" ] || {
+        echo "$1 shows only $(wc -l <commands) commands"
+        exit 1
+    }
+}
 # lines FILE COUNT
 lines() {
     [ "$(wc -l <"$1")" -eq "$2" ] || {
@@ -67,10 +74,7 @@ for page in README.md docs/use.md; do
     rm -rf runs
     sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/$page" |
         sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
-    [ "$(wc -l <commands)" -ge 8 ] || {
-        echo "$page shows only $(wc -l <commands) commands"
-        exit 1
-    }
+    enough "$page" 8
     run_commands commands
     lines output.txt 20
     rm output.txt
@@ -91,10 +95,7 @@ cut -f 2 mine.tsv | head -n 20 >test.de
 head -n 100 mine.tsv >new.tsv
 sed -n 's/^    //p' "$root/docs/your-data.md" |
     sed -e 's/ --run/ --set train.epochs=1 --run/' -e 's/--after-epochs [0-9]*/--after-epochs 2/' >commands
-[ "$(wc -l <commands)" -ge 8 ] || {
-    echo "docs/your-data.md shows only $(wc -l <commands) commands"
-    exit 1
-}
+enough docs/your-data.md 8
 run_commands commands
 lines output.txt 20
 build/attn-mt inspect train.tsv --valid valid.tsv | grep -q 'pairs also in validation  *0$' || {
@@ -106,9 +107,6 @@ build/attn-mt inspect train.tsv --valid valid.tsv | grep -q 'pairs also in valid
 sed -n -e 's/^    //p' -e 's/^|[^`]*| `\(.*build\/attn-mt [^`]*\)` .*/\1/p' "$root/docs/chapters.md" |
     sed -e 's/ --set train.epochs=[0-9]*//' \
         -e 's/ --run/ --set train.epochs=1 --set data.limit=200&/' >commands
-[ "$(wc -l <commands)" -ge 40 ] || {
-    echo "docs/chapters.md shows only $(wc -l <commands) commands"
-    exit 1
-}
+enough docs/chapters.md 40
 run_commands commands
 exit $status
