@@ -245,12 +245,24 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
     self_attention_align(alignment, model, translation, (SelfSide)options->self, choice_of(options), level);
 }
 
+/* Of a line without text there is nothing to show, but a line of JSON stands for each line of the input. */
+static Status show_blank(StrView line, const HeatmapOptions *options, const bool *wanted) {
+    if (options->output || !wanted[FORMAT_JSON]) return STATUS_OK;
+    StrBuf json = {0};
+    strbuf_add(&json, SV("{\"sentence\": "));
+    json_write_string(&json, line);
+    strbuf_add(&json, SV(", \"translation\": \"\"}\n"));
+    Status status = command_print(strbuf_view(&json));
+    strbuf_free(&json);
+    return status;
+}
+
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
                                const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
                                int number) {
     Alignment alignment;
     StrBuf title = {0};
-    if (translation->pieces == 0) return STATUS_OK;
+    if (translation->pieces == 0) return show_blank(line, options, wanted);
     align(translation, models->items[0], options, &alignment);
     heatmap_title(line, translation, &title);
     Shown shown = {line, translation, models->items[0], tree, {0}};

@@ -71,9 +71,21 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
 
 /* ---- files ---- */
 
+/* Without the ending of one of the files: whoever names one of them means all. */
+static StrView cut_ending(StrView name, const char *const *suffixes) {
+    for (int i = 0; suffixes[i]; i++) {
+        StrView ending = sv(strrchr(suffixes[i], '.'));
+        if (name.length > ending.length && sv_ends(name, ending)) {
+            name.length -= ending.length;
+            break;
+        }
+    }
+    return name;
+}
+
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes) {
     Status status = STATUS_OK;
-    StrView name = sv(prefix);
+    StrView name = cut_ending(sv(prefix), suffixes);
     *out = (DemoOutput){0};
     if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
         status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of files' names", prefix);
@@ -83,7 +95,7 @@ Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffix
     }
     for (; suffixes[out->files] && status == STATUS_OK; out->files++) {
         int i = out->files;
-        strbuf_format(&out->path[i], "%s%s", prefix, suffixes[i]);
+        strbuf_format(&out->path[i], "%.*s%s", SV_ARG(name), suffixes[i]);
         status = file_create(&out->file[i], strbuf_text(&out->path[i]));
         if (status != STATUS_OK) out->file[i] = NULL;
     }

@@ -22,7 +22,8 @@ typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 /* clang-format off */
 static const Option MULTIHEAD_OPTIONS[] = {
     {.flag = "size", .type = OPT_INT, MULTIHEAD(size), .fallback = "100", .min = 1, .max = 1024,
-     .arg = "N", .help = "numbers of a query, a key and a result", .group = "demo multihead"},
+     .arg = "N", .help = "numbers of a query, a key and a result; up to 10, all that goes in is printed, too",
+     .group = "demo multihead"},
     {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .fallback = "5", .min = 1, .max = MOST_HEADS,
      .arg = "N", .help = "attention heads: a divisor of the size"},
     {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .fallback = "equal", .choices = "equal|random",
@@ -41,9 +42,19 @@ static const Option MULTIHEAD_OPTIONS[] = {
 /* clang-format on */
 
 typedef struct {
+    StrBuf given;  /* queries, keys and parameters as text, if they are small enough to follow by hand */
     real *weights; /* [heads, rows, KEYS] */
     real *results; /* [rows, size] */
 } Computed;
+
+static void write_given(const DemoLengths *lengths, const Tensor *queries, const Tensor *keys,
+                        const ParamSet *params, StrBuf *out) {
+    int size = queries->columns;
+    demo_write_rows(
+        &(DemoRows){"queries", "query", lengths->batch, lengths->queries, size, queries->data, NULL}, out);
+    demo_write_rows(&(DemoRows){"keys and values", "key", lengths->batch, KEYS, size, keys->data, NULL}, out);
+    toy_write_parameters(params, out);
+}
 
 static void compute(const MultiheadOptions *options, const DemoLengths *lengths, Computed *out) {
     int rows = demo_lengths_rows(lengths), keys = lengths->batch * KEYS, size = options->size;
@@ -63,6 +74,8 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     Tensor *weights;
     const Tensor *result =
         multihead_attend(tape, &multihead, x, &kv, spans, NULL, (AttentionDropout){0}, &weights);
+    out->given = (StrBuf){0};
+    if (size <= SHOWN) write_given(lengths, x, source, params, &out->given);
     out->weights = mem_alloc((size_t)(options->heads * rows * KEYS), sizeof *out->weights);
     out->results = mem_alloc(tensor_size(result), sizeof *out->results);
     for (int h = 0; h < options->heads; h++)
@@ -97,6 +110,7 @@ static void show(const MultiheadOptions *options, const DemoLengths *lengths, co
     real *first = first_columns(computed->results, rows, options->size, shown);
     char title[64];
     describe(options, lengths, &out->text);
+    strbuf_add(&out->text, strbuf_view(&computed->given));
     for (int h = 0; h < options->heads; h++) {
         snprintf(title, sizeof title, "weights of head %d", h + 1);
         DemoRows head = {
@@ -104,8 +118,8 @@ static void show(const MultiheadOptions *options, const DemoLengths *lengths, co
             lengths->row};
         demo_write_rows(&head, &out->text);
     }
-    snprintf(title, sizeof title, "the first numbers of the result");
-    DemoRows result = {title, "query", lengths->batch, lengths->queries, shown, first, NULL};
+    const char *name = shown < options->size ? "the first numbers of the result" : "result";
+    DemoRows result = {name, "query", lengths->batch, lengths->queries, shown, first, NULL};
     demo_write_rows(&result, &out->text);
     DemoRows all = {"", "head and query", options->heads, rows, KEYS, computed->weights, NULL};
     snprintf(title, sizeof title, "attention of %d heads, %s keys", options->heads,
@@ -130,6 +144,7 @@ static Status demo_multihead(const void *given) {
         Computed computed;
         compute(options, &lengths, &computed);
         show(options, &lengths, &computed, &out);
+        strbuf_free(&computed.given);
         mem_free(computed.weights);
         mem_free(computed.results);
     }

@@ -13,7 +13,7 @@ static Attention declare(ParamSet *params, int score, int query_size) {
     return attention_new(params, "attention", score, sizes);
 }
 
-static void write_parameters(const ParamSet *params, StrBuf *out) {
+void toy_write_parameters(const ParamSet *params, StrBuf *out) {
     for (int i = 0; i < params->count; i++) {
         const Param *one = params->items[i];
         const char *name = one->name + strlen("attention.");
@@ -72,7 +72,7 @@ void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, u
     Attention attention = declare(params, score, toy->query_size);
     params_initialize(params, seed);
     params_pack_all(params);
-    if (parameters) write_parameters(params, parameters);
+    if (parameters) toy_write_parameters(params, parameters);
     Tape *tape = tape_new(params, false);
     Spans *spans = toy_spans(tape, lengths, TOY_KEYS);
     Tensor *query = toy_normal(tape, queries, toy->query_size, rng_key(seed, STREAM_QUERIES, 0, 0));

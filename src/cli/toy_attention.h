@@ -28,11 +28,13 @@ typedef struct {
     real contexts[TOY_ROWS][TOY_VALUE_SIZE];
 } ToyAttention;
 
-/* `seed`: of the queries, of the score's parameters and of keys that are not equal. `parameters` gets the
- * parameters as text, a matrix after the other; or NULL. */
+/* `seed`: of the queries, of the score's parameters and of keys that are not equal. `parameters`: also
+ * written there, unless it is NULL. */
 void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, uint64_t seed,
                        ToyAttention *toy, StrBuf *parameters);
 
+/* The parameters of what is called "attention", a matrix after the other. */
+void toy_write_parameters(const ParamSet *params, StrBuf *out);
 /* Which keys each query may look at: those of its example, `keys` of each, up to its length. */
 Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys);
 Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key); /* random numbers */

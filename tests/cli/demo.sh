@@ -199,6 +199,41 @@ expect 0 demo multihead --keys random --heads 4 --size 12 -q
 grep -qxF 'weights (4, 2, 4, 6), result (2, 4, 12)' out || fail "shapes: $(cat out)"
 awk -F , 'NR > 1 { s = 0; for (i = 2; i <= 7; i++) s += $i; if (s < 0.99999 || s > 1.00001) bad = 1 }
     END { exit bad || NR != 33 }' multihead.csv || fail "sums: $(cat multihead.csv)"
+! grep -q 'query.weight' out || fail "all of 12 numbers are printed"
+# What is printed of a small one is what the weights and the result are computed from.
+expect 0 demo multihead --keys random --heads 1 --size 2 --lengths 3 -q
+awk '
+    function through(m, i, weight, j) {
+        return at[m, i, 1] * at[weight, 1, j] + at[m, i, 2] * at[weight, 2, j]
+    }
+    function dot(q, k) {
+        for (j = d = 0; j++ < 2;) {
+            query = through("queries", q, "query.weight", j)
+            d += query * through("keys and values", k, "key.weight", j)
+        }
+        return d
+    }
+    function off(a, b) { return a - b > 1e-3 || b - a > 1e-3 }
+    /^[a-z].* \([0-9, ]*\)$/ { name = $0; sub(/ \(.*/, "", name) }
+    $1 ~ /^(query|key|row)$/ && $2 ~ /^[0-9]+$/ { for (j = 3; j <= NF; j++) at[name, $2, j - 2] = $j }
+    END {
+        for (q = 1; q <= 4; q++) {
+            sum = head[1] = head[2] = 0
+            for (k = 1; k <= 3; k++) sum += e[k] = exp(dot(q, k) / sqrt(2))
+            for (k = 1; k <= 3; k++) {
+                bad += off(e[k] / sum, at["weights of head 1", q, k])
+                for (j = 1; j <= 2; j++)
+                    head[j] += e[k] / sum * through("keys and values", k, "value.weight", j)
+            }
+            for (j = 1; j <= 2; j++)
+                bad += off(at["result", q, j],
+                    head[1] * at["output.weight", 1, j] + head[2] * at["output.weight", 2, j])
+        }
+        exit bad
+    }' out || fail "computed otherwise: $(cat out)"
+expect 0 demo multihead -o named.svg
+says "wrote named.csv"
+[ -s named.csv ] && [ -s named.pgm ] && [ -s named.svg ] || fail "an ending is not part of the prefix"
 
 # ---- positions ----
 

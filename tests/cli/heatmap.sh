@@ -154,12 +154,15 @@ for format in json svg html; do
 done
 printf "go .\n\nhi !\n" >"$TMP/in"
 expect 0 heatmap -b 3 -f json <"$TMP/in"
-[ "$(grep -c '"beam": \[' "$TMP/out")" -eq 2 ] && [ "$(wc -l <"$TMP/out")" -eq 2 ] ||
-    fail "not one line with a beam for each sentence"
+[ "$(grep -c '"beam": \[' "$TMP/out")" -eq 2 ] && [ "$(wc -l <"$TMP/out")" -eq 3 ] ||
+    fail "not one line for each, with a beam for each sentence"
+[ "$(sed -n 2p "$TMP/out")" = '{"sentence": "", "translation": ""}' ] ||
+    fail "an empty line: $(cat "$TMP/out")"
 if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json, sys
 for line in sys.stdin:
     shown = json.loads(line)
+    if not shown["sentence"]: continue
     assert len(shown["steps"]) == len(shown["target"]) == len(shown["tensors"]["decoder.readout"])
     assert all(node["parent"] < i for i, node in enumerate(shown["beam"]))' <"$TMP/out" ||
         fail "JSON is not JSON"
