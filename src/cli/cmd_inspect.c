@@ -1,5 +1,4 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -130,10 +129,7 @@ static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
         strbuf_add(out, r > 0 ? SV("],\n  [") : SV(",\n\"rows\": [\n  ["));
         for (int c = 0; c < param->columns; c++, data++) {
             if (c > 0) strbuf_add(out, SV(", "));
-            if (isfinite(*data))
-                strbuf_format(out, "%.9g", (double)*data);
-            else
-                strbuf_add(out, SV("null"));
+            json_write_digits(out, (double)*data, 9);
         }
     }
     strbuf_add(out, SV("]]}\n"));
