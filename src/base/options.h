@@ -99,7 +99,5 @@ Status options_read_file(const OptionTable *tables, const char *path, OptionsGiv
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* The rows as --help text, wrapped at `width`, but not below 48 columns. */
 void options_write_help(const OptionTable *tables, int width, StrBuf *out);
-/* Name of the current value of a choice, for messages: "gru". */
-const char *options_choice_name(const Option *row, int value, char *buffer, size_t size);
 
 #endif

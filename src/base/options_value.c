@@ -285,7 +285,6 @@ Status option_from_json(const Option *row, void *field, const Json *value, const
 }
 
 void option_to_json(const Option *row, const void *field, StrBuf *out) {
-    char name[64];
     const StrList *list = field;
     switch (row->type) {
     case OPT_BOOL:
@@ -304,7 +303,7 @@ void option_to_json(const Option *row, const void *field, StrBuf *out) {
         json_write_number(out, *(const double *)field);
         break;
     case OPT_CHOICE:
-        json_write_string(out, sv(options_choice_name(row, *(const int *)field, name, sizeof name)));
+        json_write_string(out, option_choice_name(row->choices, *(const int *)field));
         break;
     case OPT_STRING:
         if (*(char *const *)field)
@@ -339,12 +338,4 @@ bool option_is_default(const Option *row, const void *field) {
     strbuf_free(&expected);
     strbuf_free(&actual);
     return equal;
-}
-
-const char *options_choice_name(const Option *row, int value, char *buffer, size_t size) {
-    StrView choice = option_choice_name(row->choices, value);
-    size_t length = choice.length < size ? choice.length : size - 1;
-    memcpy(buffer, choice.data, length);
-    buffer[length] = '\0';
-    return buffer;
 }
