@@ -44,5 +44,8 @@ int json_line(const Json *root, const char *path);
  * U+FFFD: names of files and lines of others may have some. */
 void json_write_string(StrBuf *out, StrView text);
 void json_write_number(StrBuf *out, double value); /* shortest text that reads back the same */
+/* In so many significant digits: with 9 a float reads back the same. Both write null for what is not finite,
+ * for which JSON has no word. */
+void json_write_digits(StrBuf *out, double value, int digits);
 
 #endif

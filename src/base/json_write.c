@@ -34,17 +34,21 @@ void json_write_string(StrBuf *out, StrView text) {
 
 void json_write_number(StrBuf *out, double value) {
     char text[40];
-    if (!isfinite(value)) {
-        strbuf_add(out, SV("null")); /* JSON has no word for it */
-        return;
-    }
+    int digits = 1;
     if (fabs(value) < 0x1p53 && value == floor(value)) {
         strbuf_format(out, "%.0f", value);
         return;
     }
-    for (int digits = 1;; digits++) { /* 17 always do */
+    for (; digits < 17; digits++) { /* which always do */
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    strbuf_add(out, sv(text));
+    json_write_digits(out, value, digits);
+}
+
+void json_write_digits(StrBuf *out, double value, int digits) {
+    if (isfinite(value))
+        strbuf_format(out, "%.*g", digits, value);
+    else
+        strbuf_add(out, SV("null"));
 }

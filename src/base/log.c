@@ -1,6 +1,7 @@
 /* log.c - messages to standard error, one write per line. */
 #include "base/log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ void log_set_origin(const char *origin) { snprintf(trouble, sizeof trouble, "att
 static void put(const char *text, size_t length) {
     while (length > 0) {
         ssize_t done = write(STDERR_FILENO, text, length);
+        if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return;
         text += done;
         length -= (size_t)done;

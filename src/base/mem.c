@@ -36,7 +36,7 @@ static size_t product(size_t count, size_t size) {
     return bytes ? bytes : 1;
 }
 
-/* A new block, or NULL if it could not be had. */
+/* The end of every allocation; `block` is NULL if there was no memory for it. */
 static void *keep(void *block, size_t bytes) {
     if (!block) mem_exhausted(bytes);
     mem_scope_add(block, bytes);

@@ -181,7 +181,7 @@ static Status take_value(Parser *parser, Flag *flag) {
 static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     if (flag->has_value) return;
     const char *next = parser->next < parser->argc ? parser->argv[parser->next] : "";
-    const char *digits = row->type == OPT_OPTIONAL_INT ? "0123456789" : "0123456789.";
+    const char *digits = row->type == OPT_INT ? "0123456789" : "0123456789.";
     bool number = row->type != OPT_CHOICE && next[0] && strspn(next, digits) == strlen(next);
     bool fits = number || (row->choices && option_choice(row->choices, sv(next)) >= 0);
     flag->value = sv(fits ? next : row->bare);
@@ -252,7 +252,7 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
         if (flag->negated && flag->has_value)
             return status_fail(STATUS_USAGE, "%s takes no value", flag->shown);
         if (!flag->has_value) flag->value = flag->negated ? SV("false") : SV("true");
-    } else if (row->type == OPT_OPTIONAL_INT || (row->type != OPT_LIST && row->bare)) {
+    } else if (row->bare) {
         take_optional_value(parser, row, flag);
     } else {
         TRY(take_value(parser, flag));

@@ -13,8 +13,8 @@
  * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set,
  *           fallback) commas separate items and "\," is a comma. With `choices` each item must be one of
  *           them, and following arguments that are choices belong to the list too: -m bleu chrf.
- * Optional  OPT_OPTIONAL_INT, and OPT_CHOICE, OPT_REAL and OPT_STRING with `bare`: a bare --flag means
- *           `bare`; the next argument is its value only if it is a number, or one of the choices.
+ * Optional  With `bare` the value may be left out: a bare --flag means `bare`; the next argument is its value
+ *           only if it is a number, or one of the choices.
  * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
  *
  * Owner   strings and lists stored into the struct are heap copies; options_free releases them.
@@ -30,14 +30,13 @@
 #include "base/strview.h"
 
 typedef enum {
-    OPT_BOOL,         /* bool */
-    OPT_INT,          /* int */
-    OPT_LONG,         /* long long */
-    OPT_REAL,         /* double */
-    OPT_STRING,       /* char * (NULL when the fallback is NULL) */
-    OPT_CHOICE,       /* int: index into `choices` */
-    OPT_LIST,         /* StrList */
-    OPT_OPTIONAL_INT, /* int; a bare --flag means `bare`, --flag=N means N */
+    OPT_BOOL,   /* bool */
+    OPT_INT,    /* int */
+    OPT_LONG,   /* long long */
+    OPT_REAL,   /* double */
+    OPT_STRING, /* char * (NULL when the fallback is NULL) */
+    OPT_CHOICE, /* int: index into `choices` */
+    OPT_LIST,   /* StrList */
 } OptionType;
 
 typedef struct {
@@ -51,7 +50,7 @@ typedef struct {
     const char *fallback; /* default as text; NULL = zero / NULL / empty list */
     double min, max;      /* inclusive range of numbers; min == max: any */
     const char *choices;  /* "gru|lstm" for OPT_CHOICE */
-    const char *bare;     /* OPT_OPTIONAL_INT: value of the bare flag; others with bare: likewise optional */
+    const char *bare;     /* value of the bare flag; NULL: it needs one, as all lists do */
     const char *arg;      /* name of the value in --help */
     const char *help;     /* one line, lower case, no full stop */
     const char *group;    /* heading in --help from this row on, or NULL to stay under the last one */
@@ -100,7 +99,5 @@ Status options_read_file(const OptionTable *tables, const char *path, OptionsGiv
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* The rows as --help text, wrapped at `width`, but not below 48 columns. */
 void options_write_help(const OptionTable *tables, int width, StrBuf *out);
-/* Name of the current value of a choice, for messages: "gru". */
-const char *options_choice_name(const Option *row, int value, char *buffer, size_t size);
 
 #endif

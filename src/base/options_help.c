@@ -39,7 +39,6 @@ static const char *value_name(const Option *row) {
     switch (row->type) {
     case OPT_INT:
     case OPT_LONG:
-    case OPT_OPTIONAL_INT:
         return "N";
     case OPT_REAL:
         return "X";
@@ -58,9 +57,8 @@ static void add_usage(StrBuf *out, const Option *row) {
         strbuf_format(out, "  -%c, ", row->letter);
     else
         strbuf_add(out, SV("      "));
-    bool on = row->fallback && strcmp(row->fallback, "true") == 0;
-    strbuf_format(out, "--%s%s", row->type == OPT_BOOL && on ? "[no-]" : "", row->flag);
-    if (row->type == OPT_OPTIONAL_INT || (row->type != OPT_LIST && row->bare))
+    strbuf_format(out, "--%s%s", option_is_on(row) ? "[no-]" : "", row->flag);
+    if (row->bare)
         strbuf_format(out, "[=%s]", value_name(row));
     else if (row->type != OPT_BOOL)
         strbuf_format(out, " %s", value_name(row));

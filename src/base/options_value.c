@@ -11,6 +11,10 @@
 
 bool option_row_ends(const Option *row) { return !row->key && !row->flag; }
 
+bool option_is_on(const Option *row) {
+    return row->type == OPT_BOOL && row->fallback && strcmp(row->fallback, "true") == 0;
+}
+
 void *option_field(const OptionTable *table, const Option *row) {
     return (char *)table->target + row->offset;
 }
@@ -42,16 +46,14 @@ static Status fail_value(const char *name, StrView text, const char *expected) {
     return status_fail(STATUS_USAGE, "%s: '%.*s' is not %s", name, SV_ARG(text), expected);
 }
 
-static void write_bound(StrBuf *out, double bound) { json_write_number(out, bound); }
-
 static Status check_range(const Option *row, double value, const char *name) {
     if (row->min == row->max || (value >= row->min && value <= row->max)) return STATUS_OK;
     StrBuf text = {0};
     json_write_number(&text, value);
     strbuf_add(&text, SV(" is not in the range "));
-    write_bound(&text, row->min);
+    json_write_number(&text, row->min);
     strbuf_add(&text, SV(" to "));
-    write_bound(&text, row->max);
+    json_write_number(&text, row->max);
     Status status = status_fail(STATUS_USAGE, "%s: %s", name, strbuf_text(&text));
     strbuf_free(&text);
     return status;
@@ -187,9 +189,9 @@ Status option_from_text(const Option *row, void *field, StrView text, bool appen
 
 static size_t field_size(OptionType type) {
     static const size_t SIZES[] = {
-        [OPT_BOOL] = sizeof(bool),    [OPT_INT] = sizeof(int),         [OPT_LONG] = sizeof(long long),
-        [OPT_REAL] = sizeof(double),  [OPT_STRING] = sizeof(char *),   [OPT_CHOICE] = sizeof(int),
-        [OPT_LIST] = sizeof(StrList), [OPT_OPTIONAL_INT] = sizeof(int)};
+        [OPT_BOOL] = sizeof(bool),   [OPT_INT] = sizeof(int),       [OPT_LONG] = sizeof(long long),
+        [OPT_REAL] = sizeof(double), [OPT_STRING] = sizeof(char *), [OPT_CHOICE] = sizeof(int),
+        [OPT_LIST] = sizeof(StrList)};
     return SIZES[type];
 }
 
@@ -254,7 +256,6 @@ Status option_from_json(const Option *row, void *field, const Json *value, const
     switch (row->type) {
     case OPT_INT:
     case OPT_LONG:
-    case OPT_OPTIONAL_INT:
         return integer_from_json(row, field, value, name);
     case OPT_LIST:
         return list_finish(list_from_json(row, &fresh, value, name), &fresh, field, false);
@@ -284,14 +285,12 @@ Status option_from_json(const Option *row, void *field, const Json *value, const
 }
 
 void option_to_json(const Option *row, const void *field, StrBuf *out) {
-    char name[64];
     const StrList *list = field;
     switch (row->type) {
     case OPT_BOOL:
         strbuf_add(out, *(const bool *)field ? SV("true") : SV("false"));
         break;
     case OPT_INT:
-    case OPT_OPTIONAL_INT:
         strbuf_format(out, "%d", *(const int *)field);
         break;
     case OPT_LONG: {
@@ -304,7 +303,7 @@ void option_to_json(const Option *row, const void *field, StrBuf *out) {
         json_write_number(out, *(const double *)field);
         break;
     case OPT_CHOICE:
-        json_write_string(out, sv(options_choice_name(row, *(const int *)field, name, sizeof name)));
+        json_write_string(out, option_choice_name(row->choices, *(const int *)field));
         break;
     case OPT_STRING:
         if (*(char *const *)field)
@@ -339,12 +338,4 @@ bool option_is_default(const Option *row, const void *field) {
     strbuf_free(&expected);
     strbuf_free(&actual);
     return equal;
-}
-
-const char *options_choice_name(const Option *row, int value, char *buffer, size_t size) {
-    StrView choice = option_choice_name(row->choices, value);
-    size_t length = choice.length < size ? choice.length : size - 1;
-    memcpy(buffer, choice.data, length);
-    buffer[length] = '\0';
-    return buffer;
 }

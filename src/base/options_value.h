@@ -9,6 +9,7 @@
 #include "base/options.h"
 
 bool option_row_ends(const Option *row);
+bool option_is_on(const Option *row); /* a switch that is on unless --no-flag is given */
 void *option_field(const OptionTable *table, const Option *row);
 
 /* Store `text` into `field`. Lists: `append` keeps what is there. */

@@ -105,13 +105,11 @@ void strbuf_add_char(StrBuf *buffer, char c) {
     buffer->length++;
 }
 
-void strbuf_format(StrBuf *buffer, const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+static void add_formatted(StrBuf *buffer, const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
     char text[256];
     int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (length >= 0 && (size_t)length < sizeof text) {
         strbuf_add(buffer, (StrView){text, (size_t)length});
     } else if (length >= 0) {
@@ -120,6 +118,13 @@ void strbuf_format(StrBuf *buffer, const char *format, ...) {
         buffer->length += (size_t)length;
     }
     va_end(again);
+}
+
+void strbuf_format(StrBuf *buffer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(buffer, format, arguments);
+    va_end(arguments);
 }
 
 StrView strbuf_view(const StrBuf *buffer) { return (StrView){buffer->data, buffer->length}; }
@@ -131,6 +136,26 @@ void strlist_add(StrList *list, StrView text) {
     if ((list->count & (list->count - 1)) == 0)
         list->items = mem_realloc(list->items, list->count ? 2 * list->count : 1, sizeof *list->items);
     list->items[list->count++] = mem_strndup(text.data, text.length);
+}
+
+void strlist_format(StrList *list, const char *format, ...) {
+    StrBuf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(&text, format, arguments);
+    va_end(arguments);
+    strlist_add(list, strbuf_view(&text));
+    strbuf_free(&text);
+}
+
+void strlist_join(const StrList *list, StrBuf *bytes) {
+    for (size_t i = 0; i < list->count; i++)
+        strbuf_add(bytes, (StrView){list->items[i], strlen(list->items[i]) + 1});
+}
+
+void strlist_split(StrList *list, StrView bytes) {
+    for (size_t at = 0; at < bytes.length; at += strlen(bytes.data + at) + 1)
+        strlist_add(list, sv(bytes.data + at));
 }
 
 void strlist_free(StrList *list) {

@@ -24,7 +24,7 @@ static const Option ROWS[] = {
      .help = "value for floor and add-k; -1 = the usual 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
      .help = "no warning about input that looks tokenized"},
-    {.flag = "d2l", .type = OPT_OPTIONAL_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
+    {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
      .help = "the textbook's bleu(k) on tokens between spaces, 0 to 1: mean over lines, or each with "
              "--sentence-level"},
     {0},

@@ -9,7 +9,8 @@
 #include "cli/command_io.h"
 #include "num/kern.h"
 
-enum { NUMBERS = 4 << 20, ROUNDS = 10 /* a model of middle size */, SMALL_ROUNDS = 200 };
+/* NUMBERS: those of a model of middle size. */
+enum { NUMBERS = 4 << 20, ROUNDS = 10, SMALL_ROUNDS = 200 };
 
 /* What an update does with the gradients: each rank gets its slice of everybody's, adds them, and hands the
  * sum to all. Seconds of the fastest of some rounds. */

@@ -262,10 +262,7 @@ static void make_tables(Run *run) {
 }
 
 static void add_references(StrList *references, const StrList *positional) {
-    references->items =
-        mem_realloc(references->items, references->count + positional->count + 1, sizeof(char *));
-    for (size_t i = 0; i < positional->count; i++)
-        references->items[references->count++] = mem_strdup(positional->items[i]);
+    for (size_t i = 0; i < positional->count; i++) strlist_add(references, sv(positional->items[i]));
 }
 
 static Status parse(Run *run, int argc, char **argv, bool *help) {

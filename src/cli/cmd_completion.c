@@ -4,7 +4,6 @@
  * and the tables of options that it would print are turned into a piece of the script instead.
  */
 #include <string.h>
-#include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/completion.h"
 
@@ -53,8 +52,9 @@ static Status write_script(const Shell *shell, StrBuf *out) {
     return status;
 }
 
-static Status completion(const StrList *names) {
+static Status run(const StrList *names, const void *options) {
     StrBuf out = {0};
+    (void)options;
     if (names->count != 1) {
         status_fail(STATUS_USAGE, names->count ? "more than one shell given" : "no shell given");
         return status_hint(STATUS_USAGE, "attn-mt completion bash, zsh or fish");
@@ -71,11 +71,6 @@ static Status completion(const StrList *names) {
 }
 
 Status cmd_completion(int argc, char **argv) {
-    const OptionTable tables[] = {{0}};
-    StrList names;
-    bool help;
-    Status status = options_parse(tables, argc, argv, &names, &help, NULL);
-    if (status == STATUS_OK) status = help ? command_print_help(USAGE, tables, EXAMPLES) : completion(&names);
-    mem_free(names.items);
-    return status;
+    const OptionTable none[] = {{0}};
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, none, run);
 }

@@ -1,5 +1,4 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -130,10 +129,7 @@ static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
         strbuf_add(out, r > 0 ? SV("],\n  [") : SV(",\n\"rows\": [\n  ["));
         for (int c = 0; c < param->columns; c++, data++) {
             if (c > 0) strbuf_add(out, SV(", "));
-            if (isfinite(*data))
-                strbuf_format(out, "%.9g", (double)*data);
-            else
-                strbuf_add(out, SV("null"));
+            json_write_digits(out, (double)*data, 9);
         }
     }
     strbuf_add(out, SV("]]}\n"));
@@ -256,7 +252,7 @@ static void write_members(const Json *object, int indent, StrBuf *out) {
 static Status write_json_as_text(StrView json, int indent, StrBuf *out) {
     Json *root;
     TRY(json_parse(&root, json, false));
-    if (json_type(root) == JSON_OBJECT) write_members(root, indent, out);
+    write_members(root, indent, out);
     json_free(root);
     return STATUS_OK;
 }
@@ -301,9 +297,34 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
     return STATUS_OK;
 }
 
+/* Any text may stand there as far as other commands are concerned. */
+static Status check_provenance(const char *path, StrView provenance) {
+    Json *root;
+    if (!provenance.length) return STATUS_OK;
+    Status status = json_parse(&root, provenance, false);
+    if (status == STATUS_OK) {
+        if (json_type(root) != JSON_OBJECT) status = status_fail(STATUS_DATA, "expected an object");
+        json_free(root);
+    }
+    return status == STATUS_OK ? status : status_context(status, "'%s': metadata 'provenance'", path);
+}
+
+static Status report(const Seq2Seq *model, const char *path, StrView provenance, bool json) {
+    TRY(check_provenance(path, provenance));
+    StrBuf out = {0};
+    Status status = STATUS_OK;
+    if (json)
+        write_json(model, path, provenance, &out);
+    else
+        status = write_text(model, path, provenance, &out);
+    if (status == STATUS_OK) status = print(&out);
+    strbuf_free(&out);
+    return status;
+}
+
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
-    StrBuf provenance = {0}, out = {0};
+    StrBuf provenance = {0};
     TRY(command_spare(options->codes, path));
     Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
@@ -313,16 +334,11 @@ static Status inspect(const InspectOptions *options, const char *path) {
         } else if (status == STATUS_OK && options->vocab) {
             status = print_vocab(model, options->json);
         } else if (status == STATUS_OK && (!options->codes || options->json)) {
-            if (options->json)
-                write_json(model, path, strbuf_view(&provenance), &out);
-            else
-                status = write_text(model, path, strbuf_view(&provenance), &out);
-            if (status == STATUS_OK) status = print(&out);
+            status = report(model, path, strbuf_view(&provenance), options->json);
         }
         seq2seq_free(model);
     }
     strbuf_free(&provenance);
-    strbuf_free(&out);
     return status;
 }
 

@@ -1,8 +1,6 @@
 /* cmd_serve.c - attn-mt serve: translate for whoever asks over HTTP. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -128,22 +126,13 @@ static Status serve(const ServiceOptions *options) {
 }
 #endif
 
+static Status run(const StrList *files, const void *options) {
+    if (files->count > 0) return status_fail(STATUS_USAGE, "unexpected argument '%s'", files->items[0]);
+    return serve(options);
+}
+
 Status cmd_serve(int argc, char **argv) {
     ServiceOptions options = {0};
     OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
-    StrList positional;
-    bool help;
-    memset(&options, 0, sizeof options);
-    options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, &positional, &help, NULL);
-    if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
-    } else if (status == STATUS_OK && positional.count > 0) {
-        status = status_fail(STATUS_USAGE, "unexpected argument '%s'", positional.items[0]);
-    } else if (status == STATUS_OK) {
-        status = serve(&options);
-    }
-    mem_free(positional.items);
-    options_free(tables);
-    return status;
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
 }

@@ -14,8 +14,8 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
  * are allowed. */
 Status command_spare(const char *output, const char *file);
 Status command_spare_all(const char *output, const StrList *files);
-/* A command of options and names of files: reads them, shows help, or calls `run` with the names and the
- * first table's target. */
+/* A command of options and arguments, mostly names of files: reads them, shows help, or calls `run` with the
+ * arguments and the first table's target. */
 typedef struct {
     const char *usage, *examples;
 } CommandText;

@@ -22,14 +22,6 @@ bool option_is_new(const OptionTable *tables, const Option *row) {
     return true;
 }
 
-bool option_is_optional(const Option *row) {
-    return row->type == OPT_OPTIONAL_INT || (row->type != OPT_LIST && row->bare);
-}
-
-bool option_is_on(const Option *row) {
-    return row->type == OPT_BOOL && row->fallback && strcmp(row->fallback, "true") == 0;
-}
-
 bool completion_takes_config(const char *usage) { return strstr(usage, "--set KEY=VALUE") != NULL; }
 
 void completion_add_choices(const Option *row, StrBuf *out) {

@@ -6,7 +6,7 @@
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
-#include "base/options.h"
+#include "base/options_value.h"
 #include "cli/commands.h"
 
 typedef struct {
@@ -31,8 +31,6 @@ typedef enum { VALUE_NONE, VALUE_CHOICE, VALUE_FOLDER, VALUE_FILE, VALUE_OTHER }
 ValueKind option_value_kind(const Option *row);
 /* It has a flag, which no row before it has: the tables of a command may be of several works (demo). */
 bool option_is_new(const OptionTable *tables, const Option *row);
-bool option_is_optional(const Option *row);     /* its value may be left out */
-bool option_is_on(const Option *row);           /* --no-flag is worth offering */
 bool option_has_set_choices(const Option *row); /* as a key of --set */
 /* "gru|lstm" as "gru lstm", and what a switch can be set to. */
 void completion_add_choices(const Option *row, StrBuf *out);

@@ -60,7 +60,7 @@ static void bash_value(const Option *row, StrBuf *out) {
     if (kind == VALUE_NONE) return;
     strbuf_format(out, "        --%s=", row->flag);
     if (row->alias) strbuf_format(out, " | --%s=", row->alias);
-    if (!option_is_optional(row)) {
+    if (!row->bare) {
         strbuf_format(out, " | --%s", row->flag);
         if (row->alias) strbuf_format(out, " | --%s", row->alias);
         if (row->letter) strbuf_format(out, " | -%c", row->letter);

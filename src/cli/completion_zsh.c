@@ -34,7 +34,7 @@ static void zsh_first(const Command *commands, StrBuf *out) {
 static void zsh_row(const Option *row, StrBuf *out) {
     ValueKind kind = option_value_kind(row);
     bool repeats = row->type == OPT_LIST;
-    const char *joint = kind == VALUE_NONE ? "" : option_is_optional(row) ? "=-" : "=";
+    const char *joint = kind == VALUE_NONE ? "" : row->bare ? "=-" : "=";
     strbuf_format(out, " \\\n            '%s", repeats ? "*" : "");
     if (row->letter && !repeats) strbuf_format(out, "(-%c --%s)", row->letter, row->flag);
     if (row->letter) strbuf_format(out, "'{-%c%s,", row->letter, kind == VALUE_NONE ? "" : "+");
@@ -42,8 +42,7 @@ static void zsh_row(const Option *row, StrBuf *out) {
                   row->letter ? "}'" : "");
     zsh_text(row->help, out);
     strbuf_add_char(out, ']');
-    if (kind != VALUE_NONE)
-        strbuf_format(out, "%s%s:", option_is_optional(row) ? "::" : ":", row->arg ? row->arg : "N");
+    if (kind != VALUE_NONE) strbuf_format(out, "%s%s:", row->bare ? "::" : ":", row->arg ? row->arg : "N");
     if (kind == VALUE_FILE) strbuf_add(out, SV("_files"));
     if (kind == VALUE_FOLDER) strbuf_add(out, SV("_directories"));
     if (kind == VALUE_CHOICE) {

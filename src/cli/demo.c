@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/log.h"
-#include "base/mem.h"
 #include "cli/command_io.h"
 #include "viz/heatmap.h"
 
@@ -128,39 +127,28 @@ Status demo_finish(DemoOutput *out, Status status, bool quiet) {
 
 /* ---- rows ---- */
 
-enum { LABEL = 96, A_LINE = 10 };
-
-static void label(const char *before, int batch, int rows, int r, char text[LABEL]) {
-    if (rows == 1 || batch == 1)
-        snprintf(text, LABEL, "%s%d", before, r + 1);
-    else
-        snprintf(text, LABEL, "%s%d.%d", before, r / rows + 1, r % rows + 1);
-}
-
-const char **demo_labels(const char *before, int batch, int rows) {
-    size_t count = (size_t)batch * (size_t)rows;
-    const char **labels = mem_alloc(count, sizeof *labels + LABEL);
-    char *text = (char *)(labels + count);
-    for (size_t i = 0; i < count; i++, text += LABEL) {
-        label(before, batch, rows, (int)i, text);
-        labels[i] = text;
-    }
+/* `name` with 1, 2, ... or, of several examples with several rows each, 1.1, 1.2, ... */
+static StrList row_labels(const char *name, int batch, int rows) {
+    StrList labels = {0};
+    for (int r = 0; r < batch * rows; r++)
+        if (rows == 1 || batch == 1)
+            strlist_format(&labels, "%s %d", name, r + 1);
+        else
+            strlist_format(&labels, "%s %d.%d", name, r / rows + 1, r % rows + 1);
     return labels;
 }
 
 void demo_write_rows(const DemoRows *rows, StrBuf *out) {
-    char text[LABEL], before[LABEL / 3];
+    enum { A_LINE = 10 };
     int batch = rows->batch > 0 ? rows->batch : 1;
+    StrList labels = row_labels(rows->row, batch, rows->rows);
+    int width = (int)strlen(labels.items[labels.count - 1]) + 1; /* the longest */
     strbuf_format(out, "\n%s (", rows->title);
     if (rows->batch > 0) strbuf_format(out, "%d, ", rows->batch);
     strbuf_format(out, "%d, %d)\n", rows->rows, rows->columns);
-    snprintf(before, sizeof before, "%s ", rows->row);
-    label(before, batch, rows->rows, batch * rows->rows - 1, text); /* the longest */
-    int width = (int)strlen(text) + 1;
     for (int r = 0; r < batch * rows->rows; r++) {
         const real *numbers = rows->numbers + (size_t)r * (size_t)rows->columns;
-        label(before, batch, rows->rows, r, text);
-        strbuf_format(out, "%-*s", width, text);
+        strbuf_format(out, "%-*s", width, labels.items[r]);
         for (int i = 0; i < rows->columns; i++) {
             if (i > 0 && i % A_LINE == 0) strbuf_format(out, "\n%*s", width, "");
             if (!rows->used || i < rows->used[r])
@@ -170,24 +158,22 @@ void demo_write_rows(const DemoRows *rows, StrBuf *out) {
         }
         strbuf_add_char(out, '\n');
     }
+    strlist_free(&labels);
 }
 
 void demo_draw_weights(const DemoRows *weights, const char *column, const char *title, int cell,
                        DemoOutput *out) {
-    StrBuf before = {0};
-    strbuf_format(&before, "%s ", weights->row);
-    const char **rows = demo_labels(strbuf_text(&before), weights->batch, weights->rows);
-    const char **columns = demo_labels(column, 1, weights->columns);
+    StrList rows = row_labels(weights->row, weights->batch, weights->rows), columns = {0};
+    for (int c = 0; c < weights->columns; c++) strlist_format(&columns, "%s%d", column, c + 1);
     Heatmap map = {.rows = weights->batch * weights->rows,
                    .columns = weights->columns,
-                   .row_labels = rows,
-                   .column_labels = columns,
+                   .row_labels = (const char *const *)rows.items,
+                   .column_labels = (const char *const *)columns.items,
                    .weights = weights->numbers,
                    .title = title};
     heatmap_write_csv(&map, &out->content[0]);
     heatmap_write_pgm(&map, cell, &out->content[1]);
     heatmap_write_svg(&map, &out->content[2]);
-    strbuf_free(&before);
-    mem_free(rows);
-    mem_free(columns);
+    strlist_free(&rows);
+    strlist_free(&columns);
 }

@@ -62,10 +62,8 @@ typedef struct {
 } DemoRows;
 void demo_write_rows(const DemoRows *rows, StrBuf *out);
 
-/* `before` with 1, 2, ... or 1.1, 1.2, ..., as above: one block with the texts, to be freed as one. */
-const char **demo_labels(const char *before, int batch, int rows);
-
-/* Weights as CSV, PGM (`cell` pixels each) and SVG, the first three files. */
+/* Weights as CSV, PGM (`cell` pixels each) and SVG, the first three files. Columns are called `column` and a
+ * number from 1. */
 void demo_draw_weights(const DemoRows *weights, const char *column, const char *title, int cell,
                        DemoOutput *out);
 

@@ -4,7 +4,6 @@
  * f(q) = sum_i a_i y_i with a_i = k((q - x_i) / width) / sum_j k((q - x_j) / width)
  */
 #include <math.h>
-#include <stdio.h>
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cli/demo.h"
@@ -282,18 +281,6 @@ static void draw_learned(const Learned *with, const Learned *without, StrBuf *ou
     plot_write_svg(&plot, out);
 }
 
-/* The numbers as texts: one block, to be freed as one. */
-static const char **labels(const double *numbers, int count) {
-    enum { LENGTH = 16 };
-    const char **all = mem_alloc((size_t)count, sizeof *all + LENGTH);
-    char *text = (char *)(all + count);
-    for (int i = 0; i < count; i++, text += LENGTH) {
-        snprintf(text, LENGTH, "%.4f", numbers[i]);
-        all[i] = text;
-    }
-    return all;
-}
-
 static void draw_weights(const PoolingOptions *options, const Data *d, DemoOutput *out) {
     size_t keys = (size_t)d->keys;
     double row[MOST_KEYS];
@@ -304,17 +291,19 @@ static void draw_weights(const PoolingOptions *options, const Data *d, DemoOutpu
     }
     float most = 0;
     for (size_t i = 0; i < QUERIES * keys; i++) most = fmaxf(most, weights[i]);
-    const char **down = labels(d->q, QUERIES), **across = labels(d->x, d->keys);
+    StrList down = {0}, across = {0};
+    for (int j = 0; j < QUERIES; j++) strlist_format(&down, "%.4f", d->q[j]);
+    for (int i = 0; i < d->keys; i++) strlist_format(&across, "%.4f", d->x[i]);
     Heatmap map = {.rows = QUERIES,
                    .columns = d->keys,
-                   .row_labels = down,
-                   .column_labels = across,
+                   .row_labels = (const char *const *)down.items,
+                   .column_labels = (const char *const *)across.items,
                    .weights = weights,
                    .title = "Attention pooling: weights of the keys, a row for each query"};
     heatmap_write_svg_range(&map, 0, most > 0 ? (double)most : 1, &out->content[FILE_WEIGHTS]);
     heatmap_write_csv(&map, &out->content[FILE_WEIGHTS_CSV]);
-    mem_free(down);
-    mem_free(across);
+    strlist_free(&down);
+    strlist_free(&across);
     mem_free(weights);
 }
 

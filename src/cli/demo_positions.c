@@ -1,7 +1,6 @@
 /* demo_positions.c - attn-mt demo positions: the sinusoidal encoding, the binary numbers that it resembles,
  * and the rotation that leads from one position to another. */
 #include <math.h>
-#include <stdio.h>
 #include "base/mem.h"
 #include "cli/demo.h"
 #include "layers/positions.h"
@@ -35,29 +34,18 @@ static const Option POSITION_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-/* `before` with 0, 1, ...: to be freed as one. */
-static const char **numbered(const char *before, int first, int count) {
-    enum { LENGTH = 32 };
-    const char **labels = mem_alloc((size_t)count, sizeof *labels + LENGTH);
-    char *text = (char *)(labels + count);
-    for (int i = 0; i < count; i++, text += LENGTH) {
-        snprintf(text, LENGTH, "%s%d", before, first + i);
-        labels[i] = text;
-    }
-    return labels;
-}
-
 static void draw_curves(const PositionOptions *options, const real *matrix, StrBuf *out) {
     size_t n = (size_t)options->length;
     double *x = mem_alloc(n * (CURVES + 1), sizeof *x);
-    const char **names = numbered("column ", FIRST_COLUMN, CURVES);
+    StrList names = {0};
     PlotSeries series[CURVES];
     for (size_t i = 0; i < n; i++) x[i] = (double)i;
     for (int c = 0; c < CURVES; c++) {
         double *y = x + (size_t)(c + 1) * n;
+        strlist_format(&names, "column %d", FIRST_COLUMN + c);
         for (size_t i = 0; i < n; i++)
             y[i] = (double)matrix[i * (size_t)options->size + (size_t)(FIRST_COLUMN + c)];
-        series[c] = (PlotSeries){names[c], x, y, options->length, false};
+        series[c] = (PlotSeries){names.items[c], x, y, options->length, false};
     }
     Plot plot = {.title = "Sinusoidal encoding of positions",
                  .x = {.title = "position", .whole = true},
@@ -65,24 +53,24 @@ static void draw_curves(const PositionOptions *options, const real *matrix, StrB
                  .series = series,
                  .count = CURVES};
     plot_write_svg(&plot, out);
-    mem_free(names);
+    strlist_free(&names);
     mem_free(x);
 }
 
 /* Rows and columns count from 0. */
 static void draw_matrix(const char *title, const real *matrix, int rows, int columns, double low, StrBuf *svg,
                         StrBuf *csv) {
-    const char **down = numbered("", 0, rows), **across = numbered("", 0, columns);
+    StrList numbers = {0};
+    for (int i = 0; i < rows || i < columns; i++) strlist_format(&numbers, "%d", i);
     Heatmap map = {.rows = rows,
                    .columns = columns,
-                   .row_labels = down,
-                   .column_labels = across,
+                   .row_labels = (const char *const *)numbers.items,
+                   .column_labels = (const char *const *)numbers.items,
                    .weights = matrix,
                    .title = title};
     heatmap_write_svg_range(&map, low, 1, svg);
     heatmap_write_csv(&map, csv);
-    mem_free(down);
-    mem_free(across);
+    strlist_free(&numbers);
 }
 
 /* ---- binary numbers: the lower the bit, the faster it alternates ---- */

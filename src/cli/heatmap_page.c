@@ -17,9 +17,9 @@ enum { FORMULAS = 32, ROOM = 45000 };
 typedef struct {
     const HeatmapPage *page;
     Workers *workers;
-    Translator *translators[HEATMAP_PAGE_MODELS]; /* one for each model: they do not vote */
-    Backpointers tree;                            /* of the last search */
-    Calibration calibration;                      /* none, if there are several models to compare */
+    Translator *translators[EXPLORE_MODELS]; /* one for each model: they do not vote */
+    Backpointers tree;                       /* of the last search */
+    Calibration calibration;                 /* none, if there are several models to compare */
     Explore *explore;
     StrBuf pictures;
 } PageWriter;
@@ -53,7 +53,7 @@ static Status writer_begin(PageWriter *writer) {
 }
 
 static void writer_end(PageWriter *writer) {
-    for (int m = 0; m < HEATMAP_PAGE_MODELS; m++) translator_free(writer->translators[m]);
+    for (int m = 0; m < EXPLORE_MODELS; m++) translator_free(writer->translators[m]);
     workers_free(writer->workers);
     explore_free(writer->explore);
     strbuf_free(&writer->pictures);
@@ -148,9 +148,9 @@ static Status add_sentence(PageWriter *writer, int i) {
 Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
     PageWriter writer = {.page = page, .explore = explore_new()};
     StrBuf data = {0}, title = {0};
-    if (page->models->count > HEATMAP_PAGE_MODELS) {
+    if (page->models->count > EXPLORE_MODELS) {
         explore_free(writer.explore);
-        return status_fail(STATUS_USAGE, "a page shows at most %d models, not %d", HEATMAP_PAGE_MODELS,
+        return status_fail(STATUS_USAGE, "a page shows at most %d models, not %d", EXPLORE_MODELS,
                            page->models->count);
     }
     writer.workers = workers_new(workers_default_count());

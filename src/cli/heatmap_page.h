@@ -5,10 +5,8 @@
 #include "cli/command_io.h"
 #include "decode/alignment.h"
 
-enum { HEATMAP_PAGE_MODELS = 4 };
-
 typedef struct {
-    const ModelSet *models;
+    const ModelSet *models;               /* at most EXPLORE_MODELS, or it fails */
     const StrList *paths;                 /* of the models */
     const TranslatorOptions *translating; /* how each of them translates */
     const StrView *lines, *targets;       /* [count]; targets NULL: none are given */

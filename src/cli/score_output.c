@@ -12,12 +12,7 @@ PairScore pair_score(const Pair *pair, const Translation *translation) {
     return (PairScore){item->score, item->normalized, item};
 }
 
-static void add_number(double value, bool json, StrBuf *out) {
-    if (json && !isfinite(value))
-        strbuf_add(out, SV("null"));
-    else
-        strbuf_format(out, "%.6g", value);
-}
+enum { DIGITS = 6 };
 
 /* log p of the tokens, or of the words that they make. */
 static void add_parts(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
@@ -27,7 +22,7 @@ static void add_parts(const TranslationItem *item, bool words, const char *separ
         do sum += (double)item->token_scores[t++];
         while (words && t < item->length && item->word[t] == item->word[first]);
         if (first > 0) strbuf_add(out, sv(separator));
-        add_number(sum, true, out);
+        json_write_digits(out, sum, DIGITS);
     }
 }
 
@@ -60,9 +55,9 @@ void score_write_json(const ScoreStyle *style, const Pair *pair, PairScore score
     add_json_text("source", pair->source, out);
     add_json_text("target", pair->target, out);
     strbuf_add(out, SV("\"score\": "));
-    add_number(score.score, true, out);
+    json_write_digits(out, score.score, DIGITS);
     strbuf_add(out, SV(", \"normalized_score\": "));
-    add_number(score.normalized, true, out);
+    json_write_digits(out, score.normalized, DIGITS);
     strbuf_add(out, SV(", \"tokens\": ["));
     add_json_strings(style->target, score.item, false, out);
     if (style->per_token) {

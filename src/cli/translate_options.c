@@ -35,7 +35,7 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "write these scores as JSON, in sacreBLEU's form"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .type = OPT_OPTIONAL_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
+    {.flag = "n-best", .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
      .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if the beam "
              "holds fewer that differ",

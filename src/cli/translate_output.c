@@ -6,13 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-/* A number as every reader of text and JSON takes it. */
-static void add_number(StrBuf *out, double value) {
-    if (isfinite(value))
-        strbuf_format(out, "%.6g", value);
-    else
-        strbuf_add(out, SV("null"));
-}
+enum { DIGITS = 6 };
 
 static const float *soft_row(const Alignment *alignment, int t) {
     return alignment->weights + (size_t)t * (size_t)alignment->columns;
@@ -125,7 +119,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
     double *words = mem_alloc((size_t)item->words, sizeof *words);
     double whole = confidence_of(&style->calibration, item, words);
     strbuf_add(out, SV(", \"confidence\": "));
-    add_number(out, translation->pieces > 0 ? whole : NAN);
+    json_write_digits(out, translation->pieces > 0 ? whole : NAN, DIGITS);
     strbuf_format(out, ", \"calibrated\": %s, \"word_confidence\": [",
                   style->calibration.words > 0 ? "true" : "false");
     StrList unknown = translation->target_unknown;
@@ -138,7 +132,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
         strbuf_add(out, w > 0 ? SV(", {\"word\": ") : SV("{\"word\": "));
         json_write_string(out, strbuf_view(&word));
         strbuf_add(out, SV(", \"confidence\": "));
-        add_number(out, words[w]);
+        json_write_digits(out, words[w], DIGITS);
         strbuf_add_char(out, '}');
         strbuf_free(&word);
     }
@@ -152,16 +146,16 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     strbuf_add(out, SV("\"translation\": "));
     json_write_string(out, strbuf_view(&item->text));
     strbuf_add(out, SV(", \"score\": "));
-    add_number(out, item->score);
+    json_write_digits(out, item->score, DIGITS);
     strbuf_add(out, SV(", \"normalized_score\": "));
-    add_number(out, item->normalized);
+    json_write_digits(out, item->normalized, DIGITS);
     if (style->confidence) add_confidence(style, translation, item, out);
     add_tokens("tokens", style->target, item->ids, item->length, NULL, out);
     if (style->word_scores) {
         strbuf_add(out, SV(", \"token_scores\": ["));
         for (int t = 0; t < item->steps; t++) {
             if (t) strbuf_add(out, SV(", "));
-            add_number(out, (double)item->token_scores[t]);
+            json_write_digits(out, (double)item->token_scores[t], DIGITS);
         }
         strbuf_add_char(out, ']');
     }
@@ -244,7 +238,7 @@ static void add_alternatives(const OutputStyle *style, const Translation *transl
             strbuf_add(out, i ? SV(", {\"token\": ") : SV("{\"token\": "));
             json_write_string(out, strbuf_view(&label));
             strbuf_add(out, SV(", \"probability\": "));
-            add_number(out, exp(tokens[i].log_p));
+            json_write_digits(out, exp(tokens[i].log_p), DIGITS);
             strbuf_add_char(out, '}');
         }
         strbuf_add_char(out, ']');

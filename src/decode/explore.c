@@ -1,6 +1,7 @@
 /* explore.c - a trace, a beam and what else could have come, member by member. */
 #include "decode/explore.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include "base/deflate.h"
@@ -10,10 +11,10 @@
 #include "decode/explore_pack.h"
 #include "num/product.h"
 
-enum { BEST = 10, COMPONENTS = 4, MOST_MODELS = 8 };
+enum { BEST = 10, COMPONENTS = 4 };
 
 struct Explore {
-    const Seq2Seq *model[MOST_MODELS];
+    const Seq2Seq *model[EXPLORE_MODELS];
     int model_count;
     HashMap *strings; /* text -> number */
     StrBuf models, sentences;
@@ -153,11 +154,13 @@ static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, 
     int layers, heads;
     TraceAttention a;
     seq2seq_attentions(model, &layers, &heads);
+    bool any = false;
     strbuf_add(out, SV(",\"formula\":["));
     for (int i = 0; i < count && i < layers * heads; i++) {
         int map = (first + i) % (layers * heads);
         if (!trace_attention(trace, map / heads, &a) || !a.query || !a.scores) continue;
-        if (i > 0) strbuf_add_char(out, ',');
+        if (any) strbuf_add_char(out, ',');
+        any = true;
         write_head_formula(model, &a, map / heads, map % heads, out);
     }
     strbuf_add_char(out, ']');
@@ -377,6 +380,7 @@ void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name) {
     bool transformer = options->decoder_style == DECODER_TRANSFORMER;
     int layers, heads;
     seq2seq_attentions(model, &layers, &heads);
+    assert(explore->model_count < EXPLORE_MODELS);
     explore->model[explore->model_count] = model;
     strbuf_add(&explore->models, explore->model_count++ ? SV(",{\"name\":") : SV("{\"name\":"));
     explore_text(&explore->models, name);

@@ -42,6 +42,8 @@
 
 typedef struct Explore Explore;
 
+enum { EXPLORE_MODELS = 4 }; /* at most */
+
 typedef enum { EXPLORE_OWN, EXPLORE_GIVEN, EXPLORE_SAME } ExploreKind;
 
 typedef struct {
@@ -56,7 +58,7 @@ typedef struct {
 
 Explore *explore_new(void);
 void explore_free(Explore *explore);
-/* The model must outlive the Explore; `name` is copied. */
+/* One of at most EXPLORE_MODELS. The model must outlive the Explore; `name` is copied. */
 void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name);
 void explore_add_sentence(Explore *explore, StrView text);
 /* To the last sentence. */

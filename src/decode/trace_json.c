@@ -1,7 +1,6 @@
 /* trace_json.c - a trace as text that any language reads. */
 #include "decode/trace.h"
 
-#include <math.h>
 #include "base/json.h"
 
 static void write_token(const char *key, const Segmenter *segmenter, int id, StrBuf *out) {
@@ -19,20 +18,15 @@ static void write_tokens(const char *key, const Segmenter *segmenter, const int 
     strbuf_add(out, SV("],\n"));
 }
 
-static void write_float(double value, StrBuf *out) {
-    if (isfinite(value))
-        strbuf_format(out, "%.9g", value);
-    else
-        strbuf_add(out, SV("null")); /* JSON has no word for it */
-}
+enum { FLOAT_DIGITS = 9 };
 
 static void write_scores(const Segmenter *target, const TraceToken *token, StrBuf *out) {
     strbuf_add_char(out, '{');
     write_token("token", target, token->token, out);
     strbuf_add(out, SV(", \"logit\": "));
-    write_float(token->logit, out);
+    json_write_digits(out, token->logit, FLOAT_DIGITS);
     strbuf_add(out, SV(", \"log_p\": "));
-    write_float(token->log_p, out);
+    json_write_digits(out, token->log_p, FLOAT_DIGITS);
 }
 
 static void write_steps(const Trace *trace, const Segmenter *target, StrBuf *out) {
@@ -58,7 +52,7 @@ static void write_beam(const Backpointers *tree, const Segmenter *target, StrBuf
         strbuf_format(out, "%s{\"parent\": %d, ", i ? ",\n  " : "\n  ", node->parent);
         write_token("token", target, node->token, out);
         strbuf_add(out, SV(", \"log_p\": "));
-        write_float((double)node->score, out);
+        json_write_digits(out, (double)node->score, FLOAT_DIGITS);
         strbuf_add(out, node->dropped ? SV(", \"dropped\": true}") : SV("}"));
     }
     strbuf_add(out, SV("],\n"));
@@ -71,7 +65,7 @@ static void write_matrix(const Note *one, int head, StrBuf *out) {
         strbuf_add(out, r ? SV(", [") : SV("["));
         for (int c = 0; c < one->columns; c++) {
             if (c > 0) strbuf_add(out, SV(", "));
-            write_float((double)row[c], out);
+            json_write_digits(out, (double)row[c], FLOAT_DIGITS);
         }
         strbuf_add_char(out, ']');
     }

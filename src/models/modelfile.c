@@ -49,10 +49,7 @@ static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
     real *scales = mem_alloc(count, sizeof *scales);
     compact_int8(p, x, q, scales);
     tensors_add(t, p, FORMAT_INT8, q, 1, q);
-    StrBuf name = {0};
-    strbuf_format(&name, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
-    strlist_add(&t->names, strbuf_view(&name));
-    strbuf_free(&name);
+    strlist_format(&t->names, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
     SafeTensor tensor = {.name = t->names.items[t->names.count - 1], .dtype = "F32", .rank = 2};
     tensor.data = scales;
     tensor.bytes = count * sizeof *scales;

@@ -19,7 +19,7 @@ enum { SAFETENSORS_MAX_HEADER = 16 << 20, SAFETENSORS_DIGEST = 64 };
 size_t safetensors_element_size(const char *dtype);
 /* Place in the reference writer's order: widest first. Equal places are ordered by name. */
 int safetensors_dtype_order(const char *dtype);
-/* Bytes of a tensor; false if the product overflows or the dtype is unknown. */
+/* Bytes of a tensor of a dtype we use; false if they are too many to count. */
 bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes);
 /* The digits of "header_sha256" inside the text of a header, or NULL. */
 char *safetensors_header_digits(char *header, size_t length);

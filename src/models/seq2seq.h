@@ -78,9 +78,9 @@ typedef struct {
 } TrainingBatch;
 
 typedef struct {
-    double
-        loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm; with
-                    R-Drop the mean of both passes and what they disagree costs */
+    /* Sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm; with R-Drop the
+     * mean of both passes and what they disagree costs. */
+    double loss;
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
     long tokens;       /* target tokens with </s> */
 } BatchLoss;

@@ -78,17 +78,12 @@ static void write_segmenters(const CorpusData *data, StrBuf json[2]) {
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static void join(const StrList *texts, StrBuf *out) {
-    for (size_t i = 0; i < texts->count; i++)
-        strbuf_add(out, (StrView){texts->items[i], strlen(texts->items[i]) + 1});
-}
-
 static Section buffer_section(const StrBuf *buffer) { return (Section){buffer->data, buffer->length}; }
 
 static void list_corpus(const Corpus *c, StrBuf text[2], CorpusRecord *record, Section *section) {
     size_t starts = ((size_t)c->count + 1) * sizeof *c->source.start;
-    join(&c->source_text, &text[0]);
-    join(&c->target_text, &text[1]);
+    strlist_join(&c->source_text, &text[0]);
+    strlist_join(&c->target_text, &text[1]);
     section[SOURCE_START] = (Section){c->source.start, starts};
     section[SOURCE_IDS] = (Section){c->source.ids, corpus_tokens(c, &c->source) * corpus_id_size(&c->source)};
     section[SOURCE_TEXT] = buffer_section(&text[0]);
@@ -269,10 +264,11 @@ static bool is_sound(const CorpusSide *side, int pairs, size_t bytes, const Segm
     return !atomic_load(&check.wrong);
 }
 
-/* Each text ends in a NUL. */
-static bool split(const Section *section, int count, StrList *texts) {
-    const char *text = section->data;
-    for (size_t at = 0; at < section->bytes; at += strlen(text + at) + 1) strlist_add(texts, sv(text + at));
+static StrView text_of(const Section *section) { return (StrView){section->data, section->bytes}; }
+
+/* There is a NUL behind the section, so that its last text ends. */
+static bool take_texts(StrList *texts, const Section *section, int count) {
+    strlist_split(texts, text_of(section));
     return texts->count == (size_t)count;
 }
 
@@ -293,14 +289,12 @@ static bool take_corpus(Corpus *corpus, const CorpusRecord *record, Section *sec
         (CorpusSide){take(&section[SOURCE_START]), take(&section[SOURCE_IDS]), record->source_wide};
     corpus->target =
         (CorpusSide){take(&section[TARGET_START]), take(&section[TARGET_IDS]), record->target_wide};
-    strbuf_add(&corpus->report, (StrView){section[REPORT].data, section[REPORT].bytes});
+    strbuf_add(&corpus->report, text_of(&section[REPORT]));
     return is_sound(&corpus->source, corpus->count, section[SOURCE_IDS].bytes, data->source, workers) &&
            is_sound(&corpus->target, corpus->count, section[TARGET_IDS].bytes, data->target, workers) &&
-           split(&section[SOURCE_TEXT], texts, &corpus->source_text) &&
-           split(&section[TARGET_TEXT], texts, &corpus->target_text);
+           take_texts(&corpus->source_text, &section[SOURCE_TEXT], texts) &&
+           take_texts(&corpus->target_text, &section[TARGET_TEXT], texts);
 }
-
-static StrView text_of(const Section *section) { return (StrView){section->data, section->bytes}; }
 
 static bool take_segmenters(CorpusData *data, const Section *section) {
     if (segmenter_read_json(&data->source, text_of(&section[SOURCE_JSON])) != STATUS_OK) return false;

@@ -50,18 +50,13 @@ void id_list_free(IdList *list);
 
 typedef struct Segmenter Segmenter;
 
-/* Give lines one after the other: set *more to false at the end. */
-typedef Status (*LineSource)(void *context, StrView *line, bool *more);
-
 /* Learn merges and vocabulary: begin, count words, whose text is needed no more after that, and finish. A
  * segmenter that was begun cuts text, and so do its views; nothing else yet. */
 Status segmenter_begin(Segmenter **segmenter, const TextOptions *options);
 void segmenter_count(Segmenter *segmenter, StrView line, HashMap *words);
-/* The same for words in any order. `progress`: of the merges; may be NULL. */
+/* Words may be in any order; STATUS_DATA if there are none. `progress`: of the merges; may be NULL. */
 Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const HashMap *words,
                         LogShare *progress);
-/* All three; `lines` is read to its end, once. */
-Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
 /* The same segmenter with a cache of its own; `segmenter` outlives it. */

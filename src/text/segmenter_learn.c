@@ -208,25 +208,3 @@ Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const 
     segmenter->vocab = bpe_vocab(segmenter->bpe, words, options);
     return STATUS_OK;
 }
-
-static Status count_lines(Segmenter *segmenter, LineSource lines, void *context, HashMap *words) {
-    for (;;) {
-        StrView line = {0};
-        bool more = false;
-        TRY(lines(context, &line, &more));
-        if (!more) return STATUS_OK;
-        segmenter_count(segmenter, line, words);
-    }
-}
-
-Status segmenter_learn(Segmenter **segmenter, const TextOptions *options, LineSource lines, void *context) {
-    TRY(segmenter_begin(segmenter, options));
-    HashMap *words = hashmap_new();
-    Status status = count_lines(*segmenter, lines, context, words);
-    if (status == STATUS_OK) status = segmenter_finish(*segmenter, options, words, NULL);
-    hashmap_free(words);
-    if (status == STATUS_OK) return STATUS_OK;
-    segmenter_free(*segmenter);
-    *segmenter = NULL;
-    return status;
-}

@@ -63,6 +63,11 @@ Status checkpoint_lock(const char *dir) {
             return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
         return STATUS_OK;
     }
+    if (errno != EWOULDBLOCK) {
+        Status s = status_fail(STATUS_RUNTIME, "cannot lock '%s': %s", path.text, strerror(errno));
+        close(fd);
+        return status_hint(s, "train in a folder whose file system has locks: --run DIR");
+    }
     char holder[32] = "";
     ssize_t length = read(fd, holder, sizeof holder - 1);
     holder[length > 0 ? strcspn(holder, "\n") : 0] = 0;
@@ -117,7 +122,7 @@ Status checkpoint_load_config(const char *dir, Config *config) {
     Path path = path_in(dir, STATE_NAME);
     config_init(config);
     TRY(check_exists(dir));
-    TRY(safetensors_open(&file, path.text));
+    TRY(safetensors_open_header(&file, path.text));
     const char *text = safetensors_metadata(file, "config");
     Status status = text ? config_read_json(config, sv(text))
                          : status_fail(STATUS_DATA, "not a training state of attn-mt");
@@ -406,7 +411,7 @@ static Status check_best(const Checkpoint *c) {
     if (isinf(c->progress->best_loss) || file_exists(best.text)) return STATUS_OK;
     Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is not there any more", best.text);
     return status_hint(s, "put a copy of '%s' in its place: it is replaced by the next that is better",
-                       path_in(c->dir, "last.safetensors").text);
+                       path_in(c->dir, MODEL_NAME).text);
 }
 
 Status checkpoint_load_state(Checkpoint *c) {

@@ -29,8 +29,8 @@ typedef struct {
     Calibration calibration;  /* of the last validation of this session */
 } Checkpoint;
 
-/* Take the run directory (created if missing); STATUS_USAGE if another process has it. The lock ends with the
- * process. */
+/* Take the run directory (created if missing); STATUS_USAGE if another process has it, STATUS_RUNTIME if it
+ * cannot be locked. The lock ends with the process. */
 Status checkpoint_lock(const char *dir);
 /* STATUS_RUNTIME if the file that checkpoint_lock locked is gone or another one: for before saving. */
 Status checkpoint_check_lock(const char *dir);
@@ -41,7 +41,8 @@ Status checkpoint_hint_model_alone(Status code, const char *dir);
 /* Forget training state and log of an earlier run, so that nobody resumes it in place of this one; models
  * stay. */
 Status checkpoint_forget(const char *dir);
-/* The configuration of an earlier session, but for the names of its files; free it in any case. */
+/* The configuration of an earlier session, but for the names of its files; free it in any case. Of the state
+ * only the header is read, with its digest. */
 Status checkpoint_load_config(const char *dir, Config *config);
 /* The vocabularies of an earlier session. */
 Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);

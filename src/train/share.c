@@ -79,14 +79,11 @@ static void share_side(CorpusSide *side, size_t pairs) {
     side->ids = share_array(side->ids, side->start[pairs], corpus_id_size(side));
 }
 
-/* Lines, each with its 0 byte. */
 static void share_lines(StrList *list) {
     StrBuf text = {0};
-    for (size_t i = 0; comm_is_root() && i < list->count; i++)
-        strbuf_add(&text, (StrView){list->items[i], strlen(list->items[i]) + 1});
+    if (comm_is_root()) strlist_join(list, &text);
     share_text(&text);
-    for (size_t start = 0; !comm_is_root() && start < text.length; start += strlen(text.data + start) + 1)
-        strlist_add(list, sv(text.data + start));
+    if (!comm_is_root()) strlist_split(list, strbuf_view(&text));
     strbuf_free(&text);
 }
 

@@ -95,7 +95,8 @@ static void write_compressed(StrView text, StrBuf *out) {
 
 static int hex_value(char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; }
 
-void explorer_page_hash(const char *const *lines, StrBuf *out) {
+/* "'sha256-...'": how a policy names a style sheet or script. */
+static void write_hash(const char *const *lines, StrBuf *out) {
     enum { BYTES = 32 };
     unsigned char digest[BYTES];
     char hex[2 * BYTES + 1];
@@ -120,9 +121,9 @@ static void write_head(const char *title, StrBuf *out) {
     strbuf_add(out,
                SV("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "));
-    explorer_page_hash(EXPLORER_STYLE, out);
+    write_hash(EXPLORER_STYLE, out);
     strbuf_add(out, SV("; script-src "));
-    explorer_page_hash(EXPLORER_SCRIPT, out);
+    write_hash(EXPLORER_SCRIPT, out);
     strbuf_add(out, SV("; base-uri 'none'; form-action 'none'\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>"));
     svg_escape(out, title);

@@ -19,7 +19,5 @@ extern const char *const EXPLORER_STYLE[], *const EXPLORER_SCRIPT[];
 void explorer_page_picture(const Heatmap *map, StrBuf *out);
 /* `data`: what decode/explore.h describes; it is compressed. `pictures`: of explorer_page_picture. */
 void explorer_page_write(const char *title, StrView data, StrView pictures, StrBuf *out);
-/* "'sha256-...'": how a policy names this style sheet or script. */
-void explorer_page_hash(const char *const *lines, StrBuf *out);
 
 #endif

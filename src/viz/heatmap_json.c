@@ -19,7 +19,10 @@ void heatmap_write_json(const Heatmap *map, StrBuf *out) {
     strbuf_add(out, SV("\"weights\": ["));
     for (int r = 0; r < map->rows; r++) {
         strbuf_add(out, r ? SV(", [") : SV("["));
-        for (int c = 0; c < map->columns; c++) strbuf_format(out, c ? ", %.9g" : "%.9g", (double)*weight++);
+        for (int c = 0; c < map->columns; c++) {
+            if (c > 0) strbuf_add(out, SV(", "));
+            json_write_digits(out, (double)*weight++, 9);
+        }
         strbuf_add_char(out, ']');
     }
     strbuf_add(out, SV("]}"));

@@ -65,6 +65,18 @@ LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/
 expect 3 "$attn" inspect "$TMP/stripped"
 says "its checksums are missing"
 
+# ---- a provenance that is no JSON ------------------------------------------------------------------------
+
+for change in '{ broken' '{} 1'; do
+    "$reseal" $model "$TMP/1" text provenance '{' "$change"
+    expect 3 "$attn" inspect "$TMP/1"
+    says "'$TMP/1': metadata 'provenance'"
+    expect 3 "$attn" inspect --json "$TMP/1"
+    says "'$TMP/1': metadata 'provenance'"
+    [ ! -s "$TMP/out" ] || fail "inspect --json prints something"
+done
+expect 0 "$attn" translate --model "$TMP/1" "$TMP/line"
+
 # ---- a vocabulary and a name that command the terminal ---------------------------------------------------
 
 "$reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'

@@ -8,16 +8,9 @@
 #include "fuzz/scratch.h"
 #include "text/bpe.h"
 #include "text/segmenter.h"
+#include "unit/learn.h"
 
 enum { MOST_LEARNED = 64 }; /* bytes: a thousand texts a second find more than a hundred long ones */
-
-static Status one_line(void *context, StrView *line, bool *more) {
-    StrView *text = context;
-    *more = text->data != NULL;
-    *line = *text;
-    *text = (StrView){NULL, 0};
-    return STATUS_OK;
-}
 
 static void use(Segmenter *segmenter, StrView text) {
     IdList ids = {0};
@@ -67,8 +60,7 @@ static void learn_and_compare(StrView text, BpeMarker marker) {
                            .min_count = 1,
                            .bpe_marker = (int)marker};
     Segmenter *segmenter;
-    StrView rest = text;
-    if (segmenter_learn(&segmenter, &options, one_line, &rest) != STATUS_OK) return;
+    if (learn_segmenter(&segmenter, &options, text) != STATUS_OK) return;
     IdList ids = {0};
     StrBuf expected = {0}, back = {0};
     expect(text, marker, &expected);

@@ -13,6 +13,7 @@
 #include "golden/golden_cases.h"
 #include "golden/reference.h"
 #include "models/seq2seq.h"
+#include "unit/learn.h"
 
 enum { B = 4, STEPS = 7, VOCAB = 10, EMBEDDING = 8, HIDDEN = 16 };
 
@@ -68,14 +69,6 @@ static Field in_our_order(Reference *reference, const Field *field, const Param 
     return ours;
 }
 
-static Status next_word(void *context, StrView *line, bool *more) {
-    static const char *const WORDS[] = {"a", "b", "c", "d", "e", "f"};
-    int *next = context;
-    *more = *next < VOCAB - VOCAB_SPECIALS;
-    if (*more) *line = sv(WORDS[(*next)++]);
-    return STATUS_OK;
-}
-
 static Seq2Seq *read_model(Reference *inputs, const char *attention) {
     Config config;
     config_init(&config);
@@ -92,9 +85,8 @@ static Seq2Seq *read_model(Reference *inputs, const char *attention) {
     config.model.tie = TIE_NONE;
     config.model.attention = attention_score_named(attention);
     assert_int_equal(config_check(&config), STATUS_OK);
-    int next = 0;
     Segmenter *segmenter;
-    assert_int_equal(segmenter_learn(&segmenter, &config.text, next_word, &next), STATUS_OK);
+    assert_int_equal(learn_segmenter(&segmenter, &config.text, SV("a b c d e f")), STATUS_OK);
     assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB);
     Seq2Seq *model = seq2seq_new(&config, segmenter, segmenter);
     ParamSet *params = seq2seq_params(model);

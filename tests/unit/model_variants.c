@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
+#include "unit/learn.h"
 
 const ModelVariant MODEL_VARIANTS[] = {
     {"conditional, deep readout, all tied", "model.tie=all"},
@@ -47,24 +48,12 @@ static void set_all(Config *config, const char *settings) {
     }
 }
 
-typedef struct {
-    const char *language;
-    int next;
-    char line[16];
-} Words;
-
-static Status next_word(void *context, StrView *line, bool *more) {
-    Words *words = context;
-    *more = words->next < VARIANT_WORDS;
-    snprintf(words->line, sizeof words->line, "%s%d", words->language, words->next++);
-    *line = sv(words->line);
-    return STATUS_OK;
-}
-
 static Segmenter *learn(const char *language, const TextOptions *options) {
-    Words words = {language, 0, ""};
     Segmenter *segmenter;
-    if (segmenter_learn(&segmenter, options, next_word, &words) != STATUS_OK) give_up("learning");
+    StrBuf words = {0};
+    for (int i = 0; i < VARIANT_WORDS; i++) strbuf_format(&words, "%s%d ", language, i);
+    if (learn_segmenter(&segmenter, options, strbuf_view(&words)) != STATUS_OK) give_up("learning");
+    strbuf_free(&words);
     if (vocab_size(segmenter_vocab(segmenter)) != VARIANT_WORDS + VOCAB_SPECIALS) give_up("vocabulary");
     return segmenter;
 }

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "text/bpe.h"
 #include "text_fixture.h"
+#include "unit/learn.h"
 
 static const TextOptions WORD = {
     .tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .lowercase = true, .min_count = 1};
@@ -137,32 +138,23 @@ static void test_special_spellings(void **state) {
     }
 }
 
-static Status no_lines(void *context, StrView *line, bool *more) {
-    (void)line;
-    *more = false;
-    return context ? status_fail(STATUS_RUNTIME, "cannot read on") : STATUS_OK;
-}
-
 static void test_learning_fails(void **state) {
     (void)state;
     static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         Segmenter *segmenter = NULL;
-        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, NULL), STATUS_DATA);
+        assert_int_equal(learn_segmenter(&segmenter, kinds[kind], SV("")), STATUS_DATA);
         assert_null(segmenter);
         assert_string_equal(status_message(), "no text to learn a vocabulary from");
-        int fails;
-        assert_int_equal(segmenter_learn(&segmenter, kinds[kind], no_lines, &fails), STATUS_RUNTIME);
-        assert_string_equal(status_message(), "cannot read on");
     }
     TextOptions options = PREFIX;
     options.bpe_codes = "/no/such/codes";
     Segmenter *segmenter = NULL;
-    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL), STATUS_RUNTIME);
+    assert_int_equal(learn_segmenter(&segmenter, &options, SV("")), STATUS_RUNTIME);
     char path[256];
     strcpy(path, fixture_write("bad.codes", "t h\n", 4));
     options.bpe_codes = path;
-    assert_int_equal(segmenter_learn(&segmenter, &options, no_lines, NULL), STATUS_DATA);
+    assert_int_equal(learn_segmenter(&segmenter, &options, SV("")), STATUS_DATA);
     assert_null(segmenter);
 }
 

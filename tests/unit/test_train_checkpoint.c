@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -308,6 +310,24 @@ static void test_lock_of_a_stranger(void **state) {
     rmdir(other);
 }
 
+/* Instead of the C library's: some file systems have no locks. */
+static bool has_locks = true;
+int flock(int fd, int operation) {
+    if (has_locks) return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOLCK;
+    return -1;
+}
+
+static void test_no_locks(void **state) {
+    (void)state;
+    has_locks = false;
+    Status status = checkpoint_lock(fixture_path("unlockable"));
+    has_locks = true;
+    assert_int_equal(status, STATUS_RUNTIME);
+    assert_non_null(strstr(status_message(), "unlockable/LOCK': No locks available"));
+    assert_non_null(strstr(status_hint_text(), "--run DIR"));
+}
+
 /* Nothing has been locked yet: nothing may be written. */
 static void test_no_lock(void **state) {
     (void)state;
@@ -369,7 +389,7 @@ int main(void) {
         cmocka_unit_test(test_earlier_version),   cmocka_unit_test(test_changes),
         cmocka_unit_test(test_refused),           cmocka_unit_test(test_every_counter_has_a_range),
         cmocka_unit_test(test_what_is_not_there), cmocka_unit_test(test_lock_of_a_stranger),
-        cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_no_locks),          cmocka_unit_test(test_forgets),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,18 +12,15 @@
 #include <string.h>
 #include "base/fileio.h"
 #include "base/utf8.h"
-
-static Status next_line(void *context, StrView *line, bool *more) {
-    const char *const **lines = context;
-    *more = **lines != NULL;
-    if (*more) *line = sv(*(*lines)++);
-    return STATUS_OK;
-}
+#include "unit/learn.h"
 
 Segmenter *fixture_learn(const TextOptions *options, const char *const *lines) {
     Segmenter *segmenter;
-    Status status = segmenter_learn(&segmenter, options, next_line, &lines);
+    StrBuf text = {0};
+    for (; *lines; lines++) strbuf_format(&text, "%s\n", *lines);
+    Status status = learn_segmenter(&segmenter, options, strbuf_view(&text));
     if (status != STATUS_OK) fail_msg("learning failed: %s", status_message());
+    strbuf_free(&text);
     return segmenter;
 }
 

@@ -4,30 +4,17 @@
 #include <assert.h>
 #include "base/mem.h"
 #include "base/rng.h"
+#include "unit/learn.h"
 
-typedef struct {
-    const char *language;
-    int words, next;
-    StrBuf line;
-} WordSource;
-
-/* One word a line, so that every word is seen once. */
-static Status next_word(void *context, StrView *line, bool *more) {
-    WordSource *source = context;
-    *more = source->next < source->words;
-    strbuf_clear(&source->line);
-    strbuf_format(&source->line, "%s%d", source->language, source->next++);
-    *line = strbuf_view(&source->line);
-    return STATUS_OK;
-}
-
+/* Every word is seen once. */
 static Segmenter *word_segmenter(const char *language, int words, TextOptions options) {
-    WordSource source = {language, words, 0, {0}};
-    Segmenter *segmenter = NULL;
-    Status status = segmenter_learn(&segmenter, &options, next_word, &source);
+    Segmenter *segmenter;
+    StrBuf text = {0};
+    for (int i = 0; i < words; i++) strbuf_format(&text, "%s%d ", language, i);
+    Status status = learn_segmenter(&segmenter, &options, strbuf_view(&text));
     assert(status == STATUS_OK && vocab_size(segmenter_vocab(segmenter)) == words + VOCAB_SPECIALS);
     (void)status;
-    strbuf_free(&source.line);
+    strbuf_free(&text);
     return segmenter;
 }
 
