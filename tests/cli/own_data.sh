@@ -117,6 +117,9 @@ train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --afte
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
 
+train 2 none "$TMP/plain.tsv" --languages fr-de --set data.source=fr --set data.target=en
+says "--languages fr-de, but data.target is 'en'"
+
 # Files beside data.train take its place: on one command line that is a mistake, with a configuration told.
 train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
 says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
