@@ -105,6 +105,7 @@ train 3 latin1 "$TMP/latin1.tsv" --set data.limit=100 # no further, but so far
 says "of 100 pairs are not UTF-8, the first in line"
 expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
 grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
+grep -q 'so many are in another encoding: convert the file' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"
 train 0 some "$TMP/some.tsv" --after-epochs 1
 says 'repaired 5 pairs with invalid UTF-8'
@@ -112,6 +113,9 @@ awk -F '\t' '{ print NR "\t" $2 "\t" NR + 900 "\t" $1 }' "$TMP/plain.tsv" >"$TMP
 train 3 ids "$TMP/ids.tsv" --languages de-en
 says "has 4 columns, and in the first line the de side is the number 1"
 says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,de,-,en'
+expect 0 "$attn" inspect "$TMP/ids.tsv"
+grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
+    "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
 
 train 2 none "$TMP/header.tsv" --languages fr-de
