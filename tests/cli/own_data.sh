@@ -265,6 +265,14 @@ says 'resume   from update'
 cmp "$TMP/whole/last.safetensors" "$TMP/parts/last.safetensors" || fail "longer later is another model"
 train 2 parts "$TMP/plain.tsv" --resume --seed 7
 says 'train.seed was 1, now it is 7'
+for updates in 2 3; do
+    train 0 plateau "$TMP/plain.tsv" --overwrite --set train.schedule=plateau --set train.valid_every=2 \
+        --after-updates $updates
+    train 0 plateau "$TMP/plain.tsv" --resume --set train.schedule=plateau --set train.valid_every=2 \
+        --after-updates 4
+    [ $updates = 3 ] || silent_on 'between two validations'
+done
+says 'between two validations, which counts for train.schedule = plateau'
 train 0 one "$TMP/plain.tsv" --resume --after-epochs 4
 says 'falls to 0 at the new end'
 [ "$(member one epoch)" = 4 ] || fail "a linear run was not trained longer"
