@@ -75,7 +75,7 @@ static Status integer_from_text(const Option *row, void *field, const char *text
     if (!starts_well || *end || minus_zero) return fail_value(name, sv(text), "a whole number");
     long long most = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
               least = row->type == OPT_LONG ? LLONG_MIN : INT_MIN;
-    TRY(check_range(row, (double)value, name));
+    if (errno != ERANGE) TRY(check_range(row, (double)value, name));
     if (errno == ERANGE || value > most || value < least)
         return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
     store_integer(row, field, value);

@@ -86,11 +86,22 @@ static void set_two_languages(const TrainPlan *plan, StrView source, StrView tar
     set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
 }
 
+/* On one command line --languages and data.source or data.target say the same; those of a configuration give
+ * way. */
+static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
+    if (!plan->without_config || !options_given(plan->given, key) || language_same(sv(name), language))
+        return STATUS_OK;
+    status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
+    return status_hint(STATUS_USAGE, "leave out one of them");
+}
+
 /* The first column is the source unless the header says otherwise. */
 static Status use_option(const TrainPlan *plan, StrView header) {
     StrView source, target;
     LanguageColumns columns;
     TRY(languages_split(plan->languages, &source, &target));
+    TRY(check_name(plan, "data.source", plan->config->data.source, source));
+    TRY(check_name(plan, "data.target", plan->config->data.target, target));
     if (languages_header_of(header, source, target, &columns)) {
         set_languages(plan, source, target, &columns);
         return STATUS_OK;

@@ -20,6 +20,7 @@ typedef enum {
     NUL_BYTES,
     INNER_RETURN,
     HEADER,
+    IDS,
     CARRIAGE_RETURN,
     BYTE_ORDER_MARK,
     NO_LINES,
@@ -38,6 +39,7 @@ static const struct {
     [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
     [INNER_RETURN] = {"found carriage returns, the line ends of old Macs, inside of", "pair", "pairs"},
     [HEADER] = {"left out", "header line", "header lines"},
+    [IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
     [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
     [NO_LINES] = {"found", "empty file", "empty files"},
@@ -91,6 +93,20 @@ static void report_places(const PairReader *reader, const Trouble *trouble, bool
     if (!all) strbuf_add(out, SV(", ..."));
 }
 
+/* Usable pairs so far, whichever part they belong to. */
+static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
+
+/* So many ill-formed lines are text in another encoding, which a model would learn with U+FFFD in it. */
+static bool is_other_encoding(const PairReader *reader) {
+    enum { FEW = 10, PERCENT = 10 };
+    long bad = reader->troubles[BAD_UTF8].count;
+    return bad >= FEW && bad * 100 > pairs_seen(reader) * PERCENT;
+}
+
+#define ENCODING_ADVICE                                                                                      \
+    "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW; iconv -l lists "   \
+    "other encodings"
+
 void pair_reader_report(const PairReader *reader, StrBuf *out) {
     for (int kind = 0; kind < KINDS; kind++) {
         const Trouble *trouble = &reader->troubles[kind];
@@ -101,6 +117,8 @@ void pair_reader_report(const PairReader *reader, StrBuf *out) {
         report_places(reader, trouble, kind >= CARRIAGE_RETURN || trouble->count == trouble->places, out);
         strbuf_add(out, SV(")\n"));
     }
+    if (is_other_encoding(reader))
+        strbuf_add(out, SV("so many are in another encoding: " ENCODING_ADVICE "\n"));
 }
 
 /* ---- entries and files ---- */
@@ -244,9 +262,6 @@ void pair_reader_take(PairReader *reader, PairPart part, int limit) {
     reader->part = part;
     reader->limit = limit;
 }
-
-/* Usable pairs so far, whichever part they belong to. */
-static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
@@ -402,12 +417,16 @@ static bool is_number(StrView text) {
 
 /* Does the first line have a number for its source alone, and columns that no name accounts for? Tables that
  * begin with ids look like this. */
-static Status check_ids(const PairReader *reader, StrView source, StrView target) {
+static Status check_ids(PairReader *reader, StrView source, StrView target) {
     StrView rest = reader->line, field;
     int columns = 0;
     while (sv_next(&rest, '\t', &field)) columns++;
     if (columns <= reader->columns || !is_number(sv_trim(source)) || is_number(sv_trim(target)))
         return STATUS_OK;
+    if (reader->tolerant) {
+        note(reader, IDS, 1, 1);
+        return STATUS_OK;
+    }
     status_fail(STATUS_DATA, "'%s' has %d columns, and in the first line the %s side is the number %.*s",
                 line_reader_path(reader->first), columns, reader->source, SV_ARG(sv_trim(source)));
     return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
@@ -415,7 +434,7 @@ static Status check_ids(const PairReader *reader, StrView source, StrView target
 }
 
 /* Is this the line that names the columns? */
-static Status find_header(const PairReader *reader, StrView source, StrView target, bool *found) {
+static Status find_header(PairReader *reader, StrView source, StrView target, bool *found) {
     StrView a = sv(reader->source), b = sv(reader->target);
     *found = false;
     if (reader->second || line_reader_number(reader->first) != 1) return STATUS_OK;
@@ -424,7 +443,7 @@ static Status find_header(const PairReader *reader, StrView source, StrView targ
     if (*found) return STATUS_OK;
     if (!language_same(source, b) || !language_same(target, a)) {
         TRY(check_columns(reader));
-        return reader->tolerant ? STATUS_OK : check_ids(reader, source, target);
+        return check_ids(reader, source, target);
     }
     status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
                 line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
@@ -472,20 +491,11 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
-/* So many ill-formed lines are text in another encoding, which a model would learn with U+FFFD in it. */
-static bool is_other_encoding(const PairReader *reader) {
-    enum { FEW = 10, PERCENT = 10 };
-    long bad = reader->troubles[BAD_UTF8].count;
-    return bad >= FEW && bad * 100 > pairs_seen(reader) * PERCENT;
-}
-
 static Status fail_encoding(const PairReader *reader) {
     const Trouble *bad = &reader->troubles[BAD_UTF8];
     status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
                 pairs_seen(reader), bad->line[0], reader->entries.items[bad->entry[0]]);
-    return status_hint(STATUS_DATA,
-                       "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 "
-                       "FILE > NEW; iconv -l lists other encodings");
+    return status_hint(STATUS_DATA, ENCODING_ADVICE);
 }
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {

@@ -47,7 +47,7 @@ void pairs_read_header(const char *path, StrBuf *line);
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
-/* Do not refuse other encodings and ids: for who wants to see what is there. */
+/* Report other encodings and ids instead of refusing them: for who wants to see what is there. */
 void pair_reader_tolerate(PairReader *reader);
 /* From now on, no further than `limit` pairs of all parts; 0 = to the end. Without this call: all pairs. */
 void pair_reader_take(PairReader *reader, PairPart part, int limit);

@@ -221,14 +221,19 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     double wanted = fmin(2000 * pow(pairs / 500, 0.45), 60000) / (fine_tune ? 4 : 1);
     if (o->batch_unit == BATCH_SENTENCES) set(rule, "train.batch_size", batch);
     batch = batch_sentences(o, size) * o->accumulate;
-    if (!o->max_updates) set(rule, "train.epochs", fmin(fmax(round(wanted * batch / pairs), 2), 100));
+    double trained = pairs * (1 - rule->config->data.held_out);
+    if (!o->max_updates)
+        set(rule, "train.epochs", fmin(fmax(round(wanted * batch / pairs), 2), 100));
+    else if (o->max_updates > o->epochs * floor(trained / batch))
+        set(rule, "train.epochs", 0); /* the default would end it before */
     double updates = o->epochs * ceil(pairs / batch);
     if (o->max_updates && (!o->epochs || o->max_updates < updates)) updates = o->max_updates;
     if (updates <= 0) updates = wanted; /* no end but the time */
     set(rule, "train.warmup", fmin(400, two_digits(fmax(updates / 10, 1))));
     if (!options_given(rule->given, "train.average") && updates < 10000)
         set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
-    if (o->epochs > 20) set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
+    if (fmax(o->epochs, updates / ceil(pairs / batch)) > 20)
+        set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
     set(rule, "train.learning_rate", fine_tune ? 0.0005 : pairs < 20000 ? 0.003 : 0.002);
     if (fine_tune) explain(rule, "gently from a trained model");

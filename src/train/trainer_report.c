@@ -108,12 +108,22 @@ void trainer_announce(const Trainer *t) {
     warn_of_rdrop(t);
 }
 
+/* The end of a run is validated even where one of greater length would not be, and that counts. */
+static void warn_of_last_validation(const Progress *p, const TrainOptions *o) {
+    bool between = !p->tokens && (o->valid_every ? p->update % o->valid_every : p->batch) != 0;
+    if (between && (o->schedule == SCHEDULE_PLATEAU || o->patience))
+        log_warn("the run was validated at its end, between two validations, which counts for %s: the result "
+                 "is not that of one run of this length",
+                 o->schedule == SCHEDULE_PLATEAU ? "train.schedule = plateau" : "train.patience");
+}
+
 void trainer_announce_resumption(const Trainer *t) {
     const Progress *p = &t->progress;
     char way[PROGRESS_WAY];
     const char *end = progress_find_end(p, &t->config->train, way);
     if (!end) {
         log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
+        warn_of_last_validation(p, &t->config->train);
         return;
     }
     log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);

@@ -105,6 +105,7 @@ train 3 latin1 "$TMP/latin1.tsv" --set data.limit=100 # no further, but so far
 says "of 100 pairs are not UTF-8, the first in line"
 expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
 grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
+grep -q 'so many are in another encoding: convert the file' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"
 train 0 some "$TMP/some.tsv" --after-epochs 1
 says 'repaired 5 pairs with invalid UTF-8'
@@ -112,10 +113,16 @@ awk -F '\t' '{ print NR "\t" $2 "\t" NR + 900 "\t" $1 }' "$TMP/plain.tsv" >"$TMP
 train 3 ids "$TMP/ids.tsv" --languages de-en
 says "has 4 columns, and in the first line the de side is the number 1"
 says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,de,-,en'
+expect 0 "$attn" inspect "$TMP/ids.tsv"
+grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
+    "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
 
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
+
+train 2 none "$TMP/plain.tsv" --languages fr-de --set data.source=fr --set data.target=en
+says "--languages fr-de, but data.target is 'en'"
 
 # Files beside data.train take its place: on one command line that is a mistake, with a configuration told.
 train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
@@ -258,6 +265,14 @@ says 'resume   from update'
 cmp "$TMP/whole/last.safetensors" "$TMP/parts/last.safetensors" || fail "longer later is another model"
 train 2 parts "$TMP/plain.tsv" --resume --seed 7
 says 'train.seed was 1, now it is 7'
+for updates in 2 3; do
+    train 0 plateau "$TMP/plain.tsv" --overwrite --set train.schedule=plateau --set train.valid_every=2 \
+        --after-updates $updates
+    train 0 plateau "$TMP/plain.tsv" --resume --set train.schedule=plateau --set train.valid_every=2 \
+        --after-updates 4
+    [ $updates = 3 ] || silent_on 'between two validations'
+done
+says 'between two validations, which counts for train.schedule = plateau'
 train 0 one "$TMP/plain.tsv" --resume --after-epochs 4
 says 'falls to 0 at the new end'
 [ "$(member one epoch)" = 4 ] || fail "a linear run was not trained longer"

@@ -83,6 +83,12 @@ expect 0 scripts/tune "$TMP/other" "$TMP/runs"
 table 'same \| 2 \| [0-9.]+ \| [0-9.]+ \| \+0\.00 \| 1\.000 \| -'
 [ "$(wc -l <"$TMP/runs/greedy-2/translation")" -eq 9 ] || fail "another source was not translated"
 
+sed 's/^seeds.*/seeds 1 2 1/' "$TMP/plan" >"$TMP/other"
+expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+says "'seed 1' is there twice"
+sed "s/tiny.en/nine.en/; s/tiny.fr/nine.fr/; s/\$/$(printf '\r')/" "$TMP/plan" >"$TMP/other" # of Windows
+expect 0 scripts/tune --table "$TMP/other" "$TMP/runs"
+table 'base \| 2 \| .*'
 sed '/^seeds/d' "$TMP/plan" >"$TMP/other"
 expect 1 scripts/tune "$TMP/other" "$TMP/runs"
 says "no line 'seeds ...'"

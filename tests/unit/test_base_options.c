@@ -306,6 +306,7 @@ static void wrong_values_are_named(void **state) {
     (void)state;
     refuse("--hidden 0", "option '--hidden': 0 is not in the range 1 to 4096", "");
     refuse("--hidden 4097", "option '--hidden': 4097 is not in the range 1 to 4096", "");
+    refuse("--hidden 9223372036854775808", "option '--hidden': 9223372036854775808 is too large", "");
     refuse("--hidden 12x", "option '--hidden': '12x' is not a whole number", "");
     refuse("--hidden=", "option '--hidden': '' is not a whole number", "");
     refuse("--hidden 1.5", "option '--hidden': '1.5' is not a whole number", "");

@@ -159,6 +159,17 @@ static void test_given(void **state) {
     config_free(&c);
     c = choose("train.max_updates=50", SIZES[2], false);
     assert_int_equal(c.train.warmup, 5);
+    assert_int_equal(c.train.epochs, 20);
+    config_free(&c);
+    c = choose("train.max_updates=5000", SIZES[2], false); /* more than the default of epochs */
+    assert_int_equal(c.train.epochs, 0);
+    assert_int_equal(c.train.valid_every, 250);
+    config_free(&c);
+    c = choose("train.max_updates=5000 train.epochs=30", SIZES[2], false);
+    assert_int_equal(c.train.epochs, 30);
+    config_free(&c);
+    c = choose("train.max_updates=600 data.held_out=0.1", SIZES[2], false); /* 28 batches an epoch */
+    assert_int_equal(c.train.epochs, 0);
     config_free(&c);
     c = choose("train.batch_unit=tokens train.batch_size=700", SIZES[4], false);
     assert_int_equal(c.train.batch_size, 700);
