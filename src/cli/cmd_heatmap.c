@@ -413,7 +413,8 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
     if (options->target) lines_add(targets, options->target);
     if (options->target_file) TRY(lines_read(targets, options->target_file));
     if ((options->target || options->target_file) && targets->count != lines->count) {
-        status_fail(STATUS_DATA, "%d sentences, but %d translations to show", lines->count, targets->count);
+        status_fail(STATUS_DATA, "%d sentence%s, but %d translation%s to show", lines->count,
+                    lines->count == 1 ? "" : "s", targets->count, targets->count == 1 ? "" : "s");
         return status_hint(
             STATUS_DATA, options->target ? "--target-file FILE gives many translations"
                                          : "sentence and translation stand on the same line of their files");

@@ -94,11 +94,13 @@ static real *first_columns(const real *results, int rows, int size, int columns)
 }
 
 static void describe(const MultiheadOptions *options, const DemoLengths *lengths, StrBuf *out) {
+    strbuf_add(out, SV("multi-head attention: W_o [h_1"));
+    if (options->heads > 1) strbuf_format(out, options->heads > 2 ? "; ...; h_%d" : "; h_%d", options->heads);
     strbuf_format(out,
-                  "multi-head attention: W_o [h_1; ...; h_%d], h_i = attention of W_i q to W_i k and W_i v, "
-                  "scaled by 1 / sqrt(%d)\nqueries (%d, %d, %d), keys and values (%d, %d, %d), of which ",
-                  options->heads, options->size / options->heads, lengths->batch, lengths->queries,
-                  options->size, lengths->batch, KEYS, options->size);
+                  "], h_i = attention of W_i q to W_i k and W_i v, scaled by 1 / sqrt(%d)\n"
+                  "queries (%d, %d, %d), keys and values (%d, %d, %d), of which ",
+                  options->size / options->heads, lengths->batch, lengths->queries, options->size,
+                  lengths->batch, KEYS, options->size);
     demo_write_lengths(lengths, out);
     strbuf_format(out, " count\nweights (%d, %d, %d, %d), result (%d, %d, %d)\n", options->heads,
                   lengths->batch, lengths->queries, KEYS, lengths->batch, lengths->queries, options->size);
