@@ -72,7 +72,7 @@ static Status demo_attention(const void *given) {
         DemoRows keys = {"keys", "key", lengths.batch, TOY_KEYS, TOY_KEY_SIZE, toy->keys[0][0], NULL};
         DemoRows values = {"values",       "value",           lengths.batch, TOY_KEYS,
                            TOY_VALUE_SIZE, toy->values[0][0], NULL};
-        scores.used = weights.used = lengths.row;
+        weights.used = lengths.row;
         describe(options, &lengths, toy, &out.text);
         const DemoRows *const given_rows[] = {&queries, &keys, &values};
         const DemoRows *const computed[] = {&scores, &weights, &contexts};

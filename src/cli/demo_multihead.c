@@ -79,7 +79,7 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     out->weights = mem_alloc((size_t)(options->heads * rows * KEYS), sizeof *out->weights);
     out->results = mem_alloc(tensor_size(result), sizeof *out->results);
     for (int h = 0; h < options->heads; h++)
-        toy_copy_spans(tensor_row(weights, h), spans, KEYS, out->weights + h * rows * KEYS);
+        toy_copy_spans(tensor_row(weights, h), spans, KEYS, 0, out->weights + h * rows * KEYS);
     memcpy(out->results, result->data, tensor_size(result) * sizeof *out->results);
     tape_free(tape);
     params_free(params);

@@ -45,7 +45,7 @@ static void compute(const SoftmaxOptions *options, const DemoLengths *lengths, r
     Rng rng = rng_new(rng_key((uint64_t)options->seed, STREAM_SCORES, 0, 0));
     for (int i = 0; i < spans->rows * KEYS; i++) scores[i] = (real)rng_uniform(&rng);
     const Tensor *result = op_masked_softmax(tape, random_scores(tape, spans, scores), spans);
-    toy_copy_spans(result->data, spans, KEYS, weights);
+    toy_copy_spans(result->data, spans, KEYS, 0, weights);
     tape_free(tape);
     params_free(params);
 }

@@ -1,6 +1,7 @@
 /* toy_attention.c - the layers of the models, called with made-up numbers. */
 #include "cli/toy_attention.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/rng.h"
 
@@ -56,10 +57,10 @@ Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys) {
     return spans_new(tape, first, lengths->row, rows);
 }
 
-void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to) {
+void toy_copy_spans(const real *from, const Spans *spans, int keys, real beyond, real *to) {
     for (int r = 0; r < spans->rows; r++)
         for (int k = 0; k < keys; k++)
-            to[r * keys + k] = k < spans->length[r] ? from[spans->start[r] + k] : 0;
+            to[r * keys + k] = k < spans->length[r] ? from[spans->start[r] + k] : beyond;
 }
 
 static void copy(real *to, const Tensor *from) { memcpy(to, from->data, tensor_size(from) * sizeof *to); }
@@ -88,8 +89,8 @@ void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, u
     copy(&toy->keys[0][0][0], keys);
     copy(&toy->values[0][0][0], kv.values);
     copy(toy->contexts[0], context);
-    toy_copy_spans(scores->data, spans, TOY_KEYS, toy->scores[0]);
-    toy_copy_spans(weights->data, spans, TOY_KEYS, toy->weights[0]);
+    toy_copy_spans(scores->data, spans, TOY_KEYS, -INFINITY, toy->scores[0]);
+    toy_copy_spans(weights->data, spans, TOY_KEYS, 0, toy->weights[0]);
     tape_free(tape);
     params_free(params);
 }

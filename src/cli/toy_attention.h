@@ -23,8 +23,8 @@ typedef struct {
     real queries[TOY_ROWS * TOY_QUERY_MOST]; /* rows of query_size */
     real keys[TOY_ROWS][TOY_KEYS][TOY_KEY_SIZE];
     real values[TOY_ROWS][TOY_KEYS][TOY_VALUE_SIZE];
-    real scores[TOY_ROWS][TOY_KEYS];  /* 0 beyond the length, */
-    real weights[TOY_ROWS][TOY_KEYS]; /* as here */
+    real scores[TOY_ROWS][TOY_KEYS];  /* minus infinity beyond the length, */
+    real weights[TOY_ROWS][TOY_KEYS]; /* of which the softmax makes 0 */
     real contexts[TOY_ROWS][TOY_VALUE_SIZE];
 } ToyAttention;
 
@@ -38,7 +38,7 @@ void toy_write_parameters(const ParamSet *params, StrBuf *out);
 /* Which keys each query may look at: those of its example, `keys` of each, up to its length. */
 Spans *toy_spans(Tape *tape, const DemoLengths *lengths, int keys);
 Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key); /* random numbers */
-/* Scores or weights of one head as rows of `keys` numbers, 0 beyond the length. */
-void toy_copy_spans(const real *from, const Spans *spans, int keys, real *to);
+/* Scores or weights of one head as rows of `keys` numbers, all the same beyond the length. */
+void toy_copy_spans(const real *from, const Spans *spans, int keys, real beyond, real *to);
 
 #endif

@@ -158,6 +158,8 @@ tail -n 4 out >found
 printf '%s\n' 'query 1.1   0.0000  1.0000  2.0000  3.0000' 'query 1.2   4.0000  5.0000  6.0000  7.0000' \
     'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >wanted
 same "contexts of two queries each" wanted found
+[ "$(sed -n '/^scores/,/^weights/p' out | grep -o -e ' -inf' | wc -l)" -eq 30 ] ||
+    fail "scores of what is masked: $(cat out)"
 expect 0 demo attention --lengths 0,10 -q
 tail -n 2 out | head -n 1 | grep -qx 'query 1   0.0000  0.0000  0.0000  0.0000' || fail "length 0: $(cat out)"
 
