@@ -135,6 +135,13 @@ typedef struct {
     Heatmap map;
 } Shown;
 
+static void begin_json(StrView line, StrView translation, StrBuf *out) {
+    strbuf_add(out, SV("{\"sentence\": "));
+    json_write_string(out, line);
+    strbuf_add(out, SV(",\n\"translation\": "));
+    json_write_string(out, translation);
+}
+
 /* The picture's own rows and columns, then all that the model computed. */
 static void write_json(const Shown *shown, StrBuf *out) {
     enum { BEST = 10 };
@@ -144,10 +151,7 @@ static void write_json(const Shown *shown, StrBuf *out) {
     Trace trace;
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
-    strbuf_add(out, SV("{\"sentence\": "));
-    json_write_string(out, shown->line);
-    strbuf_add(out, SV(",\n\"translation\": "));
-    json_write_string(out, strbuf_view(&item->text));
+    begin_json(shown->line, strbuf_view(&item->text), out);
     strbuf_add(out, SV(",\n\"heatmap\": "));
     heatmap_write_json(&shown->map, out);
     strbuf_add(out, SV(",\n"));
@@ -249,9 +253,9 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
 static Status show_blank(StrView line, const HeatmapOptions *options, const bool *wanted) {
     if (options->output || !wanted[FORMAT_JSON]) return STATUS_OK;
     StrBuf json = {0};
-    strbuf_add(&json, SV("{\"sentence\": "));
-    json_write_string(&json, line);
-    strbuf_add(&json, SV(", \"translation\": \"\"}\n"));
+    begin_json(line, SV(""), &json);
+    strbuf_add(&json, SV("}\n"));
+    join_lines(&json);
     Status status = command_print(strbuf_view(&json));
     strbuf_free(&json);
     return status;
