@@ -8,43 +8,39 @@
 static _Thread_local char message_text[1024];
 static _Thread_local char hint_text[512];
 
+/* Built aside: an argument may be the text that is replaced. */
+static void replace(char *text, size_t size, const char *format, va_list arguments) {
+    char made[sizeof message_text];
+    vsnprintf(made, size, format, arguments);
+    memcpy(text, made, size);
+}
+
 Status status_fail(Status code, const char *format, ...) {
-    /* Built aside: an argument may be status_message() itself. */
-    char text[sizeof message_text];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    replace(message_text, sizeof message_text, format, arguments);
     va_end(arguments);
-    memcpy(message_text, text, sizeof text);
     hint_text[0] = '\0';
     return code;
 }
 
 Status status_hint(Status code, const char *format, ...) {
-    char text[sizeof hint_text];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    replace(hint_text, sizeof hint_text, format, arguments);
     va_end(arguments);
-    memcpy(hint_text, text, sizeof text);
     return code;
 }
 
 Status status_context(Status code, const char *format, ...) {
-    char text[sizeof message_text];
+    char before[sizeof message_text];
     va_list arguments;
+    memcpy(before, message_text, sizeof before);
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    replace(message_text, sizeof message_text, format, arguments);
     va_end(arguments);
-    size_t length = strlen(text), room = sizeof text - length;
-    if (room > 2) {
-        memcpy(text + length, ": ", 3);
-        size_t rest = strlen(message_text);
-        if (rest > room - 3) rest = room - 3;
-        memcpy(text + length + 2, message_text, rest);
-        text[length + 2 + rest] = '\0';
-    }
-    memcpy(message_text, text, sizeof text);
+    size_t length = strlen(message_text);
+    snprintf(message_text + length, sizeof message_text - length, ": %s", before);
     return code;
 }
 

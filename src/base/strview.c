@@ -39,6 +39,14 @@ bool sv_ends(StrView text, StrView suffix) {
            sv_equal((StrView){text.data + (text.length - suffix.length), suffix.length}, suffix);
 }
 
+bool sv_cut_extension(StrView *name, StrView extension) {
+    if (name->length < extension.length + 2 || !sv_ends(*name, extension)) return false;
+    size_t length = name->length - extension.length - 1;
+    if (name->data[length] != '.') return false;
+    name->length = length;
+    return true;
+}
+
 StrView sv_trim(StrView text) {
     while (text.length > 0 && char_is_space(text.data[0])) text.data++, text.length--;
     while (text.length > 0 && char_is_space(text.data[text.length - 1])) text.length--;

@@ -150,7 +150,7 @@ static Status average(const StrList *files, const char *output) {
 
 static Status run(const StrList *files, const void *target) {
     const AverageOptions *options = target;
-    TRY(command_spare_all(options->output, files));
+    TRY(command_spare_models(options->output, files));
     if (files->count >= 2 && options->output) return average(files, options->output);
     status_fail(STATUS_USAGE,
                 files->count < 2 ? "an average needs at least two models, %zu given"

@@ -66,7 +66,7 @@ static Status convert(const char *path, const ConvertOptions *options) {
 
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
-    TRY(command_spare_all(options->output, files));
+    TRY(command_spare_models(options->output, files));
     if (files->count == 1 && options->output) return convert(files->items[0], options);
     if (files->count != 1)
         status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");

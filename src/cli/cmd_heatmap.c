@@ -187,23 +187,18 @@ static Status write_file(const char *path, StrView content, bool quiet) {
     return STATUS_OK;
 }
 
-/* The format whose ending PREFIX has, which is not written twice; FORMATS: none. */
-static Format named_format(StrView prefix) {
+/* Cut the ending of a format off PREFIX, lest it is written twice: which format, FORMATS if it has none. */
+static Format cut_format(StrView *prefix) {
     int f = 0;
-    for (; f < FORMATS; f++) {
-        StrView suffix = sv(SUFFIXES[f]);
-        if (sv_ends(prefix, suffix) && prefix.length > suffix.length + 1 &&
-            prefix.data[prefix.length - suffix.length - 1] == '.')
-            break;
-    }
+    while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
     return (Format)f;
 }
 
 /* Where a format goes. `number`: of the sentence, 0 if there is only one. */
 static void add_path(const HeatmapOptions *options, Format format, int number, StrBuf *path) {
-    Format named = named_format(sv(options->output));
-    strbuf_add(path, sv(options->output));
-    if (named < FORMATS) strbuf_cut(path, path->length - strlen(SUFFIXES[named]) - 1);
+    StrView prefix = sv(options->output);
+    cut_format(&prefix);
+    strbuf_add(path, prefix);
     if (number > 0) strbuf_format(path, "-%d", number);
     strbuf_format(path, ".%s", SUFFIXES[format]);
 }
@@ -377,7 +372,8 @@ static Status choose_formats(const HeatmapOptions *options, int lines, bool *wan
             if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
         }
     if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    Format named = options->output ? named_format(sv(options->output)) : FORMATS;
+    StrView prefix = sv(options->output ? options->output : "");
+    Format named = cut_format(&prefix);
     if (options->formats.count == 0 && named < FORMATS)
         wanted[named] = true;
     else if (options->formats.count == 0 && options->output)

@@ -257,7 +257,8 @@ static Status write_json_as_text(StrView json, int indent, StrBuf *out) {
     return STATUS_OK;
 }
 
-static Status write_text(const Seq2Seq *model, const char *path, StrView provenance, StrBuf *out) {
+/* `provenance`: NULL if the file has none. */
+static Status write_text(const Seq2Seq *model, const char *path, const Json *provenance, StrBuf *out) {
     const ParamSet *params = seq2seq_params(model);
     const Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
     char number[32], bytes[32];
@@ -282,7 +283,7 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
     strbuf_free(&config);
     TRY(status);
     strbuf_add(out, SV("\nprovenance\n"));
-    if (provenance.length) TRY(write_json_as_text(provenance, 2, out));
+    if (provenance) write_members(provenance, 2, out);
     strbuf_add(out, SV("\nparameters\n"));
     for (int i = 0; i < params->count; i++) {
         const Param *param = params->items[i];
@@ -298,27 +299,29 @@ static Status write_text(const Seq2Seq *model, const char *path, StrView provena
 }
 
 /* Any text may stand there as far as other commands are concerned. */
-static Status check_provenance(const char *path, StrView provenance) {
-    Json *root;
-    if (!provenance.length) return STATUS_OK;
-    Status status = json_parse(&root, provenance, false);
-    if (status == STATUS_OK) {
-        if (json_type(root) != JSON_OBJECT) status = status_fail(STATUS_DATA, "expected an object");
-        json_free(root);
+static Status parse_provenance(const char *path, StrView text, Json **provenance) {
+    *provenance = NULL;
+    if (!text.length) return STATUS_OK;
+    Status status = json_parse(provenance, text, false);
+    if (status == STATUS_OK && json_type(*provenance) != JSON_OBJECT) {
+        json_free(*provenance);
+        status = status_fail(STATUS_DATA, "expected an object");
     }
     return status == STATUS_OK ? status : status_context(status, "'%s': metadata 'provenance'", path);
 }
 
-static Status report(const Seq2Seq *model, const char *path, StrView provenance, bool json) {
-    TRY(check_provenance(path, provenance));
+static Status report(const Seq2Seq *model, const char *path, StrView text, bool json) {
+    Json *provenance;
+    TRY(parse_provenance(path, text, &provenance));
     StrBuf out = {0};
     Status status = STATUS_OK;
     if (json)
-        write_json(model, path, provenance, &out);
+        write_json(model, path, text, &out);
     else
         status = write_text(model, path, provenance, &out);
     if (status == STATUS_OK) status = print(&out);
     strbuf_free(&out);
+    json_free(provenance);
     return status;
 }
 

@@ -111,6 +111,13 @@ Status command_spare_all(const char *output, const StrList *files) {
     return STATUS_OK;
 }
 
+Status command_spare_models(const char *output, const StrList *models) {
+    TRY(command_spare_all(output, models));
+    if (!output || strcmp(output, "-") != 0 || isatty(STDOUT_FILENO) != 1) return STATUS_OK;
+    status_fail(STATUS_USAGE, "a model is no text for a terminal");
+    return status_hint(STATUS_USAGE, "name a file, as in --output MODEL.safetensors, or redirect the output");
+}
+
 enum { LINES_AT_A_TIME = 10000 };
 
 static void translate_all(Translator *translator, const StrView *sources, size_t count, char **outputs) {

@@ -14,6 +14,8 @@ Status command_print_help(const char *usage, const OptionTable *tables, const ch
  * are allowed. */
 Status command_spare(const char *output, const char *file);
 Status command_spare_all(const char *output, const StrList *files);
+/* The same where `output`, a model, is made of models: it is not for a terminal either. */
+Status command_spare_models(const char *output, const StrList *models);
 /* A command of options and arguments, mostly names of files: reads them, shows help, or calls `run` with the
  * arguments and the first table's target. */
 typedef struct {

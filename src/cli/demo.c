@@ -70,22 +70,12 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
 
 /* ---- files ---- */
 
-/* Without the ending of one of the files: whoever names one of them means all. */
-static StrView cut_ending(StrView name, const char *const *suffixes) {
-    for (int i = 0; suffixes[i]; i++) {
-        StrView ending = sv(strrchr(suffixes[i], '.'));
-        if (name.length > ending.length && sv_ends(name, ending)) {
-            name.length -= ending.length;
-            break;
-        }
-    }
-    return name;
-}
-
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes) {
     Status status = STATUS_OK;
-    StrView name = cut_ending(sv(prefix), suffixes);
+    StrView name = sv(prefix);
     *out = (DemoOutput){0};
+    /* Whoever names one of the files means all. */
+    for (int i = 0; suffixes[i] && !sv_cut_extension(&name, sv(strrchr(suffixes[i], '.') + 1)); i++) continue;
     if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
         status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of files' names", prefix);
         return status_hint(STATUS_USAGE,
@@ -161,10 +151,9 @@ void demo_write_rows(const DemoRows *rows, StrBuf *out) {
     strlist_free(&labels);
 }
 
-void demo_draw_weights(const DemoRows *weights, const char *column, const char *title, int cell,
-                       DemoOutput *out) {
+void demo_draw_weights(const DemoRows *weights, const char *title, int cell, DemoOutput *out) {
     StrList rows = row_labels(weights->row, weights->batch, weights->rows), columns = {0};
-    for (int c = 0; c < weights->columns; c++) strlist_format(&columns, "%s%d", column, c + 1);
+    for (int c = 0; c < weights->columns; c++) strlist_format(&columns, "key %d", c + 1);
     Heatmap map = {.rows = weights->batch * weights->rows,
                    .columns = weights->columns,
                    .row_labels = (const char *const *)rows.items,

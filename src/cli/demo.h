@@ -62,9 +62,7 @@ typedef struct {
 } DemoRows;
 void demo_write_rows(const DemoRows *rows, StrBuf *out);
 
-/* Weights as CSV, PGM (`cell` pixels each) and SVG, the first three files. Columns are called `column` and a
- * number from 1. */
-void demo_draw_weights(const DemoRows *weights, const char *column, const char *title, int cell,
-                       DemoOutput *out);
+/* Weights as CSV, PGM (`cell` pixels each) and SVG, the first three files. A column is a key. */
+void demo_draw_weights(const DemoRows *weights, const char *title, int cell, DemoOutput *out);
 
 #endif

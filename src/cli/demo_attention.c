@@ -80,7 +80,7 @@ static Status demo_attention(const void *given) {
         strbuf_add(&out.text, strbuf_view(&parameters));
         for (int i = 0; i < 3; i++) demo_write_rows(computed[i], &out.text);
         strbuf_format(&title, "%s attention, %s keys", ATTENTION_SCORES[options->score].name, kind(options));
-        demo_draw_weights(&weights, "key ", strbuf_text(&title), options->cell, &out);
+        demo_draw_weights(&weights, strbuf_text(&title), options->cell, &out);
         strbuf_free(&title);
         strbuf_free(&parameters);
         mem_free(toy);

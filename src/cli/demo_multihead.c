@@ -126,7 +126,7 @@ static void show(const MultiheadOptions *options, const DemoLengths *lengths, co
     DemoRows all = {"", "head and query", options->heads, rows, KEYS, computed->weights, NULL};
     snprintf(title, sizeof title, "attention of %d heads, %s keys", options->heads,
              options->inputs == INPUTS_EQUAL ? "equal" : "random");
-    demo_draw_weights(&all, "key ", title, options->cell, out);
+    demo_draw_weights(&all, title, options->cell, out);
     mem_free(first);
 }
 

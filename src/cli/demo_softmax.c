@@ -70,7 +70,7 @@ static Status demo_softmax(const void *given) {
         strbuf_add(&out.text, SV(" count\n"));
         demo_write_rows(&before, &out.text);
         demo_write_rows(&after, &out.text);
-        demo_draw_weights(&after, "key ", "masked softmax", options->cell, &out);
+        demo_draw_weights(&after, "masked softmax", options->cell, &out);
     }
     return demo_finish(&out, status, options->quiet);
 }

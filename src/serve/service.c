@@ -224,7 +224,7 @@ static void submit(Service *service, Translating *t) {
                    .context = t};
     if (t->job.items && pool_submit(service->pool, &t->job)) return;
     t->job.count = 0;
-    finish(t, 503, "too many texts are waiting: try again later");
+    finish(t, 503, t->job.items ? "too many texts are waiting: try again later" : "out of memory");
 }
 
 static void translate(Service *service, HttpRequest *request) {
