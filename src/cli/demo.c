@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "cli/command_io.h"
 #include "viz/heatmap.h"
@@ -128,11 +129,18 @@ static StrList row_labels(const char *name, int batch, int rows) {
     return labels;
 }
 
+/* Numbers of a line behind a label of `width`: ten, or on a narrow terminal half as many. */
+static int numbers_a_line(int width) {
+    enum { NUMBER_WIDTH = 8 };
+    bool narrow = isatty(STDOUT_FILENO) == 1 && log_terminal_width(STDOUT_FILENO) < width + 10 * NUMBER_WIDTH;
+    return narrow ? 5 : 10;
+}
+
 void demo_write_rows(const DemoRows *rows, StrBuf *out) {
-    enum { A_LINE = 10 };
     int batch = rows->batch > 0 ? rows->batch : 1;
     StrList labels = row_labels(rows->row, batch, rows->rows);
     int width = (int)strlen(labels.items[labels.count - 1]) + 1; /* the longest */
+    int a_line = numbers_a_line(width);
     strbuf_format(out, "\n%s (", rows->title);
     if (rows->batch > 0) strbuf_format(out, "%d, ", rows->batch);
     strbuf_format(out, "%d, %d)\n", rows->rows, rows->columns);
@@ -140,7 +148,7 @@ void demo_write_rows(const DemoRows *rows, StrBuf *out) {
         const real *numbers = rows->numbers + (size_t)r * (size_t)rows->columns;
         strbuf_format(out, "%-*s", width, labels.items[r]);
         for (int i = 0; i < rows->columns; i++) {
-            if (i > 0 && i % A_LINE == 0) strbuf_format(out, "\n%*s", width, "");
+            if (i > 0 && i % a_line == 0) strbuf_format(out, "\n%*s", width, "");
             if (!rows->used || i < rows->used[r])
                 strbuf_format(out, " %7.4f", (double)numbers[i]);
             else
