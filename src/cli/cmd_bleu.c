@@ -315,6 +315,7 @@ static Status translate(Run *run) {
     char **outputs = NULL;
     StrBuf text = {0};
     Status status = input_files(&sources, &source, false);
+    if (status == STATUS_OK) status = input_check(&sources, &run->reference_lines); /* before the long part */
     size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
     if (status == STATUS_OK)
         status = translate_lines(&run->models, sources.lists[0].lines, count, run->threads, run->beam_size,

@@ -52,7 +52,8 @@ static const Option COMMAND_OPTIONS[] = {
      .bare = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
     {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .fallback = "none", .choices = "none|train|valid",
      .bare = "train", .arg = "KIND",
-     .help = "print the pairs that would be trained or validated on, such as those held out, and exit"},
+     .help = "print the pairs that would be trained or validated on, such as those held out, below a line "
+             "that names their languages, and exit"},
     {0}};
 /* clang-format on */
 

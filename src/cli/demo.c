@@ -23,7 +23,7 @@ void demo_write_lengths(const DemoLengths *lengths, StrBuf *out) {
 static Status fail_lengths(const char *text, const char *why) {
     status_fail(STATUS_USAGE, "--lengths '%s': %s", text, why);
     return status_hint(STATUS_USAGE,
-                       "a length for each example, as in 2,6; or for each query, as in 1,3;2,4");
+                       "a length for each example, as in 2,3; or for each query, as in 1,3;2,4");
 }
 
 /* A whole number from 0 to `most`, or -1. */

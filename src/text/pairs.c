@@ -153,8 +153,9 @@ static Status check_file(const char *path, const char *entry, const PairReader *
     const char *corpus = corpus_of(path);
     if (corpus) return status_hint(STATUS_RUNTIME, "run 'scripts/get-data %s'", corpus);
     if (!is_pattern(entry)) return status_hint(STATUS_RUNTIME, "paths are relative to the current folder");
-    return status_hint(STATUS_RUNTIME, "{} in '%s' stands for '%s' and '%s': both files are needed", entry,
-                       reader->source, reader->target);
+    return status_hint(STATUS_RUNTIME,
+                       "{} in '%s' stands for '%s' and '%s', --languages names others: both files are needed",
+                       entry, reader->source, reader->target);
 }
 
 static Status check_entry(const PairReader *reader, const char *entry) {
@@ -188,7 +189,8 @@ static Status find_column(const char *columns, const char *language, int *column
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
         if (sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
     status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
-    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order");
+    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
+                                     "en-de those that are read");
 }
 
 /* Add what can be known of a file only after reading it, and close it. */

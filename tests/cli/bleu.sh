@@ -112,6 +112,9 @@ expect 2 '' "attn-mt: options '--model' and '--source' go together" ref.txt --so
 expect 2 '' "attn-mt: unknown option '--lowercse'" ref.txt -i sys_a.txt --lowercse
 expect 3 '' "attn-mt: 'one_sys.txt' has 1 line, but reference 'ref.txt' has 150" ref.txt -i one_sys.txt
 expect 3 '' "attn-mt: 'nothing.txt' has no line to score" nothing.txt -i nothing.txt
+# A source of another length is found before anything is translated.
+expect 3 '' "attn-mt: 'one_sys.txt' has 1 line, but reference 'ref.txt' has 150" \
+    ref.txt --model missing.txt --source one_sys.txt
 for count in 2 3; do
     expect 3 '' "attn-mt: 'ref.txt', line 1: 1 tab-separated references, expected $count" \
         ref.txt --num-refs $count -i sys_a.txt

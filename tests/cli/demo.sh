@@ -345,6 +345,11 @@ expect 2 demo attention --lengths ""
 says "--lengths ''"
 expect 2 demo softmax --lengths "1,3;2"
 says "different numbers of queries"
+# The lengths of the hint are lengths that each demonstration takes.
+example=$(sed -n 's/^hint: .* as in \([0-9,]*\);.*/\1/p' "$TMP/err")
+for name in attention softmax multihead; do
+    expect 0 demo $name --lengths "$example" -q -o "$TMP/example"
+done
 expect 2 demo multihead --heads 3
 says "100 numbers cannot be shared out to 3 heads"
 for prefix in "" - ./; do

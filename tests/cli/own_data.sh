@@ -117,6 +117,9 @@ expect 0 "$attn" inspect "$TMP/ids.tsv"
 grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
     "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
+train 2 none "$TMP/ids.tsv" --set data.columns=-,de,-,en # by themselves columns do not say what is read
+says "is not one of the columns '-,de,-,en'"
+says '--languages'
 
 train 2 none "$TMP/header.tsv" --languages fr-de
 says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"

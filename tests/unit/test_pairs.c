@@ -488,7 +488,7 @@ static void test_cannot_open(void **state) {
     check_fails_opening(&options, "-", STATUS_USAGE, "standard input", "give a file");
     options.target = "de";
     check_fails_opening(&options, WRITE("a.tsv", "a\tb\n"), STATUS_USAGE,
-                        "language 'de' is not one of the columns 'en,fr'", "data.columns");
+                        "language 'de' is not one of the columns 'en,fr'", "--languages");
     options = (DataOptions){.source = "de", .target = "fr", .columns = "en,fr"};
     check_fails_opening(&options, fixture_path("a.tsv"), STATUS_USAGE, "language 'de' is not one of", "");
     static char *const names[][2] = {{NULL, "fr"}, {"", "fr"}, {"en", NULL}, {"en", ""}};
