@@ -20,6 +20,7 @@ typedef enum {
     NUL_BYTES,
     INNER_RETURN,
     HEADER,
+    OTHER_HEADER,
     IDS,
     CARRIAGE_RETURN,
     BYTE_ORDER_MARK,
@@ -39,6 +40,8 @@ static const struct {
     [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
     [INNER_RETURN] = {"found carriage returns, the line ends of old Macs, inside of", "pair", "pairs"},
     [HEADER] = {"left out", "header line", "header lines"},
+    [OTHER_HEADER] = {"kept as a pair:", "first line that names other languages",
+                      "first lines that name other languages"},
     [IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
     [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
@@ -444,7 +447,9 @@ static Status find_header(PairReader *reader, StrView source, StrView target, bo
              (language_same(source, SV("source")) && language_same(target, SV("target")));
     if (*found) return STATUS_OK;
     if (!language_same(source, b) || !language_same(target, a)) {
+        LanguageColumns others;
         TRY(check_columns(reader));
+        if (languages_header(reader->line, &others)) note(reader, OTHER_HEADER, 1, 1);
         return check_ids(reader, source, target);
     }
     status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",

@@ -175,9 +175,11 @@ static void test_header(void **state) {
     CHECK_TSV("English\tFRENCH\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
     CHECK_TSV("source\ttarget\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
     CHECK_TSV("a\tb\nen\tfr\n", "a=b;en=fr;", "");
-    CHECK_TSV("en\tde\na\tb\n", "en=de;a=b;", "");
-    CHECK_TSV("source\tfr\na\tb\n", "source=fr;a=b;", "");
-    CHECK_TSV("target\tsource\na\tb\n", "target=source;a=b;", "");
+    static const char OTHERS[] = "kept as a pair: 1 first line that names other languages (a.tsv: line 1)\n";
+    CHECK_TSV("en\tde\na\tb\n", "en=de;a=b;", OTHERS);
+    CHECK_TSV("source\tfr\na\tb\n", "source=fr;a=b;", OTHERS);
+    CHECK_TSV("target\tsource\na\tb\n", "target=source;a=b;", OTHERS);
+    CHECK_TSV("en\trouge\na\tb\n", "en=rouge;a=b;", "");
 }
 
 /* Every pair is in one of the two parts, all pairs with the same source in the same one. */
