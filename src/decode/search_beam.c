@@ -27,7 +27,6 @@ typedef struct {
     int max_steps;
     Ended *ended; /* [beam_size], in the order they ended */
     int ended_count;
-    bool done;
 } BeamSentence;
 
 typedef struct {
