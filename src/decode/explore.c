@@ -290,7 +290,7 @@ static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace 
         id_list_add(&guides[t].prefix, other < 0 ? trace->target[t] : other);
         guides[t].fixed = (int)guides[t].prefix.count;
     }
-    guided_search(scorer, sources, guides, (int)T, &options, found);
+    greedy_search(scorer, sources, guides, (int)T, &options, found);
     strbuf_add(out, SV(",\"otherwise\":["));
     for (size_t t = 0; t < T; t++) {
         if (t > 0) strbuf_add_char(out, ',');

@@ -7,7 +7,9 @@
 static Status load(Seq2Seq **model, const char *path, const WeightFormat *format, StrBuf *provenance) {
     if (format) return modelfile_load(model, path, *format, provenance);
     TRY(modelfile_load_floats(model, path, provenance));
-    params_pack_all(seq2seq_params(*model));
+    ParamSet *params = seq2seq_params(*model);
+    if (params->format == FORMAT_INT8) params->format = FORMAT_FLOAT32; /* floats are not packed in 8 bits */
+    params_pack_all(params);
     return STATUS_OK;
 }
 

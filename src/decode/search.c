@@ -183,9 +183,9 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Token
     backpointers_leave(&search.tree, options);
 }
 
-void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
-                   HypothesisList *results) {
-    search_run(scorer, sources, B, NULL, NULL, NULL, B, options, results);
+void greedy_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                   const SearchOptions *options, HypothesisList *results) {
+    search_run(scorer, sources, B, NULL, guides, NULL, B, options, results);
 }
 
 void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
@@ -197,12 +197,4 @@ void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Toke
                         const int *sentence, int count, const SearchOptions *options,
                         HypothesisList *results) {
     search_run(scorer, sources, B, targets, NULL, sentence, count, options, results);
-}
-
-void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
-                   const SearchOptions *options, HypothesisList *results) {
-    if (options->decode.beam_size == 1)
-        search_run(scorer, sources, B, NULL, guides, NULL, B, options, results);
-    else
-        guided_beam_search(scorer, sources, guides, B, options, results);
 }

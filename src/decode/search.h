@@ -47,9 +47,11 @@ typedef struct {
 } SearchPlace;
 int search_longest_first(const void *a, const void *b); /* for qsort, of SearchPlaces */
 
-/* Each step takes the best token. The same as a beam of 1, with less work. */
-void greedy_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
-                   HypothesisList *results);
+/* Each step takes the best token. The same as a beam of 1, with less work. `guides` [B]: what translations
+ * must be like, but for constraints, which need a beam; or NULL. A prefix may be longer than the maximal
+ * length, which then is its length and max_length_extra. */
+void greedy_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                   const SearchOptions *options, HypothesisList *results);
 
 /* Score given translations, targets [B]. One hypothesis per sentence. */
 void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
@@ -65,21 +67,12 @@ void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Toke
  * `beam_size` of all; those that end leave the beam, which shrinks by as many. A sentence is done when the
  * beam is empty, or when no hypothesis in it could still rank among the n best: scores only fall, so its best
  * possible rank is score / max_steps^length_penalty. Hypotheses that were cut at the maximal length rank
- * after all that ended by themselves. */
-void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
-                 HypothesisList *results);
+ * after all that ended by themselves. `guides` [B], or NULL: with constraints, too. */
+void beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                 const SearchOptions *options, HypothesisList *results);
 
-/* Greedy search or beam search, by beam_size, for translations as `guides` [B] ask for. Constraints need a
- * beam. A prefix may be longer than the maximal length, which then is its length and max_length_extra. */
-void guided_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
-                   const SearchOptions *options, HypothesisList *results);
-
-/* Its part with a beam; `guides` may be NULL. */
-void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
-                        const SearchOptions *options, HypothesisList *results);
-
-/* Its beginning: scorer_encode, and the tokens that each sentence has of the shortlists, if the options ask
- * for them; with those of `targets` and of `guides`, which may be NULL. */
+/* The beginning of each: scorer_encode, and the tokens that each sentence has of the shortlists, if the
+ * options ask for them; with those of `targets` and of `guides`, which may be NULL. */
 void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, const Tokens *targets,
                   const Guide *guides, int B);
 

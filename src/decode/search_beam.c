@@ -27,7 +27,6 @@ typedef struct {
     int max_steps;
     Ended *ended; /* [beam_size], in the order they ended */
     int ended_count;
-    bool done;
 } BeamSentence;
 
 typedef struct {
@@ -251,13 +250,8 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
     hypotheses_keep(list, search->options->n_best);
 }
 
-void beam_search(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
-                 HypothesisList *results) {
-    guided_beam_search(scorer, sources, NULL, B, options, results);
-}
-
-void guided_beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
-                        const SearchOptions *options, HypothesisList *results) {
+void beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
+                 const SearchOptions *options, HypothesisList *results) {
     size_t beam = (size_t)options->decode.beam_size, most = (size_t)B * beam;
     BeamSearch search = {
         .scorer = scorer, .options = options, .step_options = *options, .guides = guides, .row_count = B};

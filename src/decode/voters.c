@@ -207,7 +207,7 @@ static void add_finds(Voters *voters, const Tokens *sources, int B, const Search
     SearchOptions theirs = *options;
     theirs.attention = false;
     theirs.tree = NULL;
-    beam_search(voters->others, sources + (size_t)voters->searching * (size_t)B, B, &theirs, more);
+    beam_search(voters->others, sources + (size_t)voters->searching * (size_t)B, NULL, B, &theirs, more);
     for (int b = 0; b < B; b++) keep_unknown(&found[b], &more[b]);
     Opinion o = ask(voters->search, sources, B, options, options->attention, more);
     for (int b = 0, next = 0; b < B; b++) {
@@ -268,12 +268,10 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
         memcpy(sources + (size_t)m * B, s->sources + (size_t)voters->place[m] * B, B * sizeof *sources);
     if (s->targets)
         force(voters, sources, s, &own, results);
-    else if (s->guides)
-        guided_search(voters->search, sources, s->guides, s->B, &own, results);
     else if (own.decode.beam_size == 1)
-        greedy_search(voters->search, sources, s->B, &own, results);
+        greedy_search(voters->search, sources, s->guides, s->B, &own, results);
     else
-        beam_search(voters->search, sources, s->B, &own, results);
+        beam_search(voters->search, sources, s->guides, s->B, &own, results);
     if (judged) judge(voters, sources, s->B, &own, results);
     if (judged && !s->targets && !s->guides && own.decode.beam_size > 1)
         add_finds(voters, sources, s->B, &own, results);

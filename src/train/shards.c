@@ -277,8 +277,9 @@ static int power_near(int n) { return power_below(n + n / 3); }
 
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
-    int shards = n > PIECE_ROWS ? 2 : 1; /* of 1,500 rows at most, unless they are SHARDS_MOST */
-    while (shards < SHARDS_MOST && n > shards * PIECE_ROWS / 2 * 3) shards *= 2;
+    int shards = n > PIECE_ROWS && sentences > 1 ? 2 : 1;
+    /* Of 1,500 rows at most, unless they are SHARDS_MOST or some would have no sentence. */
+    while (shards < SHARDS_MOST && 2 * shards <= sentences && n > shards * PIECE_ROWS / 2 * 3) shards *= 2;
     int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), PIECE_ROWS);
     int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
     int room = power_below(sentences / (shards * SHORT_SENTENCES));

@@ -134,12 +134,16 @@ typedef struct {
 } Rule;
 
 /* Set the key unless somebody else did. */
-static void set(Rule *rule, const char *key, double value) {
-    char text[32];
+static void set_text(Rule *rule, const char *key, const char *text) {
     if (options_given(rule->given, key)) return;
-    snprintf(text, sizeof text, "%.10g", value);
     if (options_set(rule->tables, sv(key), sv(text)) != STATUS_OK) return; /* no range is that narrow */
     strbuf_format(&rule->line, " %s=%s", key, text);
+}
+
+static void set(Rule *rule, const char *key, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.10g", value);
+    set_text(rule, key, text);
 }
 
 /* Say what was set, and why. */
@@ -230,8 +234,7 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     if (o->max_updates && (!o->epochs || o->max_updates < updates)) updates = o->max_updates;
     if (updates <= 0) updates = wanted; /* no end but the time */
     set(rule, "train.warmup", fmin(400, two_digits(fmax(updates / 10, 1))));
-    if (!options_given(rule->given, "train.average") && updates < 10000)
-        set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
+    if (updates < 10000) set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
     if (fmax(o->epochs, updates / ceil(pairs / batch)) > 20)
         set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
@@ -240,15 +243,9 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
 }
 
 static void choose_schedule(Rule *rule) {
-    OptionTable *tables = rule->tables;
-    const TrainOptions *o = &rule->config->train;
-    if (config_has_end(o) && !options_given(rule->given, "train.schedule") &&
-        options_set(tables, SV("train.schedule"), SV("linear")) == STATUS_OK)
-        strbuf_format(&rule->line, " train.schedule=linear");
+    if (config_has_end(&rule->config->train)) set_text(rule, "train.schedule", "linear");
     explain(rule, "to 0 at the end of the training");
-    if (!options_given(rule->given, "train.stop_on") &&
-        options_set(tables, SV("train.stop_on"), SV("chrf")) == STATUS_OK)
-        strbuf_format(&rule->line, " train.stop_on=chrf");
+    set_text(rule, "train.stop_on", "chrf");
     explain(rule, "tells short targets apart too");
 }
 

@@ -6,7 +6,7 @@
  *                      the labels that all pairs have here
  *
  * Owner   Teachers owns its models; the average belongs to the optimizer
- * Fails   STATUS_USAGE for a teacher of other vocabularies
+ * Fails   STATUS_USAGE for a teacher of other vocabularies, or that writes in the other direction
  */
 #ifndef TRAIN_TEACHERS_H
 #define TRAIN_TEACHERS_H

@@ -192,6 +192,23 @@ static bool goes_back(const Trainer *t) {
     return t->progress.update % 2 == 1 && trainer_share(t) < t->config->train.both_directions;
 }
 
+/* The gradients of the next `count` batches, per target token; returns the sum of the tokens' losses. */
+static double run_batches(Trainer *t, int count, long long *tokens) {
+    const TrainOptions *o = &t->config->train;
+    const Progress *p = &t->progress;
+    const int *start = t->plan->start + p->batch;
+    t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
+    *tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[count] - start[0]);
+    teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
+    ShardBatch *batches = mem_alloc((size_t)count, sizeof *batches);
+    for (int i = 0; i < count; i++)
+        batches[i] = (ShardBatch){t->plan->pairs + start[i], start[i + 1] - start[i],
+                                  rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1};
+    double loss = shards_run(t->shards, batches, count, o->label_smoothing, 1 / (double)*tokens).loss;
+    mem_free(batches);
+    return loss;
+}
+
 /* The gradients of train.accumulate batches, or of as many as the epoch still has, and one step with their
  * sum. */
 static Status update(Trainer *t) {
@@ -200,16 +217,8 @@ static Status update(Trainer *t) {
     double started = clock_seconds();
     Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
-    const int *start = t->plan->start + p->batch;
-    t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
-    long long tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[batches] - start[0]);
-    teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
-    ShardBatch *parts = mem_alloc((size_t)batches, sizeof *parts);
-    for (int i = 0; i < batches; i++)
-        parts[i] = (ShardBatch){t->plan->pairs + start[i], start[i + 1] - start[i],
-                                rng_key((uint64_t)o->seed, (uint64_t)p->update, (uint64_t)i, 1) | 1};
-    double loss = shards_run(t->shards, parts, batches, o->label_smoothing, 1 / (double)tokens).loss;
-    mem_free(parts);
+    long long tokens;
+    double loss = run_batches(t, batches, &tokens);
     TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
 
     p->last_rate = schedule_rate(o, p->update + 1, trainer_share(t), (int)p->cuts);

@@ -23,7 +23,6 @@ typedef struct {
 typedef struct {
     const Seq2Seq *model;
     const Corpus *corpus;
-    double label_smoothing;
     Tape **tape;    /* per thread */
     Batch *batches; /* the longest first, so that no thread is left with one at the end */
     int *first;     /* [ranks + 1]: rank r has batches r, r + ranks ... and puts their losses there */
@@ -52,8 +51,7 @@ static void run_batch(void *context, int task, int thread) {
     for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
     TrainingBatch batch = shard_batch(run->tape[thread], run->model, run->corpus, pairs, count, 0);
-    run->loss[run->first[rank] + task] =
-        seq2seq_loss(run->model, run->tape[thread], &batch, run->label_smoothing, 1);
+    run->loss[run->first[rank] + task] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
 }
 
 /* Those of all ranks, by number. */
@@ -70,11 +68,10 @@ static void gather_losses(LossRun *run, int batches) {
     run->loss = by_number;
 }
 
-BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label_smoothing,
-                        Workers *workers) {
+BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *workers) {
     int batches = (corpus->count + BATCH - 1) / BATCH, threads = workers_count(workers);
     int ranks = comm_size();
-    LossRun run = {.model = model, .corpus = corpus, .label_smoothing = label_smoothing};
+    LossRun run = {.model = model, .corpus = corpus};
     run.tape = mem_alloc((size_t)threads, sizeof *run.tape);
     run.batches = longest_first(corpus, batches);
     run.loss = mem_alloc((size_t)batches + 1, sizeof *run.loss);
@@ -145,7 +142,7 @@ static void judge(const Seq2Seq *model, const Corpus *corpus, const HypothesisLi
 
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers) {
-    BatchLoss loss = validate_loss(model, corpus, 0, workers);
+    BatchLoss loss = validate_loss(model, corpus, workers);
     ValidationScore score = {.loss = loss.likelihood / (double)loss.tokens, .chrf = NAN};
     int limit = config->train.valid_limit, count = limit && limit < corpus->count ? limit : corpus->count;
     HypothesisList *found = translate(model, corpus, config, workers, count);

@@ -25,7 +25,7 @@ typedef struct {
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers);
 void validate_free(ValidationScore *score);
-/* The loss of a whole corpus without gradients. */
-BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, double label_smoothing, Workers *workers);
+/* The loss of a whole corpus, without gradients and without label smoothing. */
+BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 
 #endif

@@ -78,6 +78,13 @@ expect 0 "$attn" score -m "$TMP/heads/best.safetensors" "$TMP/pairs"
 says "per token $(awk -F '\t' 'NR == 2 { printf "%.4f", $3 }' "$TMP/heads.tsv"),"
 expect 0 heads --threads 2 --mini-batch 1 "$TMP/source" "$TMP/own"
 same "heads in small windows" "$TMP/heads.tsv" "$TMP/out"
+small=$TMP/small.safetensors
+for precision in bf16 int8; do
+    expect 0 "$attn" convert --precision "$precision" "$TMP/heads/best.safetensors" -o "$small"
+    expect 0 "$attn" score -m "$small" --heads "$TMP/pairs"
+    paste "$TMP/heads.tsv" "$TMP/out" | awk -F '\t' 'NF != 8 || $1 $2 != $5 $6 ||
+        NR > 1 && ($3 - $7 > 0.05 || $7 - $3 > 0.05) { print; exit 1 }' || fail "heads of $precision weights"
+done
 expect 2 heads --json "$TMP/pairs"
 says "prints a table of heads"
 expect 2 heads --precision int8 "$TMP/pairs"

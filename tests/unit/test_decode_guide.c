@@ -51,7 +51,8 @@ static void fixture_end(Fixture *fixture) {
 }
 
 static void search(Fixture *fixture, const SearchOptions *options) {
-    guided_search(fixture->scorer, fixture->sources, fixture->guides, SENTENCES, options, fixture->found);
+    (options->decode.beam_size > 1 ? beam_search : greedy_search)(
+        fixture->scorer, fixture->sources, fixture->guides, SENTENCES, options, fixture->found);
 }
 
 /* Random words, each with a space after it. */
@@ -83,7 +84,8 @@ static void test_no_guide(void **state) {
         HypothesisList plain[SENTENCES];
         options.decode.beam_size = options.n_best = beam;
         search(&fixture, &options);
-        (beam > 1 ? beam_search : greedy_search)(fixture.scorer, fixture.sources, SENTENCES, &options, plain);
+        (beam > 1 ? beam_search : greedy_search)(fixture.scorer, fixture.sources, NULL, SENTENCES, &options,
+                                                 plain);
         for (int i = 0; i < SENTENCES; i++) {
             assert_int_equal(plain[i].count, fixture.found[i].count);
             for (int k = 0; k < plain[i].count; k++) {

@@ -70,9 +70,9 @@ static void search_some(const Fixture *fixture, const int *order, int count, con
     const Seq2Seq *model = fixture->model;
     Scorer *scorer = scorer_new(&model, 1);
     if (beam)
-        beam_search(scorer, sources, count, options, results);
+        beam_search(scorer, sources, NULL, count, options, results);
     else
-        greedy_search(scorer, sources, count, options, results);
+        greedy_search(scorer, sources, NULL, count, options, results);
     scorer_free(scorer);
 }
 
@@ -202,7 +202,7 @@ static void test_beam_finds_the_best(void **state) {
             targets[i] = (Tokens){all[i], lengths[i]};
         }
         forced_search(scorer, sources, targets, ALL, &options, each);
-        beam_search(scorer, &source, 1, &options, &found);
+        beam_search(scorer, &source, NULL, 1, &options, &found);
         assert_int_equal(found.count, wanted);
         for (int rank = 0; rank < wanted; rank++) {
             int best = 0;
@@ -302,7 +302,7 @@ static void test_no_special_tokens(void **state) {
             SearchOptions options = GREEDY;
             Tokens source = tiny_model_tokens(model, VERY_FEW, i, 4);
             options.decode.beam_size = options.n_best = 1 + i % 4;
-            (options.decode.beam_size > 1 ? beam_search : greedy_search)(scorer, &source, 1, &options,
+            (options.decode.beam_size > 1 ? beam_search : greedy_search)(scorer, &source, NULL, 1, &options,
                                                                          &found);
             for (int k = 0; k < found.count; k++)
                 for (int t = 0; t < found.items[k].length; t++)
@@ -440,7 +440,7 @@ static void test_ensemble_of_one_model(void **state) {
     for (int m = 0; m < 2; m++) memcpy(sources[m], fixture.sources, sizeof sources[m]);
     assert_int_equal(scorer_check(models, 2), STATUS_OK);
     Scorer *scorer = scorer_new(models, 2);
-    beam_search(scorer, sources[0], SENTENCES, &options, two);
+    beam_search(scorer, sources[0], NULL, SENTENCES, &options, two);
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(one[i].items[0].length, two[i].items[0].length);
         assert_memory_equal(one[i].items[0].ids, two[i].items[0].ids,

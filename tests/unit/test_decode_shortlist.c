@@ -58,12 +58,8 @@ static void search(const Fixture *fixture, int models, int first, int count, con
     for (int m = 0; m < models; m++)
         for (int i = 0; i < count; i++) sources[m * count + i] = fixture->sources[m][first + i];
     Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture->models, models);
-    if (guides)
-        guided_search(scorer, sources, guides + first, count, options, results);
-    else if (options->decode.beam_size == 1)
-        greedy_search(scorer, sources, count, options, results);
-    else
-        beam_search(scorer, sources, count, options, results);
+    (options->decode.beam_size > 1 ? beam_search : greedy_search)(
+        scorer, sources, guides ? guides + first : NULL, count, options, results);
     scorer_free(scorer);
 }
 

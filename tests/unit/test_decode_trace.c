@@ -176,9 +176,9 @@ static void test_tree(void **state) {
         Scorer *scorer = scorer_new(&one, 1);
         HypothesisList found = {0}, alone = {0};
         if (beam > 1)
-            beam_search(scorer, &source, 1, &options, &found);
+            beam_search(scorer, &source, NULL, 1, &options, &found);
         else
-            greedy_search(scorer, &source, 1, &options, &found);
+            greedy_search(scorer, &source, NULL, 1, &options, &found);
         const Hypothesis *best = &found.items[0];
         check_dropped(&tree, beam);
         double nearest = INFINITY;
@@ -190,7 +190,7 @@ static void test_tree(void **state) {
         assert_near(nearest, 0, 1e-4);
         assert_true(tree.count >= best->steps && tree.count <= (beam + SEARCH_DROPPED) * best->steps * 3);
         options.tree = NULL; /* to be looked at changes nothing */
-        beam_search(scorer, &source, 1, &options, &alone);
+        beam_search(scorer, &source, NULL, 1, &options, &alone);
         assert_int_equal(alone.items[0].length, best->length);
         assert_memory_equal(alone.items[0].ids, best->ids, (size_t)best->length * sizeof(int));
         assert_true(alone.items[0].score == best->score);
