@@ -193,7 +193,9 @@ static void choose_for_few(Rule *rule, long pairs) {
     explain(rule, "few pairs, cut in more than one way");
     if (pairs >= VERY_FEW_PAIRS) return;
     if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
-    if (config->text.joint && config_has_end(&config->train)) set(rule, "train.both_directions", 0.33);
+    /* A teacher need not know the way back. */
+    if (config->text.joint && config_has_end(&config->train) && !config->train.teacher.count)
+        set(rule, "train.both_directions", 0.33);
     explain(rule, "very few, read less exactly, and both ways at first");
 }
 

@@ -112,6 +112,7 @@ static void test_few_pairs(void **state) {
         {"text.bpe_merges=0", 500, false, 0, 0, 0.2, 0.33},
         {"text.joint=false model.tie=target", 500, false, 0.05, 0.05, 0.2, 0},
         {"train.epochs=0", 500, false, 0.05, 0.05, 0.2, 0},
+        {"train.teacher=a.safetensors", 500, false, 0.05, 0.05, 0.2, 0},
         {"train.epochs=0 train.max_updates=9", 500, false, 0.05, 0.05, 0.2, 0.33},
         {"model.decoder.style=transformer model.attention=scaled_dot", 500, false, 0.05, 0.05, 0, 0.33},
         {"train.bpe_dropout_source=0 model.dropout_state=0.1 train.both_directions=0", 500, false, 0, 0.05,
