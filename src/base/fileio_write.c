@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "base/mem.h"
 
-enum { BUFFER_BYTES = 64 * 1024 };
+enum { BUFFER_BYTES = 64 * 1024, LONGEST_START = 200 };
 
 struct OutFile {
     OutFile *next; /* in the list of open files */
@@ -81,11 +81,16 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+/* ".name.", with which temporary files of a target begin; of long names a part, so that the rest has room. */
+static void add_prefix(StrBuf *out, const char *target) {
+    strbuf_format(out, ".%.*s.", LONGEST_START, name_of(target));
+}
+
 /* Remove what a killed program left beside `target`. A living writer holds a lock on its temporary file. */
 static void remove_stale(const char *target) {
     StrBuf prefix = {0}, path = {0};
     StrView folder = folder_of(target);
-    strbuf_format(&prefix, ".%s.", name_of(target));
+    add_prefix(&prefix, target);
     strbuf_add(&path, folder);
     DIR *entries = opendir(strbuf_text(&path));
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
@@ -127,7 +132,8 @@ static Status open_temporary(OutFile *file) {
         pthread_mutex_unlock(&list_lock);
         StrBuf path = {0};
         strbuf_add(&path, folder);
-        strbuf_format(&path, ".%s.%ld-%u.tmp", name_of(file->target), (long)getpid(), number);
+        add_prefix(&path, file->target);
+        strbuf_format(&path, "%ld-%u.tmp", (long)getpid(), number);
         file->fd = file_open(path.data, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
         error = errno;
         if (file->fd >= 0) {
@@ -157,6 +163,7 @@ static Status open_target(OutFile *file) {
     file->fd = standard_descriptor(file->path);
     file->borrowed = file->fd >= 0;
     if (file->borrowed) return STATUS_OK;
+    if (!file->path[0]) return fail_create(file->path, EINVAL); /* only renaming would fail */
     struct stat about;
     if (stat(file->path, &about) != 0) {
         if (errno != ENOENT) return fail_create(file->path, errno);

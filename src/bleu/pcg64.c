@@ -59,19 +59,19 @@ Pcg64 pcg64_seed(const uint32_t *entropy, size_t words) {
     return generator;
 }
 
-uint64_t pcg64_next(Pcg64 *generator) {
+static uint64_t next64(Pcg64 *generator) {
     set_state(generator, step_state(generator, wide(generator->state_high, generator->state_low)));
     uint64_t folded = generator->state_high ^ generator->state_low;
     unsigned turn = (unsigned)(generator->state_high >> 58);
     return folded >> turn | folded << (-turn & 63);
 }
 
-uint32_t pcg64_next32(Pcg64 *generator) {
+static uint32_t next32(Pcg64 *generator) {
     if (generator->has_kept) {
         generator->has_kept = false;
         return generator->kept;
     }
-    uint64_t both = pcg64_next(generator);
+    uint64_t both = next64(generator);
     generator->kept = (uint32_t)(both >> 32);
     generator->has_kept = true;
     return (uint32_t)both;
@@ -79,17 +79,17 @@ uint32_t pcg64_next32(Pcg64 *generator) {
 
 uint32_t pcg64_index(Pcg64 *generator, uint32_t n) {
     if (n <= 1) return 0;
-    uint64_t product = (uint64_t)pcg64_next32(generator) * n;
+    uint64_t product = (uint64_t)next32(generator) * n;
     if ((uint32_t)product < n) { /* possibly one of the few values that would make small results likelier */
         uint32_t threshold = (UINT32_MAX - (n - 1)) % n;
-        while ((uint32_t)product < threshold) product = (uint64_t)pcg64_next32(generator) * n;
+        while ((uint32_t)product < threshold) product = (uint64_t)next32(generator) * n;
     }
     return (uint32_t)(product >> 32);
 }
 
 bool pcg64_bit(Pcg64 *generator, Pcg64Bits *bits) {
     if (bits->left == 0) {
-        bits->bits = pcg64_next32(generator);
+        bits->bits = next32(generator);
         bits->left = 32;
     } else {
         bits->bits >>= 1;

@@ -20,8 +20,6 @@ typedef struct {
 
 /* `entropy`: the seed as 32-bit words, least significant first, without leading zeros; at least one word. */
 Pcg64 pcg64_seed(const uint32_t *entropy, size_t words);
-uint64_t pcg64_next(Pcg64 *generator);
-uint32_t pcg64_next32(Pcg64 *generator);
 /* generator.choice(n), replaced: 0..n-1; n = 1 takes no random bits. */
 uint32_t pcg64_index(Pcg64 *generator, uint32_t n);
 

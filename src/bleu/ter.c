@@ -235,9 +235,19 @@ static int width(const void *options) {
     return 2;
 }
 
-static void add_text(const TerOptions *options, Scratch *scratch, StrView text) {
-    text = scratch_lower(scratch, text, !options->case_sensitive);
-    tokenize_tercom(text, options->normalized, options->no_punct, options->asian_support, &scratch->tokens);
+static void tokenize(const TerOptions *options, StrView text, StrBuf *words) {
+    tokenize_tercom(text, options->normalized, options->no_punct, options->asian_support, words);
+}
+
+/* References are tokenized twice, as in sacreBLEU: ",.5" is two words after the first time, then three. */
+static void add_text(const TerOptions *options, Scratch *scratch, StrView text, bool is_reference) {
+    tokenize(options, scratch_lower(scratch, text, !options->case_sensitive), &scratch->tokens);
+    if (is_reference) {
+        StrBuf once = scratch->tokens;
+        scratch->tokens = (StrBuf){0};
+        tokenize(options, strbuf_view(&once), &scratch->tokens);
+        strbuf_free(&once);
+    }
     texts_begin(scratch->words);
     texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
 }
@@ -245,12 +255,12 @@ static void add_text(const TerOptions *options, Scratch *scratch, StrView text) 
 static void count(const void *options, Scratch *scratch, StrView hypothesis, const StrView *references,
                   size_t reference_count, double *row) {
     texts_clear(scratch->words);
-    add_text(options, scratch, hypothesis);
+    add_text(options, scratch, hypothesis, false);
     size_t texts = 1, words = 0;
     int fewest = INT_MAX;
     for (size_t r = 0; r < reference_count; r++) {
         if (!references[r].data) continue;
-        add_text(options, scratch, references[r]);
+        add_text(options, scratch, references[r], true);
         Symbols reference = texts_get(scratch->words, texts++);
         int edits = count_edits(texts_get(scratch->words, 0), reference);
         if (edits < fewest) fewest = edits;

@@ -296,13 +296,14 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
                                      split_stop_before_non_digit,
                                      split_hyphen_after_digit};
     static const Rule SPLIT_ASIAN[] = {split_ideographs, split_asian};
-    static const Rule DROP[] = {drop_punctuation}, DROP_ASIAN[] = {drop_asian};
+    static const Rule DROP[] = {drop_punctuation}, DROP_ASIAN[] = {drop_asian}, JOIN[] = {join_words};
     strbuf_clear(out);
     strbuf_add(out, line);
     if (normalized) APPLY(NORMALIZE, out);
     if (normalized && asian) APPLY(SPLIT_ASIAN, out);
     if (no_punct) APPLY(DROP, out);
     if (no_punct && asian) APPLY(DROP_ASIAN, out);
+    APPLY(JOIN, out);
 }
 
 #define TOKENIZER_ROW(name_, function_) {name_, function_},

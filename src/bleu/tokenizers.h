@@ -36,7 +36,8 @@ typedef struct {
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
 extern const Tokenizer TOKENIZERS[];
 
-/* The words of TER: punctuation is set apart if `normalized`, removed if `no_punct`; `asian` extends both. */
+/* The words of TER with one space between them: punctuation is set apart if `normalized`, removed if
+ * `no_punct`; `asian` extends both. */
 void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);
 
 #endif

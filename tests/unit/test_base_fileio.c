@@ -512,6 +512,7 @@ static void refuses_impossible_targets(void **state) {
     assert_message(file_create(&file, in_folder("no/such")), STATUS_RUNTIME, "no/such': No such file");
     assert_string_equal(status_hint_text(), "create the folder first");
     assert_message(file_create(&file, folder), STATUS_RUNTIME, "Is a directory");
+    assert_message(file_create(&file, ""), STATUS_RUNTIME, "cannot create ''");
     assert_int_equal(symlink("nothing", in_folder("dangling")), 0);
     assert_message(file_create(&file, in_folder("dangling")), STATUS_RUNTIME, "dangling': No such file");
     unlink(in_folder("dangling"));
@@ -520,6 +521,23 @@ static void refuses_impossible_targets(void **state) {
     long_path[sizeof long_path - 1] = '\0';
     assert_message(file_create(&file, long_path), STATUS_RUNTIME, "File name too long");
     assert_null(file);
+    assert_int_equal(entries_in_folder(), before);
+}
+
+/* The temporary file's name would be longer still. */
+static void names_may_be_as_long_as_the_system_allows(void **state) {
+    (void)state;
+    enum { LONGEST = 255 };
+    int before = entries_in_folder();
+    char path[sizeof folder + LONGEST + 1];
+    size_t start = strlen(in_folder(""));
+    strcpy(path, in_folder(""));
+    memset(path + start, 'n', LONGEST);
+    path[start + LONGEST] = '\0';
+    assert_int_equal(file_put(path, SV("first")), STATUS_OK);
+    assert_int_equal(file_put(path, SV("second")), STATUS_OK);
+    assert_content(path, "second", 6);
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(entries_in_folder(), before);
 }
 
@@ -672,6 +690,7 @@ int main(void) {
         cmocka_unit_test(writes_much_in_any_pieces),
         cmocka_unit_test(puts_whole_files),
         cmocka_unit_test(refuses_impossible_targets),
+        cmocka_unit_test(names_may_be_as_long_as_the_system_allows),
         cmocka_unit_test(follows_links),
         cmocka_unit_test(writes_to_what_is_no_file),
         cmocka_unit_test(dash_is_standard_output),

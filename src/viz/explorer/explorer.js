@@ -461,12 +461,8 @@ function drawBeam() {
   const tree = treeOf(run()), best = tree.find((node) => node.fate === 3) || tree[0];
   const picked = tree[state.n] || best, chain = chainOf(tree, picked.i), on = new Set(chain.map((node) => node.i));
   const width = 126, high = 34, levels = [];
-  const taken = [];
-  tree.forEach((node) => {
-    node.y = (levels[node.depth] = (levels[node.depth] || 0) + 1) - 1;
-    taken.push(node.y);
-  });
-  const across = levels.length * width + 8, down = (Math.max(...taken) + 1) * high + 8;
+  tree.forEach((node) => { node.y = (levels[node.depth] = (levels[node.depth] || 0) + 1) - 1; });
+  const across = levels.length * width + 8, down = Math.max(...levels) * high + 8;
   const x = (node) => 4 + node.depth * width, y = (node) => 4 + node.y * high;
   const svg = draw("svg.tree", {width: across, height: down, viewBox: `0 0 ${across} ${down}`, role: "group",
     "aria-label": "The beam: a column for each step, the best first"});
