@@ -26,6 +26,9 @@ PREFIX ?= /usr/local
 BASH_FOLDER ?= $(PREFIX)/share/bash-completion/completions
 ZSH_FOLDER ?= $(PREFIX)/share/zsh/site-functions
 FISH_FOLDER ?= $(PREFIX)/share/fish/vendor_completions.d
+# make takes a name with a space for two: half of a folder would be written to, or removed.
+$(foreach folder,BUILD PREFIX DESTDIR,$(if $(word 2,$($(folder))),\
+	$(error $(folder) has a space in it: '$($(folder))')))
 CFLAGS ?= -O2
 HOT_CFLAGS ?= -O3
 OBJCOPY ?= objcopy

@@ -1,5 +1,6 @@
 /* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -169,6 +170,10 @@ static Status write_codes(const Segmenter *segmenter, const char *path) {
 static Status write_all_codes(const Seq2Seq *model, const char *path) {
     Segmenter *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
     if (sides[0] == sides[1]) return write_codes(sides[0], path);
+    if (strcmp(path, "-") == 0) {
+        status_fail(STATUS_USAGE, "the merges of two vocabularies do not fit on standard output");
+        return status_hint(STATUS_USAGE, "--codes FILE writes FILE.source and FILE.target");
+    }
     for (int side = 0; side < 2; side++) {
         StrBuf name = {0};
         strbuf_format(&name, "%s.%s", path, side ? "target" : "source");
@@ -357,8 +362,11 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
 }
 
 static Status inspect_model(const InspectOptions *options, const char *path) {
-    if (!options->valid) return inspect(options, path);
-    status_fail(STATUS_USAGE, "'%s' is no text, and --valid compares sentence pairs", path);
+    if (options->vocab && options->tensor)
+        return status_fail(STATUS_USAGE, "--vocab and --tensor each print one thing instead of all");
+    if (!options->valid && !options->languages) return inspect(options, path);
+    status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path,
+                options->valid ? "--valid" : "--languages");
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 

@@ -234,10 +234,12 @@ static Status open_input(Session *session, const StrList *files) {
     }
     if (list && session->filter)
         return status_fail(STATUS_USAGE, "--keep-above filters pairs, not n-best lists");
-    if (session->filter && !session->options.json &&
-        (session->options.per_token || session->options.per_word))
-        return status_hint(status_fail(STATUS_USAGE, "--keep-above prints pairs as they are, without scores"),
-                           "--json prints them with the scores of tokens or words");
+    if ((session->filter || list) && !session->options.json &&
+        (session->options.per_token || session->options.per_word)) {
+        status_fail(STATUS_USAGE, list ? "--n-best prints the list with one score more"
+                                       : "--keep-above prints pairs as they are, without scores");
+        return status_hint(STATUS_USAGE, "--json prints them with the scores of tokens or words");
+    }
     const char *second = list ? list : files->count == 2 ? files->items[1] : NULL;
     if (second && strcmp(first, "-") == 0 && strcmp(second, "-") == 0)
         return status_fail(STATUS_USAGE, "standard input cannot be read twice");

@@ -124,8 +124,10 @@ static void write_text(const Job *job, int text, StrBuf *out) {
 }
 
 /* Nobody looked which language it is: the model has but one. */
-static void write_detected(const Service *service, StrBuf *out) {
-    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(service->source));
+static void write_detected(const Job *job, int text, StrBuf *out) {
+    const Translating *t = job->context;
+    (void)text;
+    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(t->service->source));
 }
 
 /* A member of the answer: of one text, or the list of all texts'. */
@@ -146,14 +148,8 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->ask.source && strcmp(t->ask.source, "auto") == 0 && t->service->source.length > 0) {
-        strbuf_add(out, SV(", \"detectedLanguage\": "));
-        for (int i = 0; i < t->job.count || i == 0; i++) {
-            strbuf_add(out, i > 0 ? SV(", ") : t->ask.list ? SV("[") : SV(""));
-            write_detected(t->service, out);
-        }
-        if (t->ask.list) strbuf_add_char(out, ']');
-    }
+    if (t->ask.source && strcmp(t->ask.source, "auto") == 0 && t->service->source.length > 0)
+        write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
 

@@ -60,6 +60,8 @@ expect 2 "$attn" inspect --tensor decoder.attention.query.wieght "$model"
 says "did you mean 'decoder.attention.query.weight'?"
 expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
 says "--tensor asks for a model"
+expect 2 "$attn" inspect --vocab --tensor x "$model"
+says "--vocab and --tensor each"
 
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
@@ -67,6 +69,8 @@ awk 'NR > 1 && NF != 2 { exit 1 } END { if (NR < 20) exit 1 }' "$TMP/codes" || f
 expect 0 "$attn" inspect --codes "$TMP/codes" "$TMP/apart/best.safetensors"
 [ -s "$TMP/codes.source" ] && [ -s "$TMP/codes.target" ] || fail "codes of separate vocabularies"
 cmp -s "$TMP/codes.source" "$TMP/codes.target" && fail "two languages, the same merges"
+expect 2 "$attn" inspect --codes - "$TMP/apart/best.safetensors"
+says "two vocabularies do not fit on standard output"
 expect 2 "$attn" inspect --codes "$TMP/none" "$TMP/words/best.safetensors"
 says "no byte-pair merges"
 

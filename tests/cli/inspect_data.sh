@@ -97,4 +97,6 @@ expect 3 pairs "$TMP/empty"
 says "no usable sentence pair"
 tiny_model one --set train.epochs=1
 expect 2 pairs "$TMP/one/best.safetensors" --valid "$TMP/mine.tsv"
-says "--valid compares sentence pairs"
+says "--valid is about sentence pairs"
+expect 2 pairs "$TMP/one/best.safetensors" --languages en-fr
+says "--languages is about sentence pairs"

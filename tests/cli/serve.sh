@@ -51,6 +51,7 @@ ask() {
 last() { ask "$1" | "$client" "$port" last; }
 gives "a client that will send no more" 200 "\"$french\"" last "{\"q\": \"$first\"}"
 gives "an empty list" 200 '{"translatedText": []}' post_json '{"q": []}'
+gives "auto of nothing" 200 '"detectedLanguage": []' post_json '{"q": [], "source": "auto"}'
 gives "paragraphs" 200 "\"$french\\n\\n$french\"" post_json "{\"q\": \"$first\\n\\n$first\"}"
 gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\"" \
     post_json "{\"q\": \"$first\", \"alternatives\": 2}"

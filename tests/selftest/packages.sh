@@ -16,6 +16,12 @@ grep -q "missing: no-such-program, the program that knows where libraries are" "
     fail "the message about pkg-config"
 }
 
+# ---- a folder with a space in its name would be two
+for folder in BUILD PREFIX DESTDIR; do
+    ! make -n "$folder=$TMP/a b" uninstall >"$TMP/log" 2>&1 || fail "make takes a $folder with a space"
+    grep -qF "$folder has a space in it: '$TMP/a b'" "$TMP/log" || fail "the message about $folder"
+done
+
 # ---- install: the examples of the man page work with what is there, and uninstall leaves no file
 root=$TMP/root
 again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: $(cat "$TMP/log")"
