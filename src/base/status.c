@@ -32,15 +32,20 @@ Status status_hint(Status code, const char *format, ...) {
     return code;
 }
 
-Status status_context(Status code, const char *format, ...) {
-    char before[sizeof message_text];
+__attribute__((format(printf, 1, 2))) static void replace_message(const char *format, ...) {
     va_list arguments;
-    memcpy(before, message_text, sizeof before);
     va_start(arguments, format);
     replace(message_text, sizeof message_text, format, arguments);
     va_end(arguments);
-    size_t length = strlen(message_text);
-    snprintf(message_text + length, sizeof message_text - length, ": %s", before);
+}
+
+Status status_context(Status code, const char *format, ...) {
+    char context[sizeof message_text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context, sizeof context, format, arguments);
+    va_end(arguments);
+    replace_message("%s: %s", context, message_text);
     return code;
 }
 
