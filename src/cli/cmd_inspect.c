@@ -254,12 +254,17 @@ static void write_members(const Json *object, int indent, StrBuf *out) {
     }
 }
 
-static Status write_json_as_text(StrView json, int indent, StrBuf *out) {
+static Status write_config(const Config *config, StrBuf *out) {
+    StrBuf json = {0};
     Json *root;
-    TRY(json_parse(&root, json, false));
-    write_members(root, indent, out);
-    json_free(root);
-    return STATUS_OK;
+    config_write_json(config, &json);
+    Status status = json_parse(&root, strbuf_view(&json), false);
+    if (status == STATUS_OK) {
+        write_members(root, 2, out);
+        json_free(root);
+    }
+    strbuf_free(&json);
+    return status;
 }
 
 /* `provenance`: NULL if the file has none. */
@@ -267,7 +272,6 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
     const ParamSet *params = seq2seq_params(model);
     const Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
     char number[32], bytes[32];
-    StrBuf config = {0};
     strbuf_format(out, "%s\n\nvocabularies\n", path);
     if (source == target)
         strbuf_format(out, "  %-24s %s tokens\n", "joint",
@@ -283,10 +287,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
         strbuf_format(out, "  %-24s %s likely translations of source tokens\n", "shortlist",
                       str_count((long long)shortlist_translations(shortlist), number));
     strbuf_add(out, SV("\nconfiguration\n"));
-    config_write_json(seq2seq_config(model), &config);
-    Status status = write_json_as_text(strbuf_view(&config), 2, out);
-    strbuf_free(&config);
-    TRY(status);
+    TRY(write_config(seq2seq_config(model), out));
     strbuf_add(out, SV("\nprovenance\n"));
     if (provenance) write_members(provenance, 2, out);
     strbuf_add(out, SV("\nparameters\n"));
