@@ -221,7 +221,9 @@ static Status update(Trainer *t) {
     double loss = run_batches(t, batches, &tokens);
     TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
 
-    p->last_rate = schedule_rate(o, p->update + 1, trainer_share(t), (int)p->cuts);
+    double share = trainer_share(t);
+    if (t->tokens == 0) t->share_before = share;
+    p->last_rate = schedule_rate(o, p->update + 1, share, (int)p->cuts);
     SumRest gradients = shards_gradients(t->shards);
     TRY(optimizer_update(t->optimizer, &gradients, o, p->last_rate, schedule_average(o, p->update + 1),
                          &p->last_norm));

@@ -28,6 +28,7 @@ typedef struct {
     long long validated; /* update of the last validation, -1 = none yet */
     /* of this session */
     double started, seconds_before; /* the clock, and progress.seconds when it began */
+    double share_before;            /* trainer_share then */
     long long tokens;
     double train_seconds;
     double last_shown, last_saved;

@@ -139,6 +139,15 @@ static bool progress_due(const Trainer *t, double now) {
     return now - t->last_shown >= log_progress_interval();
 }
 
+/* How long the rest takes at the speed of this session: those before it may have had another machine. */
+static void estimate_rest(const Trainer *t, double share, char eta[32]) {
+    double seconds = t->progress.seconds, limit = 60 * t->config->train.max_minutes, rest = INFINITY;
+    if (share > t->share_before)
+        rest = (seconds - t->seconds_before) * fmax(1 - share, 0) / (share - t->share_before);
+    if (limit > 0) rest = fmin(rest, fmax(limit - seconds, 0));
+    if (isfinite(rest)) str_duration(rest, eta);
+}
+
 void trainer_show_progress(Trainer *t, double loss) {
     double now = clock_seconds();
     if (!progress_due(t, now)) return;
@@ -147,8 +156,8 @@ void trainer_show_progress(Trainer *t, double loss) {
     const Progress *p = &t->progress;
     char updates[32], speed[32], eta[32] = "?";
     double share = trainer_share(t), limit = 60 * t->config->train.max_minutes;
+    estimate_rest(t, share, eta);
     if (limit > 0) share = fmax(share, p->seconds / limit);
-    if (share > 0) str_duration(p->seconds * (1 - share) / share, eta);
     char line[160];
     snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
              p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
