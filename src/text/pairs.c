@@ -9,53 +9,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/languages.h"
-
-/* ---- what went wrong, how often, and where ---- */
-
-typedef enum {
-    EMPTY_SIDE,
-    NO_TAB,
-    TOO_BIG,
-    BAD_UTF8,
-    NUL_BYTES,
-    INNER_RETURN,
-    HEADER,
-    OTHER_HEADER,
-    IDS,
-    CARRIAGE_RETURN,
-    BYTE_ORDER_MARK,
-    NO_LINES,
-    KINDS
-} Kind;
-
-static const struct {
-    const char *before, *one, *many; /* "dropped" 2 "pairs with an empty side" */
-} WORDING[KINDS] = {
-    [EMPTY_SIDE] = {"dropped", "pair with an empty side", "pairs with an empty side"},
-    [NO_TAB] = {"dropped", "line without a TAB between the languages",
-                "lines without a TAB between the languages"},
-    [TOO_BIG] = {"dropped", "over-long pair (more than 1 MiB a side)",
-                 "over-long pairs (more than 1 MiB a side)"},
-    [BAD_UTF8] = {"repaired", "pair with invalid UTF-8", "pairs with invalid UTF-8"},
-    [NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
-    [INNER_RETURN] = {"found carriage returns, the line ends of old Macs, inside of", "pair", "pairs"},
-    [HEADER] = {"left out", "header line", "header lines"},
-    [OTHER_HEADER] = {"kept as a pair:", "first line that names other languages",
-                      "first lines that name other languages"},
-    [IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
-    [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
-    [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
-    [NO_LINES] = {"found", "empty file", "empty files"},
-};
-
-enum { MOST_PLACES = 5 };
-
-typedef struct {
-    long count;
-    int places;
-    size_t entry[MOST_PLACES];
-    long line[MOST_PLACES]; /* 0: the file as a whole */
-} Trouble;
+#include "text/pair_troubles.h"
 
 struct PairReader {
     StrList entries;
@@ -66,7 +20,7 @@ struct PairReader {
     StrView line;                    /* of a TSV file, with all its columns */
     LineReader *first, *second;      /* second: NULL for TSV */
     StrBuf source_text, target_text; /* repaired */
-    Trouble troubles[KINDS];
+    PairTroubles troubles;
     long usable, in_other_part;
     double bytes, bytes_done; /* of all files; of those that were read to their end */
     PairPart part;
@@ -75,53 +29,15 @@ struct PairReader {
     int limit; /* of the pairs of all parts; 0 = none */
 };
 
-static void note(PairReader *reader, Kind kind, long count, long line) {
-    Trouble *trouble = &reader->troubles[kind];
-    trouble->count += count;
-    if (trouble->places == MOST_PLACES) return;
-    trouble->entry[trouble->places] = reader->current;
-    trouble->line[trouble->places++] = line;
-}
-
-/* "train.tsv: lines 7, 19; more.tsv: line 3, ..." */
-static void report_places(const PairReader *reader, const Trouble *trouble, bool all, StrBuf *out) {
-    for (int i = 0; i < trouble->places; i++) {
-        bool same = i > 0 && trouble->entry[i] == trouble->entry[i - 1];
-        bool more = i + 1 < trouble->places && trouble->entry[i + 1] == trouble->entry[i];
-        if (same && trouble->line[i] == 0) continue;
-        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", reader->entries.items[trouble->entry[i]]);
-        if (trouble->line[i] == 0) continue;
-        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", trouble->line[i]);
-    }
-    if (!all) strbuf_add(out, SV(", ..."));
+static void note(PairReader *reader, TroubleKind kind, long count, long line) {
+    pair_troubles_note(&reader->troubles, kind, count, reader->current, line);
 }
 
 /* Usable pairs so far, whichever part they belong to. */
 static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
 
-/* So many ill-formed lines are text in another encoding, which a model would learn with U+FFFD in it. */
-static bool is_other_encoding(const PairReader *reader) {
-    enum { FEW = 10, PERCENT = 10 };
-    long bad = reader->troubles[BAD_UTF8].count;
-    return bad >= FEW && bad * 100 > pairs_seen(reader) * PERCENT;
-}
-
-#define ENCODING_ADVICE                                                                                      \
-    "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW; iconv -l lists "   \
-    "other encodings"
-
 void pair_reader_report(const PairReader *reader, StrBuf *out) {
-    for (int kind = 0; kind < KINDS; kind++) {
-        const Trouble *trouble = &reader->troubles[kind];
-        if (trouble->count == 0) continue;
-        char number[32];
-        strbuf_format(out, "%s %s %s (", WORDING[kind].before, str_count(trouble->count, number),
-                      trouble->count == 1 ? WORDING[kind].one : WORDING[kind].many);
-        report_places(reader, trouble, kind >= CARRIAGE_RETURN || trouble->count == trouble->places, out);
-        strbuf_add(out, SV(")\n"));
-    }
-    if (is_other_encoding(reader))
-        strbuf_add(out, SV("so many are in another encoding: " ENCODING_ADVICE "\n"));
+    pair_troubles_report(&reader->troubles, &reader->entries, pairs_seen(reader), out);
 }
 
 /* ---- entries and files ---- */
@@ -273,7 +189,7 @@ void pair_reader_rewind(PairReader *reader) {
     reader->current = 0;
     reader->usable = reader->in_other_part = 0;
     reader->bytes_done = 0;
-    memset(reader->troubles, 0, sizeof reader->troubles);
+    reader->troubles = (PairTroubles){0};
 }
 
 void pair_reader_close(PairReader *reader) {
@@ -493,16 +409,9 @@ static Status fail_unusable(const PairReader *reader) {
         "; a file of pairs has lines of SOURCE TAB TARGET, and two files, one for each language, "
         "are named by one pattern: 'train.{}' with --languages en-fr means train.en and train.fr";
     status_hint(STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
-                reader->troubles[NO_TAB].count > 0 ? advice : "");
+                reader->troubles.of[NO_TAB].count > 0 ? advice : "");
     strbuf_free(&report);
     return STATUS_DATA;
-}
-
-static Status fail_encoding(const PairReader *reader) {
-    const Trouble *bad = &reader->troubles[BAD_UTF8];
-    status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
-                pairs_seen(reader), bad->line[0], reader->entries.items[bad->entry[0]]);
-    return status_hint(STATUS_DATA, ENCODING_ADVICE);
 }
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
@@ -526,7 +435,8 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
         }
     }
     if (reader->usable == 0) return fail_unusable(reader);
-    return !reader->tolerant && is_other_encoding(reader) ? fail_encoding(reader) : STATUS_OK;
+    if (reader->tolerant) return STATUS_OK;
+    return pair_troubles_check_encoding(&reader->troubles, &reader->entries, pairs_seen(reader));
 }
 
 void pairs_read_header(const char *path, StrBuf *line) {
