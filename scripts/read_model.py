@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """read_model.py best.safetensors <test.en >test.fr - translates as attn-mt translate --beam-size 1: in NumPy,
-what docs/model-format.md says in words, for models as configs/ has them. READ says which."""
+what docs/model-format.md says in words, for most models of configs/. READ says which."""
 import functools, json, math, sys
 import numpy as np
 from read_segmenter import BOS, EOS, PAD, UNK, Segmenter

@@ -32,7 +32,7 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
      .help = "also count the pairs that stand in these validation pairs", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "the languages that {} stands for, as in en-de"},
+     .help = "what {} stands for, or which columns are read of those that a first line names, as in en-de"},
     {0}};
 /* clang-format on */
 

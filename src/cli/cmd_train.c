@@ -36,8 +36,8 @@ static const Option COMMAND_OPTIONS[] = {
     {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
      .help = "take only the vocabulary of a model file, so that both can translate together"},
     {.flag = "languages", FIELD(STRING, languages), .arg = "SRC-TRG",
-     .help = "languages to translate from and to, as in en-de, in the order of the columns unless their "
-             "first line says otherwise"},
+     .help = "languages to translate from and to, as in en-de or pt-BR:en, in the order of the columns "
+             "unless their first line says otherwise"},
     {.flag = "overwrite", FIELD(BOOL, overwrite),
      .help = "start again even if DIR already holds a model"},
     {.flag = "threads", .alias = "cpu-threads", FIELD(INT, threads), .fallback = "0", .max = 1024,

@@ -160,8 +160,30 @@ static bool names_are_given(const TrainPlan *plan) {
            options_given(plan->given, "data.columns");
 }
 
+/* data.columns alone names two languages, in this order, unless those that are read are among them. */
+static void use_columns(const TrainPlan *plan) {
+    const char *columns = plan->config->data.columns;
+    StrView rest = sv(columns ? columns : ""), name, two[2];
+    int count = 0, known = 0;
+    if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
+    while (sv_next(&rest, ',', &name)) {
+        name = sv_trim(name);
+        if (name.length == 0 || sv_equal(name, SV("-"))) continue;
+        if (count < 2) two[count] = name;
+        count++;
+        known +=
+            sv_equal(name, sv(plan->config->data.source)) || sv_equal(name, sv(plan->config->data.target));
+    }
+    if (count != 2 || known == 2) return;
+    set_string(plan, "data.source", two[0]);
+    set_string(plan, "data.target", two[1]);
+}
+
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
-    if (!plan->languages && names_are_given(plan)) return STATUS_OK;
+    if (!plan->languages && names_are_given(plan)) {
+        use_columns(plan);
+        return STATUS_OK;
+    }
     Status status = STATUS_OK;
     StrBuf header = {0};
     LanguageColumns columns;

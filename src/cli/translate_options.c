@@ -50,11 +50,13 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
              "</s>, though the score counts all"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
-     .help = "print one JSON object a line: text, translation, score, tokens, alignment"},
+     .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
+             "source_tokens, and what other options add"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
      .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
-             "words that must appear); prints JSON, and passes other fields on. A line that cannot be read "
-             "is answered by {\"error\": ...}, and the exit status is 3 at the end"},
+             "words that must appear; constraints_met and constraints_unmet tell which do); prints JSON, "
+             "and passes other fields on. A line that cannot be read is answered by {\"error\": ...}, and "
+             "the exit status is 3 at the end"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
      .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
     {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",

@@ -8,7 +8,7 @@
  *   GET  /            a page that translates what is typed
  *
  * Fails   service_run: as pool_new and http_start. Requests fail with {"error": "..."} and 400, 403, 404,
- *         405, 408, 413, 500 or 503
+ *         405, 408, 413, 499, 500 or 503; a head that is too long (431) gets libmicrohttpd's own page
  */
 #ifndef SERVE_SERVICE_H
 #define SERVE_SERVICE_H

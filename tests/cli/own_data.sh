@@ -117,8 +117,10 @@ expect 0 "$attn" inspect "$TMP/ids.tsv"
 grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
     "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
-train 2 none "$TMP/ids.tsv" --set data.columns=-,de,-,en # by themselves columns do not say what is read
-says "is not one of the columns '-,de,-,en'"
+train 3 none "$TMP/ids.tsv"
+says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,source,-,target'
+train 2 none "$TMP/ids.tsv" --set data.columns=-,de,nl,en # which two?
+says "is not one of the columns '-,de,nl,en'"
 says '--languages'
 
 train 2 none "$TMP/header.tsv" --languages fr-de
@@ -166,6 +168,9 @@ says "columns  en and de, as the first line of '$TMP/header.tsv' says"
 languages "$TMP/header.tsv" de en en,de --languages de-en
 languages "$TMP/plain.tsv" de en de,en --languages de-en
 languages "$TMP/plain.tsv" de en en,de --languages de-en --set data.columns=en,de
+languages "$TMP/ids.tsv" source target -,source,-,target --set data.columns=-,source,-,target
+languages "$TMP/ids.tsv" de en -,de,-,en --set data.columns=-,de,-,en
+languages "$TMP/ids.tsv" en fr -,fr,-,en --set data.columns=-,fr,-,en --set model.size=manual
 languages "$TMP/two.{}" en de en,de --languages en-de
 train 2 none "$TMP/two.{}"
 says 'which languages does {}'

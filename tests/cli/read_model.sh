@@ -1,5 +1,5 @@
 # read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
-# 100 sentences like the program: recurrent models and Transformer, as configs/ has them.
+# 100 sentences like the program: recurrent models and Transformer, as most of configs/ has them.
 set -eu
 # not sanitized
 . tests/cli/tiny_model.inc
