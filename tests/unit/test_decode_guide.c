@@ -174,7 +174,13 @@ static bool has_tokens(const Hypothesis *found, const IdList *ids) {
     return false;
 }
 
-/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too. */
+static bool same_tokens(const Hypothesis *a, const Hypothesis *b) {
+    return a->steps == b->steps && a->length == b->length &&
+           (a->length == 0 || memcmp(a->ids, b->ids, (size_t)a->length * sizeof *a->ids) == 0);
+}
+
+/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too; no translation
+ * is there twice. */
 static void test_constraints(void **state) {
     (void)state;
     Fixture fixture;
@@ -202,6 +208,8 @@ static void test_constraints(void **state) {
             for (int k = 0; k < fixture.found[i].count; k++) {
                 const Hypothesis *found = &fixture.found[i].items[k];
                 ended += found->steps > found->length;
+                for (int other = 0; other < k; other++)
+                    assert_false(same_tokens(found, &fixture.found[i].items[other]));
                 if (found->steps == found->length && k > 0) continue; /* cut at the maximal length */
                 for (int c = 0; c < guide->constraint_count; c++)
                     assert_true(has_tokens(found, &guide->constraints[c]));
