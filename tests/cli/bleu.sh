@@ -65,6 +65,10 @@ expect 0 1.000 '' "$own/theirs" "$own/others" -i "$own/ours" --d2l -b
 printf 'VA !\nIL est riche .\n' >"$own/loud"
 expect 0 1.000 '' "$own/loud" -i "$own/ours" --d2l -b -lc
 
+# An interval around 0 is none.
+printf 'a b\nc d e f\n' >"$own/other_words"
+expect 0 0.0 '' "$own/other_words" -i "$own/ours" -ci -b
+
 # Arguments in other orders, and names that look like lists.
 expect 0 60.2 '' -m bleu ref.txt -b -i sys_a.txt
 expect 0 60.2 '' -i sys_a.txt -b ref.txt
@@ -72,6 +76,13 @@ expect 0 60.2 '' -b -i sys_a.txt -- ref.txt
 cp sys_a.txt "$own/a,b"
 expect 0 60.2 '' ref.txt -b -i "$own/a,b"
 expect 0 60.2 '' ref.txt -b "--input=$own/a,b"
+
+# Names in JSON are ASCII, as Python writes it: U+E9, a pair of surrogates, DEL.
+odd=$(printf 'x\303\251\360\237\230\200\177')
+cp "$own/ours" "$own/$odd"
+"$ATTN_MT" bleu "$own/theirs" -i "$own/$odd" "$own/others" >"$own/out"
+grep -qF '"system": "'"$own"'/x\u00e9\ud83d\ude00\u007f"' "$own/out" ||
+    complain "names in JSON: $(cat "$own/out")"
 
 # Warnings.
 "$ATTN_MT" bleu tokenized.txt -i tokenized.txt -b >"$own/out" 2>"$own/err"

@@ -116,9 +116,45 @@ static void test_pairs(void **state) {
     seq2seq_free(f.model);
 }
 
+/* By source, then by target; of equal weights the first is the best. */
+static void test_order_of_pairs(void **state) {
+    (void)state;
+    static float weights[] = {0.25f, 0.75f, 0, 0.5f, 0.5f, 0};
+    static const int best[2][2] = {{0, 1}, {1, 0}}, over[3][2] = {{0, 1}, {1, 0}, {1, 1}};
+    Alignment alignment = {.rows = 2, .columns = 3, .target_count = 2, .source_count = 2, .weights = weights};
+    check_pairs(&alignment, 0, best, 2);
+    check_pairs(&alignment, 0.5, over, 3);
+}
+
+/* Self-attention of a translation that was cut, without </s>: the source has one, inputs begin with <s>. */
+static void test_self(void **state) {
+    (void)state;
+    static const float expected[2][3] = {{32 / 64.f, 16 / 64.f, 16 / 64.f}, {2 / 64.f, 2 / 64.f, 60 / 64.f}};
+    Fixture f;
+    Alignment alignment;
+    fixture_begin(&f, false);
+    alignment_make_self(&alignment, &f.translation, WEIGHTS[0], ALIGNMENT_SOURCE, ALIGNMENT_SUBWORD,
+                        seq2seq_source(f.model));
+    check_weights(&alignment, 4, 4, WEIGHTS[0]);
+    assert_int_equal(alignment.target_count, 3);
+    assert_int_equal(alignment.source_count, 3);
+    assert_string_equal(alignment.row_labels[3], "</s>");
+    alignment_free(&alignment);
+    alignment_make_self(&alignment, &f.translation, WEIGHTS[0], ALIGNMENT_INPUTS, ALIGNMENT_WORD,
+                        seq2seq_target(f.model));
+    check_weights(&alignment, 2, 3, expected[0]);
+    assert_int_equal(alignment.target_count, 2);
+    assert_string_equal(alignment.column_labels[0], "<s>");
+    assert_string_equal(alignment.column_labels[2], "t1 t2");
+    assert_string_equal(alignment.row_labels[1], "t1 t2");
+    alignment_free(&alignment);
+    seq2seq_free(f.model);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_subwords_are_left_alone),
-                                       cmocka_unit_test(test_words), cmocka_unit_test(test_pairs)};
+                                       cmocka_unit_test(test_words), cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_order_of_pairs), cmocka_unit_test(test_self)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

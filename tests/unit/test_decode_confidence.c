@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "decode/confidence.h"
+#include "num/kern.h"
+#include "tiny_model.h"
 
 /* Words whose logits are spread evenly over -3..3 and right as often as the curve says. */
 static CalibrationWords make_words(int count, double slope, double offset) {
@@ -46,6 +48,51 @@ static void test_odd_words(void **state) {
     }
 }
 
+/* So many words of each logit, right or wrong. */
+static Calibration fit_two(int many, double x, bool right, int others, double y) {
+    CalibrationWords words = {.count = (size_t)(many + others)};
+    words.logits = mem_alloc(words.count, sizeof *words.logits);
+    words.right = mem_alloc(words.count, sizeof *words.right);
+    for (int i = 0; i < many + others; i++) {
+        words.logits[i] = i < many ? x : y;
+        words.right[i] = i < many ? right : !right;
+    }
+    return calibration_fit(&words);
+}
+
+/* Platt's targets, (right + 1) / (right + 2) and 1 / (wrong + 2), where p tells all; the share of what is
+ * right, (right + 1) / (words + 2), where it tells nothing; ten of each kind are enough. */
+static void test_two_logits(void **state) {
+    (void)state;
+    Calibration c = fit_two(10, 1, true, 10, -1);
+    assert_true(fabs(c.slope - log(11)) < 1e-4 && fabs(c.offset) < 1e-4);
+    c = fit_two(30, -1, true, 10, 1);
+    assert_true(c.slope == 0 && fabs(c.offset - log(31.0 / 11)) < 1e-9);
+    assert_int_equal(fit_two(10, 1, true, 30, -1).words, 40);
+    assert_int_equal(fit_two(9, 1, true, 30, -1).words, 0);
+    assert_int_equal(fit_two(9, -1, false, 30, 1).words, 0);
+}
+
+/* A word of the reference makes one word right, wherever it stands. */
+static void test_words_of_reference(void **state) {
+    (void)state;
+    enum { A = VOCAB_SPECIALS, B, C };
+    static const bool RIGHT[] = {false, true, true, false};
+    int found_ids[] = {C, A, B, A}, reference[] = {B, A};
+    float scores[] = {logf(0.5f), logf(0.2f), logf(0.5f), logf(0.5f), 0};
+    Hypothesis found = {.ids = found_ids, .length = 4, .steps = 5, .token_scores = scores};
+    Seq2Seq *model = tiny_model_new(5, 1);
+    CalibrationWords words = {0};
+    calibration_add(&words, seq2seq_target(model), &found, (Tokens){reference, 2});
+    assert_int_equal(words.count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(words.right[i], RIGHT[i]);
+        assert_true(fabs(words.logits[i] - (i == 1 ? log(0.25) : 0)) < 1e-6);
+    }
+    calibration_fit(&words);
+    seq2seq_free(model);
+}
+
 static void test_json(void **state) {
     (void)state;
     Calibration c = {0.1, -2.0 / 3, 77}, back;
@@ -81,14 +128,22 @@ static void test_confidence(void **state) {
     double first = 1 / (1 + exp(-(2 * log(0.25 / 0.75) + 0.5))), second = 1 / (1 + exp(-(2 * log(9) + 0.5)));
     assert_true(fabs(confidence_of(&c, &item, words) - (first + second) / 2) < 1e-5);
     assert_true(fabs(words[0] - first) < 1e-5 && fabs(words[1] - second) < 1e-5);
+    /* Nothing is certain, and nothing impossible; no words are no confidence. */
+    scores[0] = scores[1] = 0;
+    scores[2] = -200;
+    c = (Calibration){1, 0, 10};
+    confidence_of(&c, &item, words);
+    assert_true(fabs(words[0] - (1 - 1e-6)) < 1e-9 && fabs(words[1] - 1e-6) < 1e-9);
+    TranslationItem none = {.steps = 1, .token_scores = scores};
+    assert_true(confidence_of(&c, &none, words) == 0);
 }
 
 int main(void) {
+    kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_curve_is_found),
-        cmocka_unit_test(test_odd_words),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_curve_is_found), cmocka_unit_test(test_odd_words),
+        cmocka_unit_test(test_two_logits),     cmocka_unit_test(test_words_of_reference),
+        cmocka_unit_test(test_json),           cmocka_unit_test(test_confidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "num/kern.h"
 #include "tiny_model.h"
 #include "text/whole_words.h"
+#include "text_fixture.h"
 
 enum { WORDS = 40, SENTENCES = 32 };
 
@@ -174,7 +175,13 @@ static bool has_tokens(const Hypothesis *found, const IdList *ids) {
     return false;
 }
 
-/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too. */
+static bool same_tokens(const Hypothesis *a, const Hypothesis *b) {
+    return a->steps == b->steps && a->length == b->length &&
+           (a->length == 0 || memcmp(a->ids, b->ids, (size_t)a->length * sizeof *a->ids) == 0);
+}
+
+/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too; no translation
+ * is there twice. */
 static void test_constraints(void **state) {
     (void)state;
     Fixture fixture;
@@ -202,6 +209,8 @@ static void test_constraints(void **state) {
             for (int k = 0; k < fixture.found[i].count; k++) {
                 const Hypothesis *found = &fixture.found[i].items[k];
                 ended += found->steps > found->length;
+                for (int other = 0; other < k; other++)
+                    assert_false(same_tokens(found, &fixture.found[i].items[other]));
                 if (found->steps == found->length && k > 0) continue; /* cut at the maximal length */
                 for (int c = 0; c < guide->constraint_count; c++)
                     assert_true(has_tokens(found, &guide->constraints[c]));
@@ -329,6 +338,29 @@ static void test_placement(void **state) {
     seq2seq_free(model);
 }
 
+/* Letters behind it make another word of what was met, other characters do not. */
+static void test_longer_word(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool met;
+    } CASES[] = {{"chat", true}, {"chats", false}, {"chat7", false}, {"chat.", true}, {"chats chat", true}};
+    static const char *const LINES[] = {"chats chat7 chat.", "chats chat7 chat.", NULL};
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = 0};
+    Segmenter *target = fixture_learn(&options, LINES);
+    Guide guide = {0};
+    assert_true(guide_add_constraint(&guide, target, SV("chat")));
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IdList ids = fixture_encode(target, sv(CASES[i].text));
+        GuideState at = {0};
+        for (size_t t = 0; t < ids.count; t++) at = guide_follow(&guide, at, ids.ids[t], NULL);
+        if (guide_all_met(&guide, &at) != CASES[i].met) fail_msg("%s", CASES[i].text);
+        id_list_free(&ids);
+    }
+    guide_free(&guide);
+    segmenter_free(target);
+}
+
 /* "t1 t2" is wanted in every sentence, as the translation of its middle word or as such. */
 static void ask_for_words(Fixture *fixture, bool term) {
     Segmenter *source = seq2seq_source(fixture->model), *target = seq2seq_target(fixture->model);
@@ -411,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_alternatives),
         cmocka_unit_test(test_begun_again),
         cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_longer_word),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
     };

@@ -378,6 +378,7 @@ static void test_places(void **state) {
     PLACED("<b>s0</b> <i>s1</i>", "<i>t0</i> <b>t1</b>", 1, 0);
     /* Torn apart: the longest run; vanished: beside its neighbour. */
     PLACED("<b>s0 s1 s2</b> <i>s3</i>", "t0 <i>t1</i> <b>t2 t3</b>", 0, 3, 1, 2);
+    PLACED("<b>s0 s1</b> <i>s2</i>", "<b>t0</b> <i>t1</i> t2", 0, 2, 1); /* of equal ones the first */
     PLACED("s0 <b>s1</b> s2", "t0 <b></b>t1", 0, 2);
     PLACED("s0 <b>s1 {0}</b> s2", "t0 <b>{0}</b> t1", 0, 2);
     /* Singles and their white space. */

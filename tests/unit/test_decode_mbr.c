@@ -75,7 +75,7 @@ static void test_certain(void **state) {
 
 static void test_left_alone(void **state) {
     (void)state;
-    Translation none = found(COUNT), one = found(1), constrained = found(COUNT);
+    Translation none = found(COUNT), one = found(1), constrained = found(COUNT), unmet = found(COUNT);
     mbr_rerank(&none, MBR_NONE, 1);
     assert_string_equal(strbuf_text(&none.items[0].text), TEXTS[0]);
     mbr_rerank(&one, MBR_BLEU, 1);
@@ -83,13 +83,34 @@ static void test_left_alone(void **state) {
     strlist_add(&constrained.constraints_met, SV("dog"));
     mbr_rerank(&constrained, MBR_BLEU, 0);
     assert_string_equal(strbuf_text(&constrained.items[0].text), TEXTS[0]);
+    strlist_add(&unmet.constraints_unmet, SV("dog"));
+    mbr_rerank(&unmet, MBR_BLEU, 0);
+    assert_string_equal(strbuf_text(&unmet.items[0].text), TEXTS[0]);
+    translation_free(&unmet);
     translation_free(&none);
     translation_free(&one);
     translation_free(&constrained);
 }
 
+/* Sentences of two words have a BLEU, too; between equals the search's order stays. */
+static void test_short(void **state) {
+    (void)state;
+    static const char *const SHORT[] = {"x y", "a b", "a b", "a b"};
+    static const int ORDER[] = {1, 2, 3, 0};
+    for (MbrScore score = MBR_CHRF; score <= MBR_BLEU; score++) {
+        Translation t = found(4);
+        for (int i = 0; i < 4; i++) {
+            strbuf_clear(&t.items[i].text);
+            strbuf_add(&t.items[i].text, sv(SHORT[i]));
+        }
+        mbr_rerank(&t, score, 0);
+        for (int i = 0; i < 4; i++) assert_true(t.items[i].score == SCORES[ORDER[i]]);
+        translation_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_certain),
-                                       cmocka_unit_test(test_left_alone)};
+                                       cmocka_unit_test(test_left_alone), cmocka_unit_test(test_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

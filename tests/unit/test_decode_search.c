@@ -223,6 +223,33 @@ static void test_beam_finds_the_best(void **state) {
     }
 }
 
+/* A model without an opinion: between equals the first row wins, then the lower token. */
+static void test_beam_between_equals(void **state) {
+    (void)state;
+    enum { BEAM = 3, FIRST = VOCAB_SPECIALS };
+    Seq2Seq *model = tiny_model_new(FEW, 1);
+    const Seq2Seq *models = model;
+    ParamSet *params = seq2seq_params(model);
+    for (size_t i = 0; i < params->size; i++) params->data[i] = 0;
+    params_pack_all(params);
+    Scorer *scorer = scorer_new(&models, 1);
+    Tokens source = tiny_model_tokens(model, FEW, 1, 3);
+    SearchOptions options = {.decode = {.beam_size = BEAM, .max_length_extra = BEAM}, .n_best = BEAM};
+    HypothesisList found;
+    beam_search(scorer, &source, NULL, 1, &options, &found);
+    /* Of </s>, t0 and t1 the first ends; of t0 </s>, t0 t0, t1 </s> and t1 t0 two stay; then t0 t0 </s>. */
+    assert_int_equal(found.count, BEAM);
+    for (int i = 0; i < BEAM; i++) {
+        assert_int_equal(found.items[i].length, i);
+        assert_int_equal(found.items[i].steps, i + 1);
+        for (int t = 0; t < i; t++) assert_int_equal(found.items[i].ids[t], FIRST);
+    }
+    hypotheses_free(&found);
+    tiny_model_forget(source);
+    scorer_free(scorer);
+    seq2seq_free(model);
+}
+
 /* Stopping early when nothing can improve must not change the n best. */
 static void test_n_best_is_prefix(void **state) {
     (void)state;
@@ -500,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_beam_batch_invariance),
         cmocka_unit_test(test_forced_equals_search),
         cmocka_unit_test(test_beam_finds_the_best),
+        cmocka_unit_test(test_beam_between_equals),
         cmocka_unit_test(test_n_best_is_prefix),
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),

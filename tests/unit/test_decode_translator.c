@@ -227,6 +227,7 @@ static void test_where_lines_are_cut(void **state) {
                 "[a. b c d e f g h,][i j k l m]"); /* too early a full stop for a cut */
     check_split(words, "a b c? \xC2\xBB d e f, g", 5, "[a b c? \xC2\xBB][d e f, g]");
     check_split(words, "a (b c.) d e f g", 5, "[a (b c.)][d e f g]");
+    check_split(words, "a b c.\") d e f g", 7, "[a b c.\")][d e f g]");
     check_split(words, "a....... b", 3, "[a..][...][.. b]");
     seq2seq_free(model);
 }

@@ -47,6 +47,42 @@ static void a_shift_is_one_edit(void **state) {
     double row[2];
     case_count((ChosenMetric){&METRIC_TER, &options}, SV("e f g h a b c d"), &reference, 1, row);
     assert_true(row[0] == 1 && row[1] == 8);
+    reference = SV("b a c a"); /* "c a" goes to the end, and one of "b b" is wrong */
+    case_count((ChosenMetric){&METRIC_TER, &options}, SV("c a b b"), &reference, 1, row);
+    assert_true(row[0] == 2 && row[1] == 4);
+}
+
+/* As sacreBLEU does it: ",.5" is two words, of which the second time three are made. */
+static void references_are_tokenized_twice(void **state) {
+    (void)state;
+    TerOptions options = {.normalized = true};
+    StrView reference = SV("x ,.5");
+    double row[2];
+    case_count((ChosenMetric){&METRIC_TER, &options}, SV("x ,.5"), &reference, 1, row);
+    assert_true(row[0] == 2 && row[1] == 4);
+    case_count((ChosenMetric){&METRIC_TER, &options}, SV("x , . 5"), &reference, 1, row);
+    assert_true(row[0] == 0 && row[1] == 4);
+}
+
+/* Before what both have in common the reference has `more` words, behind it the hypothesis: as many to insert
+ * and to delete. That far from the diagonal sacreBLEU looks for 24, and for 25 it substitutes all. */
+static void the_way_is_near_the_diagonal(void **state) {
+    (void)state;
+    enum { COMMON = 30 };
+    TerOptions options = {.case_sensitive = false};
+    for (int more = 24; more <= 25; more++) {
+        StrBuf hypothesis = {0}, reference = {0};
+        for (int i = 0; i < more; i++) strbuf_format(&reference, "x%d ", i);
+        for (int i = 0; i < COMMON; i++) strbuf_format(&reference, "w%d ", i);
+        for (int i = 0; i < COMMON; i++) strbuf_format(&hypothesis, "w%d ", i);
+        for (int i = 0; i < more; i++) strbuf_format(&hypothesis, "y%d ", i);
+        StrView view = strbuf_view(&reference);
+        double row[2];
+        case_count((ChosenMetric){&METRIC_TER, &options}, strbuf_view(&hypothesis), &view, 1, row);
+        assert_true(row[0] == (more == 24 ? 2 * more : COMMON + more) && row[1] == COMMON + more);
+        strbuf_free(&hypothesis);
+        strbuf_free(&reference);
+    }
 }
 
 int main(void) {
@@ -55,6 +91,8 @@ int main(void) {
         cmocka_unit_test(counting_keeps_no_memory),
         cmocka_unit_test(absent_references_do_not_count),
         cmocka_unit_test(a_shift_is_one_edit),
+        cmocka_unit_test(references_are_tokenized_twice),
+        cmocka_unit_test(the_way_is_near_the_diagonal),
     };
     return cmocka_run_group_tests(tests, NULL, bleu_cases_free);
 }

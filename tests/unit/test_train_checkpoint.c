@@ -17,6 +17,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "num/kern.h"
+#include "models/modelfile.h"
 #include "models/safetensors.h"
 #include "text_fixture.h"
 #include "train/checkpoint.h"
@@ -286,6 +287,36 @@ static void test_what_is_not_there(void **state) {
     config_free(&config);
 }
 
+static void assert_provenance(const Run *run, const char *part) {
+    Seq2Seq *model;
+    StrBuf provenance = {0};
+    assert_int_equal(checkpoint_save_model(&run->checkpoint, "model.safetensors"), STATUS_OK);
+    assert_int_equal(modelfile_load_floats(&model, fixture_path("model.safetensors"), &provenance),
+                     STATUS_OK);
+    if (!strstr(strbuf_text(&provenance), part)) fail_msg("no '%s' in %s", part, strbuf_text(&provenance));
+    strbuf_free(&provenance);
+    seq2seq_free(model);
+}
+
+/* A model says what epoch it is of, begun or complete; scores and calibration only where they are its own. */
+static void test_provenance(void **state) {
+    (void)state;
+    ProgressRecord record = {.update = 20, .valid_loss = 1.5, .valid_bleu = 25};
+    Run *run = run_new("train.seed=7");
+    run->progress.update = 20;
+    run->progress.epoch = 2;
+    progress_add(&run->progress, &record);
+    assert_provenance(run, "\"update\": 20, \"epoch\": 2, \"seed\": 7, \"valid_loss\": 1.5, "
+                           "\"valid_bleu\": 25, \"source_language\"");
+    run->progress.batch = 4;
+    run->checkpoint.calibration = (Calibration){.slope = 2, .offset = 0.5, .words = 30};
+    assert_provenance(run, "\"epoch\": 3, \"seed\": 7, \"valid_loss\": 1.5, \"valid_bleu\": 25, "
+                           "\"calibration\": {\"slope\": 2, \"offset\": 0.5, \"words\": 30}, \"source");
+    run->progress.update = 21;
+    assert_provenance(run, "\"update\": 21, \"epoch\": 3, \"seed\": 7, \"source_language\"");
+    run_free(run);
+}
+
 /* Whoever holds the lock need not have said who it is. */
 static void test_lock_of_a_stranger(void **state) {
     (void)state;
@@ -355,6 +386,8 @@ static void test_changes(void **state) {
         {"", "train.epochs=7 train.max_updates=9 train.max_minutes=3 train.patience=2", NULL},
         {"", "train.samples=0 train.save_minutes=1 data.train=a data.valid=b,c", NULL},
         {"data.train=a", "", NULL},
+        {"", "data.cache=a data.broadcast=true train.log_every=3 train.comm_timeout=61 train.shortlist=0",
+         NULL},
         {"", "train.epochs=7 train.seed=2", "train.seed was 1, now it is 2"},
         {"", "train.average=0", "train.average was 0.001, now it is 0"},
         {"", "model.hidden=64", "model.hidden was 256, now it is 64"},
@@ -390,6 +423,7 @@ int main(void) {
         cmocka_unit_test(test_refused),           cmocka_unit_test(test_every_counter_has_a_range),
         cmocka_unit_test(test_what_is_not_there), cmocka_unit_test(test_lock_of_a_stranger),
         cmocka_unit_test(test_no_locks),          cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_provenance),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void test_line(void **state) {
     r = (ProgressRecord){.update = 9999999,
                          .epoch = 100,
                          .seconds = 43 * 3600,
-                         .train_loss = 10,
+                         .train_loss = 9.9996,
                          .valid_loss = 9.9996,
                          .valid_bleu = 99.94,
                          .valid_chrf = 99.94,
@@ -136,6 +136,12 @@ static void test_line(void **state) {
     progress_write_line(&r, &line);
     assert_string_equal(strbuf_text(&line), "epoch 100 update 9999999 train 10.00 valid 10.00 "
                                             "BLEU 99.9 chrF 99.9 43h00m best");
+    assert_int_equal(line.length, 80);
+    strbuf_clear(&line);
+    r.update = 9999;
+    progress_write_line(&r, &line);
+    assert_string_equal(strbuf_text(&line), "epoch 100 update 9999  train 10.00 valid 10.00  "
+                                            "BLEU 99.9 chrF 99.9  43h00m best");
     assert_int_equal(line.length, 80);
     strbuf_free(&line);
 }
@@ -196,6 +202,7 @@ static void test_names_of_losses(void **state) {
     ProgressRecord r = record(10);
     progress_add(&progress, &r);
     config_init(&config);
+    assert_drawn(&progress, &config, "validation loss: averaged weights, without either");
     config.train.average = 0;
     config.train.label_smoothing = 0;
     assert_drawn(&progress, &config, "validation loss: without dropout");
@@ -218,12 +225,18 @@ static void test_end(void **state) {
     assert_null(progress_find_end(&p, &none, way));
     assert_true(progress_share(&p, &none, 0) == 0);
     assert_string_equal(progress_find_end(&p, &o, way), "all epochs are done");
+    assert_string_equal(way, "--after-epochs 4");
     o = (TrainOptions){.epochs = 4};
     assert_null(progress_find_end(&p, &o, way));
     assert_true(progress_share(&p, &o, 0) == 0.5 && progress_share(&p, &o, 10) == 0.625);
     o = (TrainOptions){.max_updates = 25};
     assert_string_equal(progress_find_end(&p, &o, way), "all updates are done");
+    assert_string_equal(way, "--after-updates 50");
     assert_true(progress_share(&p, &o, 10) == 1);
+    o = (TrainOptions){.epochs = 4, .max_updates = 100}; /* what comes first */
+    assert_true(progress_share(&p, &o, 0) == 0.5);
+    o.max_updates = 40;
+    assert_true(progress_share(&p, &o, 0) == 0.625);
     o = (TrainOptions){.max_updates = 26, .max_minutes = 1.01, .patience = 4};
     assert_null(progress_find_end(&p, &o, way));
     o.max_minutes = 1;
