@@ -326,10 +326,14 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
 
-Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+Tensor *seq2seq_put_readout(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     TrainingBatch plain = *batch;
     plain.seed_update = 0;
-    Tensor *p = seq2seq_logits(m, tape, run_forced(m, tape, &plain).readout);
+    return run_forced(m, tape, &plain).readout;
+}
+
+Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, Tensor *readout) {
+    Tensor *p = seq2seq_logits(m, tape, readout);
     for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
     return p;
 }

@@ -95,8 +95,11 @@ BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *ba
 /* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
  * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
 Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
-/* The distributions of all target tokens [tokens with </s>, V], given those before them; no dropout. */
-Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
+/* What the output layer reads for each token of the reference target [tokens with </s>, E], given those
+ * before it, without dropout: right when the tape's ops have run (Tape.waits). Then, the distributions that
+ * follow from it [same, V]. */
+Tensor *seq2seq_put_readout(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
+Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, Tensor *readout);
 /* seq2seq_loss where such distributions of a teacher, if there is one, have a share of the loss. Returns the
  * target tokens; `sums` is right when the tape's ops have run (Tape.waits). */
 long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, const real *teacher,

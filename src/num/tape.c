@@ -160,7 +160,7 @@ void tape_sequence_end(Tape *tape) { tape->sequence = NULL; }
 
 Tensor *tape_run(Tape *tape, Node node) {
     if (!tape->waits) OPS[node.op].forward(tape, &node);
-    if (tape->record) {
+    if (tape->record || tape->waits) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
         if (tape->profile) kept->phase = tape->profile->open;

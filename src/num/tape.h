@@ -37,7 +37,7 @@ typedef struct Tape {
     Arena *arena;
     bool record;             /* keep nodes and give tensors gradients */
     bool training;           /* dropout is active */
-    bool waits;              /* ops are kept and not run, before tapes.h runs them; only where it records */
+    bool waits;              /* ops are kept and not run, before tapes.h runs them */
     const ParamSet *params;  /* where parameters are read */
     real *grads;             /* gradient block of the ParamSet's layout, added to; NULL: kept for later */
     void *scratch;           /* working memory of products */

@@ -78,6 +78,15 @@ static void walk(Tape *const *tapes, int count, bool back) {
     while (run_together(&w, next_weight(&w)));
 }
 
+void tapes_run_forward(Tape *const *tapes, int count) {
+    assert(count > 0 && count <= TAPES_TOGETHER);
+    walk(tapes, count, false);
+    for (int t = 0; t < count; t++) {
+        tapes[t]->first = tapes[t]->last = NULL;
+        tapes[t]->waits = false;
+    }
+}
+
 void tapes_run(Tape *const *tapes, int count) {
     assert(count > 0 && count <= TAPES_TOGETHER);
     Phase before = tape_phase(tapes[0], PHASE_WEIGHT_GRADIENTS);

@@ -156,35 +156,59 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     return count;
 }
 
-/* The mean of what all teachers predict, on the first one's tape. */
-static const real *predict(const Shards *s, const TrainingBatch *batch, int thread) {
-    real *mean = NULL;
-    for (int t = 0; t < s->teacher_count; t++) {
-        Tape *tape = s->teacher_tape[thread][t];
-        tape_reset(tape);
-        const Tensor *p = seq2seq_predict(s->teachers[t], tape, batch);
-        size_t size = (size_t)p->rows * (size_t)p->columns;
-        if (mean) kern->add(size, p->data, mean);
-        if (!mean) mean = p->data;
-        if (t > 0 && t + 1 == s->teacher_count) kern->scale(size, 1 / (real)s->teacher_count, mean, mean);
+/* What one teacher predicts for these parts of a batch, on its tape. */
+static void predict(const Shards *s, int teacher, const TrainingBatch *parts, int count, int thread,
+                    Tensor **predictions) {
+    const Seq2Seq *model = s->teachers[teacher];
+    Tape branch[TAPES_TOGETHER] = {{0}}, *tapes[TAPES_TOGETHER];
+    Tensor *readout[TAPES_TOGETHER];
+    tape_reset(s->teacher_tape[thread][teacher]);
+    for (int i = 0; i < count; i++) {
+        tapes[i] = &branch[i];
+        tape_branch(tapes[i], s->teacher_tape[thread][teacher]);
+        tapes[i]->waits = true;
+        tapes[i]->profile = profiler_thread(s->profiler, thread);
+        readout[i] = seq2seq_put_readout(model, tapes[i], &parts[i]);
     }
-    return mean;
+    tapes_run_forward(tapes, count);
+    Phase before = tape_phase(tapes[0], PHASE_OUTPUT);
+    for (int i = 0; i < count; i++) predictions[i] = seq2seq_predict(model, tapes[i], readout[i]);
+    tape_phase(tapes[0], before);
+}
+
+/* The mean of what all teachers predict, on the first one's tape; NULL if there are none. */
+static void ask_teachers(const Shards *s, const TrainingBatch *parts, int count, int thread,
+                         const real **mean) {
+    Tensor *sum[TAPES_TOGETHER], *other[TAPES_TOGETHER];
+    for (int i = 0; i < count; i++) mean[i] = NULL;
+    if (s->teacher_count == 0) return;
+    predict(s, 0, parts, count, thread, sum);
+    for (int t = 1; t < s->teacher_count; t++) {
+        predict(s, t, parts, count, thread, other);
+        for (int i = 0; i < count; i++) kern->add(tensor_size(sum[i]), other[i]->data, sum[i]->data);
+    }
+    for (int i = 0; i < count; i++) {
+        real *data = sum[i]->data;
+        if (s->teacher_count > 1) kern->scale(tensor_size(sum[i]), 1 / (real)s->teacher_count, data, data);
+        mean[i] = data;
+    }
 }
 
 /* The forward pass, run or put off; returns the target tokens. */
-static long put_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
-                      uint64_t seed_update, CrossEntropy *sums) {
-    tape->profile = profiler_thread(s->profiler, thread);
-    TrainingBatch batch = shard_batch(tape, s->model, s->corpus, pairs, count, seed_update);
-    const real *teacher = s->teacher_count ? predict(s, &batch, thread) : NULL;
-    return seq2seq_put_loss(s->model, tape, &batch, teacher, s->teacher_share, s->label_smoothing, s->scale,
+static long put_loss(const Shards *s, Tape *tape, const TrainingBatch *batch, const real *taught,
+                     CrossEntropy *sums) {
+    return seq2seq_put_loss(s->model, tape, batch, taught, s->teacher_share, s->label_smoothing, s->scale,
                             sums);
 }
 
 static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
                            uint64_t seed_update) {
     CrossEntropy sums;
-    long tokens = put_piece(s, tape, thread, pairs, count, seed_update, &sums);
+    const real *taught;
+    tape->profile = profiler_thread(s->profiler, thread);
+    TrainingBatch batch = shard_batch(tape, s->model, s->corpus, pairs, count, seed_update);
+    ask_teachers(s, &batch, 1, thread, &taught);
+    long tokens = put_loss(s, tape, &batch, taught, &sums);
     tape_backward(tape);
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
@@ -306,16 +330,17 @@ static int plan_batch(Shards *s, int b, int leaves) {
     return plan.shards;
 }
 
-/* Put off what a short tape is to do; returns the target tokens. */
-static long put_run(const Shards *s, const Run *run, Tape *tape, int thread, CrossEntropy *sums) {
+/* The sentences of a short tape, which begins here. */
+static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int thread) {
     const ShardBatch *batch = &s->batches[run->batch];
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
     tape_branch(tape, s->tape[thread]);
     tape->waits = true;
-    long tokens = put_piece(s, tape, thread, pairs, count, batch->seed_update, sums);
+    tape->profile = profiler_thread(s->profiler, thread);
+    TrainingBatch part = shard_batch(tape, s->model, s->corpus, pairs, count, batch->seed_update);
     mem_free(pairs);
-    return tokens;
+    return part;
 }
 
 /* Each of the groups gets long and short sentences. */
@@ -324,24 +349,29 @@ static void run_group(void *context, int task, int thread) {
     int all = (int)(s->end_run - s->first_run), count = 0;
     Run *runs[TAPES_TOGETHER];
     Tape *tapes[TAPES_TOGETHER] = {NULL};
+    TrainingBatch parts[TAPES_TOGETHER] = {{0}};
+    const real *taught[TAPES_TOGETHER];
     CrossEntropy sums[TAPES_TOGETHER] = {{0}};
     for (int round = 0; round * s->groups < all; round++) {
         int i = dealt(round, s->groups, task);
         if (i >= all) continue;
         runs[count] = &s->runs[s->first_run + (size_t)i];
         tapes[count] = &s->run_tape[i];
-        runs[count]->loss.tokens = put_run(s, runs[count], tapes[count], thread, &sums[count]);
+        parts[count] = begin_run(s, runs[count], tapes[count], thread);
         count++;
     }
+    ask_teachers(s, parts, count, thread, taught);
+    for (int i = 0; i < count; i++)
+        runs[i]->loss.tokens = put_loss(s, tapes[i], &parts[i], taught[i], &sums[i]);
     tapes_run(tapes, count);
     for (int i = 0; i < count; i++)
         runs[i]->loss.loss = sums[i].loss, runs[i]->loss.likelihood = sums[i].likelihood;
 }
 
-/* As many for each thread, and as few as can be. A teacher's tape is used again for each short tape. */
+/* As many for each thread, and as few as can be. */
 static int plan_groups(const Shards *s) {
-    int runs = (int)(s->end_run - s->first_run), most = s->teacher_count ? 1 : TAPES_TOGETHER;
-    return least(runs, s->threads * quotient_up(runs, s->threads * most));
+    int runs = (int)(s->end_run - s->first_run);
+    return least(runs, s->threads * quotient_up(runs, s->threads * TAPES_TOGETHER));
 }
 
 static void add_slice(void *context, int task, int thread) {

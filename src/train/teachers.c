@@ -31,7 +31,7 @@ Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
     if (t->is_average)
         t->models[t->count++] = seq2seq_new(config, seq2seq_source(pupil), seq2seq_target(pupil));
     for (size_t i = 0; i < o->teacher.count; i++) {
-        TRY(modelfile_load(&t->models[t->count], o->teacher.items[i], FORMAT_FLOAT32, NULL));
+        TRY(modelfile_load(&t->models[t->count], o->teacher.items[i], optimizer_format(o), NULL));
         TRY(check_teacher(t->models[t->count++], pupil, o->teacher.items[i]));
     }
     return STATUS_OK;

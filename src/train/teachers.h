@@ -21,7 +21,7 @@ typedef struct {
     bool is_average; /* the one model is the moving average */
 } Teachers;
 
-/* Those that the configuration asks for, perhaps none. */
+/* Those that the configuration asks for, perhaps none. They multiply as the training does. */
 Status teachers_load(Teachers *teachers, const Config *config, const Seq2Seq *pupil);
 /* Before update `update`, from 1: let them teach if it is their turn, and the average be what it is now. */
 void teachers_turn(const Teachers *teachers, const TrainOptions *options, Optimizer *optimizer,
