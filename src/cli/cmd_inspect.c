@@ -167,8 +167,9 @@ static Status write_codes(const Segmenter *segmenter, const char *path) {
     return status;
 }
 
-static Status write_all_codes(const Seq2Seq *model, const char *path) {
+static Status write_all_codes(const Seq2Seq *model, const char *file, const char *path) {
     Segmenter *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
+    TRY(command_spare(path, file));
     if (sides[0] == sides[1]) return write_codes(sides[0], path);
     if (strcmp(path, "-") == 0) {
         status_fail(STATUS_USAGE, "the merges of two vocabularies do not fit on standard output");
@@ -177,7 +178,8 @@ static Status write_all_codes(const Seq2Seq *model, const char *path) {
     for (int side = 0; side < 2; side++) {
         StrBuf name = {0};
         strbuf_format(&name, "%s.%s", path, side ? "target" : "source");
-        Status status = write_codes(sides[side], strbuf_text(&name));
+        Status status = command_spare(strbuf_text(&name), file);
+        if (status == STATUS_OK) status = write_codes(sides[side], strbuf_text(&name));
         strbuf_free(&name);
         TRY(status);
     }
@@ -334,10 +336,9 @@ static Status report(const Seq2Seq *model, const char *path, StrView text, bool 
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0};
-    TRY(command_spare(options->codes, path));
     Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
-        if (options->codes) status = write_all_codes(model, options->codes);
+        if (options->codes) status = write_all_codes(model, path, options->codes);
         if (status == STATUS_OK && options->tensor) {
             status = print_tensor(model, options->tensor, options->json);
         } else if (status == STATUS_OK && options->vocab) {

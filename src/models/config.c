@@ -176,8 +176,8 @@ const Option TRAIN_OPTIONS[] = {
      .help = "Adam: decay of the mean gradient"},
     {.key = "train.beta2", TRAIN(REAL, beta2), .fallback = "0.999", .max = 0.99999, .arg = "X",
      .help = "Adam: decay of the mean squared gradient"},
-    {.key = "train.epsilon", TRAIN(REAL, epsilon), .fallback = "1e-8", .max = 1, .arg = "X",
-     .help = "Adam: added to the root"},
+    {.key = "train.epsilon", TRAIN(REAL, epsilon), .fallback = "1e-8", .min = 1e-15, .max = 1,
+     .arg = "X", .help = "Adam: added to the root, which would else be 0 at times"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
      .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
      .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
