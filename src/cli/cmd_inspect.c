@@ -169,7 +169,6 @@ static Status write_codes(const Segmenter *segmenter, const char *path) {
 
 static Status write_all_codes(const Seq2Seq *model, const char *file, const char *path) {
     Segmenter *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
-    TRY(command_spare(path, file));
     if (sides[0] == sides[1]) return write_codes(sides[0], path);
     if (strcmp(path, "-") == 0) {
         status_fail(STATUS_USAGE, "the merges of two vocabularies do not fit on standard output");
@@ -336,6 +335,7 @@ static Status report(const Seq2Seq *model, const char *path, StrView text, bool 
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0};
+    TRY(command_spare(options->codes, path));
     Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, path, options->codes);

@@ -175,8 +175,7 @@ static void use_columns(const TrainPlan *plan) {
             sv_equal(name, sv(plan->config->data.source)) || sv_equal(name, sv(plan->config->data.target));
     }
     if (count != 2 || known == 2) return;
-    set_string(plan, "data.source", two[0]);
-    set_string(plan, "data.target", two[1]);
+    set_two_languages(plan, two[0], two[1]);
 }
 
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {

@@ -156,6 +156,13 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     return count;
 }
 
+/* A tape that waits, on the memory of another one of this thread. */
+static void begin_branch(const Shards *s, Tape *branch, const Tape *from, int thread) {
+    tape_branch(branch, from);
+    branch->waits = true;
+    branch->profile = profiler_thread(s->profiler, thread);
+}
+
 /* What one teacher predicts for these parts of a batch, on its tape. */
 static void predict(const Shards *s, int teacher, const TrainingBatch *parts, int count, int thread,
                     Tensor **predictions) {
@@ -165,9 +172,7 @@ static void predict(const Shards *s, int teacher, const TrainingBatch *parts, in
     tape_reset(s->teacher_tape[thread][teacher]);
     for (int i = 0; i < count; i++) {
         tapes[i] = &branch[i];
-        tape_branch(tapes[i], s->teacher_tape[thread][teacher]);
-        tapes[i]->waits = true;
-        tapes[i]->profile = profiler_thread(s->profiler, thread);
+        begin_branch(s, tapes[i], s->teacher_tape[thread][teacher], thread);
         readout[i] = seq2seq_put_readout(model, tapes[i], &parts[i]);
     }
     tapes_run_forward(tapes, count);
@@ -335,9 +340,7 @@ static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int 
     const ShardBatch *batch = &s->batches[run->batch];
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
-    tape_branch(tape, s->tape[thread]);
-    tape->waits = true;
-    tape->profile = profiler_thread(s->profiler, thread);
+    begin_branch(s, tape, s->tape[thread], thread);
     TrainingBatch part = shard_batch(tape, s->model, s->corpus, pairs, count, batch->seed_update);
     mem_free(pairs);
     return part;

@@ -39,29 +39,28 @@ static void absent_references_do_not_count(void **state) {
     assert_true(row[0] == 1 && row[1] == 3.5);
 }
 
+static void check_edits(const TerOptions *options, StrView hypothesis, StrView reference, double edits,
+                        double words) {
+    double row[2];
+    case_count((ChosenMetric){&METRIC_TER, options}, hypothesis, &reference, 1, row);
+    assert_true(row[0] == edits && row[1] == words);
+}
+
 /* Moving the second half to the front is one edit, however long it is up to the limit of ten words. */
 static void a_shift_is_one_edit(void **state) {
     (void)state;
     TerOptions options = {.case_sensitive = false};
-    StrView reference = SV("a b c d e f g h");
-    double row[2];
-    case_count((ChosenMetric){&METRIC_TER, &options}, SV("e f g h a b c d"), &reference, 1, row);
-    assert_true(row[0] == 1 && row[1] == 8);
-    reference = SV("b a c a"); /* "c a" goes to the end, and one of "b b" is wrong */
-    case_count((ChosenMetric){&METRIC_TER, &options}, SV("c a b b"), &reference, 1, row);
-    assert_true(row[0] == 2 && row[1] == 4);
+    check_edits(&options, SV("e f g h a b c d"), SV("a b c d e f g h"), 1, 8);
+    /* "c a" goes to the end, and one of "b b" is wrong */
+    check_edits(&options, SV("c a b b"), SV("b a c a"), 2, 4);
 }
 
 /* As sacreBLEU does it: ",.5" is two words, of which the second time three are made. */
 static void references_are_tokenized_twice(void **state) {
     (void)state;
     TerOptions options = {.normalized = true};
-    StrView reference = SV("x ,.5");
-    double row[2];
-    case_count((ChosenMetric){&METRIC_TER, &options}, SV("x ,.5"), &reference, 1, row);
-    assert_true(row[0] == 2 && row[1] == 4);
-    case_count((ChosenMetric){&METRIC_TER, &options}, SV("x , . 5"), &reference, 1, row);
-    assert_true(row[0] == 0 && row[1] == 4);
+    check_edits(&options, SV("x ,.5"), SV("x ,.5"), 2, 4);
+    check_edits(&options, SV("x , . 5"), SV("x ,.5"), 0, 4);
 }
 
 /* Before what both have in common the reference has `more` words, behind it the hypothesis: as many to insert
@@ -76,10 +75,8 @@ static void the_way_is_near_the_diagonal(void **state) {
         for (int i = 0; i < COMMON; i++) strbuf_format(&reference, "w%d ", i);
         for (int i = 0; i < COMMON; i++) strbuf_format(&hypothesis, "w%d ", i);
         for (int i = 0; i < more; i++) strbuf_format(&hypothesis, "y%d ", i);
-        StrView view = strbuf_view(&reference);
-        double row[2];
-        case_count((ChosenMetric){&METRIC_TER, &options}, strbuf_view(&hypothesis), &view, 1, row);
-        assert_true(row[0] == (more == 24 ? 2 * more : COMMON + more) && row[1] == COMMON + more);
+        check_edits(&options, strbuf_view(&hypothesis), strbuf_view(&reference),
+                    more == 24 ? 2 * more : COMMON + more, COMMON + more);
         strbuf_free(&hypothesis);
         strbuf_free(&reference);
     }
