@@ -113,7 +113,7 @@ static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *table) {
     const uint32_t *reference = pair->reference.items;
     size_t begin = row_begin(pair, i), size = row_size(pair), columns = pair->reference.count + 1;
     size_t end = (size_t)floor((double)i * pair->slope) + pair->width;
-    if (i == pair->length || end > columns) end = columns;
+    if (end > columns) end = columns;
     Row above = row_at(pair, table, i - 1);
     Cell *row = table + i * size, left = NOWHERE, corner = begin > 0 ? cell_at(&above, begin - 1) : NOWHERE;
     for (size_t j = begin; j < end; j++) {

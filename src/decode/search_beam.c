@@ -101,14 +101,8 @@ static int pool_candidates(BeamSearch *search, const Guide *guide, const ScorerS
     return count;
 }
 
-/* Each bank gets the same share of the beam as far as it can fill it; what is left goes round from the last
- * bank down. */
+/* Places in the beam go round from the last bank down, each time one to every bank that can fill it. */
 static void share_beam(int (*banks)[2], int bank_count, int keep) {
-    int share = keep / bank_count;
-    for (int b = 0; b < bank_count; b++) {
-        banks[b][1] = banks[b][0] < share ? banks[b][0] : share;
-        keep -= banks[b][1];
-    }
     for (bool more = true; more && keep > 0;) {
         more = false;
         for (int b = bank_count - 1; b >= 0 && keep > 0; b--) {

@@ -47,8 +47,10 @@ void tape_reset(Tape *tape) {
 void tape_branch(Tape *branch, const Tape *from) {
     *branch = (Tape){.arena = from->arena,
                      .record = from->record,
+                     .waits = true,
                      .params = from->params,
                      .scratch = from->scratch,
+                     .profile = from->profile,
                      .pending = branch->pending,
                      .pending_capacity = branch->pending_capacity};
 }

@@ -13,8 +13,8 @@
  * product. A tape without a gradient block keeps all that parameters are to get, for whoever adds it later
  * (gradients.h).
  *
- * A tape that waits puts ops off: several such tapes run side by side (tapes.h). What is computed may be read
- * only then.
+ * A tape that waits puts ops off: several such tapes, branches of one, run side by side (tapes.h). What is
+ * computed may be read only then.
  *
  * Owner   tensors live in the tape's arena until tape_reset; the gradient block belongs to the caller
  * Threads a tape belongs to one thread
@@ -55,8 +55,8 @@ typedef struct Tape {
 Tape *tape_new(const ParamSet *params, bool record);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape); /* forget all nodes and tensors */
-/* A tape without nodes, on the memory of another one, which must outlive what is on it; for the same thread.
- * All zeros before the first time; tape_branch_free releases what it has of its own. */
+/* A tape without nodes that waits, on the memory of another one, which must outlive what is on it; for the
+ * same thread. All zeros before the first time; tape_branch_free releases what it has of its own. */
 void tape_branch(Tape *branch, const Tape *from);
 void tape_branch_free(Tape *branch);
 

@@ -5,7 +5,6 @@
 #include "base/comm.h"
 #include "base/mem.h"
 #include "num/gradients.h"
-#include "num/kern.h"
 #include "num/tapes.h"
 
 /* Rows are source and target tokens, with both </s>. */
@@ -37,12 +36,8 @@ struct Shards {
     int count;   /* 0: it follows from each batch */
     int threads; /* for which short tapes go together */
     SumTree *sum;
-    Tape **tape; /* per thread */
-    const Seq2Seq *const *teachers;
-    int teacher_count;
-    double teacher_share;
-    Tape ***teacher_tape; /* per thread and teacher; NULL: nobody taught so far */
-    int teacher_tapes;    /* per thread */
+    Tape **tape;              /* per thread */
+    const Teachers *teachers; /* or NULL */
     /* of the update being run */
     const ShardBatch *batches; /* [batch_count], each longest sentences first */
     int batch_count;
@@ -74,18 +69,13 @@ Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Worker
 
 void shards_free(Shards *s) {
     if (!s) return;
-    for (int i = 0; i < workers_count(s->workers); i++) {
-        tape_free(s->tape[i]);
-        for (int t = 0; t < s->teacher_tapes; t++) tape_free(s->teacher_tape[i][t]);
-        if (s->teacher_tape) mem_free(s->teacher_tape[i]);
-    }
+    for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
     for (size_t i = 0; i < s->tape_count; i++) tape_branch_free(&s->run_tape[i]);
     for (size_t i = 0; i < s->leaf_count; i++) gradients_free(s->gradients[i]);
     mem_free(s->gradients);
     mem_free(s->block);
     mem_free(s->run_tape);
     mem_free(s->runs);
-    mem_free(s->teacher_tape);
     mem_free(s->tape);
     sum_tree_free(s->sum);
     mem_free(s);
@@ -93,21 +83,12 @@ void shards_free(Shards *s) {
 
 void shards_plan_for(Shards *s, int threads) { s->threads = threads; }
 
-void shards_profile(Shards *s, Profiler *profiler) { s->profiler = profiler; }
-
-void shards_teach(Shards *s, const Seq2Seq *const *models, int count, double share) {
-    s->teachers = models;
-    s->teacher_count = count;
-    s->teacher_share = share;
-    if (count == 0 || s->teacher_tape) return;
-    int threads = workers_count(s->workers);
-    s->teacher_tapes = count;
-    s->teacher_tape = mem_alloc((size_t)threads, sizeof *s->teacher_tape);
-    for (int i = 0; i < threads; i++) {
-        s->teacher_tape[i] = mem_alloc((size_t)count, sizeof **s->teacher_tape);
-        for (int t = 0; t < count; t++) s->teacher_tape[i][t] = tape_new(seq2seq_params(models[t]), false);
-    }
+void shards_profile(Shards *s, Profiler *profiler) {
+    s->profiler = profiler;
+    for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);
 }
+
+void shards_teach(Shards *s, const Teachers *teachers) { s->teachers = teachers; }
 
 SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
 
@@ -156,64 +137,23 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     return count;
 }
 
-/* A tape that waits, on the memory of another one of this thread. */
-static void begin_branch(const Shards *s, Tape *branch, const Tape *from, int thread) {
-    tape_branch(branch, from);
-    branch->waits = true;
-    branch->profile = profiler_thread(s->profiler, thread);
-}
-
-/* What one teacher predicts for these parts of a batch, on its tape. */
-static void predict(const Shards *s, int teacher, const TrainingBatch *parts, int count, int thread,
-                    Tensor **predictions) {
-    const Seq2Seq *model = s->teachers[teacher];
-    Tape branch[TAPES_TOGETHER] = {{0}}, *tapes[TAPES_TOGETHER];
-    Tensor *readout[TAPES_TOGETHER];
-    tape_reset(s->teacher_tape[thread][teacher]);
-    for (int i = 0; i < count; i++) {
-        tapes[i] = &branch[i];
-        begin_branch(s, tapes[i], s->teacher_tape[thread][teacher], thread);
-        readout[i] = seq2seq_put_readout(model, tapes[i], &parts[i]);
-    }
-    tapes_run_forward(tapes, count);
-    Phase before = tape_phase(tapes[0], PHASE_OUTPUT);
-    for (int i = 0; i < count; i++) predictions[i] = seq2seq_predict(model, tapes[i], readout[i]);
-    tape_phase(tapes[0], before);
-}
-
-/* The mean of what all teachers predict, on the first one's tape; NULL if there are none. */
-static void ask_teachers(const Shards *s, const TrainingBatch *parts, int count, int thread,
-                         const real **mean) {
-    Tensor *sum[TAPES_TOGETHER], *other[TAPES_TOGETHER];
-    for (int i = 0; i < count; i++) mean[i] = NULL;
-    if (s->teacher_count == 0) return;
-    predict(s, 0, parts, count, thread, sum);
-    for (int t = 1; t < s->teacher_count; t++) {
-        predict(s, t, parts, count, thread, other);
-        for (int i = 0; i < count; i++) kern->add(tensor_size(sum[i]), other[i]->data, sum[i]->data);
-    }
-    for (int i = 0; i < count; i++) {
-        real *data = sum[i]->data;
-        if (s->teacher_count > 1) kern->scale(tensor_size(sum[i]), 1 / (real)s->teacher_count, data, data);
-        mean[i] = data;
-    }
-}
-
-/* The forward pass, run or put off; returns the target tokens. */
-static long put_loss(const Shards *s, Tape *tape, const TrainingBatch *batch, const real *taught,
-                     CrossEntropy *sums) {
-    return seq2seq_put_loss(s->model, tape, batch, taught, s->teacher_share, s->label_smoothing, s->scale,
-                            sums);
+/* The forward pass of parts of a batch, run or put off by their tapes; returns the target tokens of each. */
+static void put_losses(const Shards *s, int thread, Tape **tapes, const TrainingBatch *parts, int count,
+                       CrossEntropy *sums, long *tokens) {
+    const real *taught[TAPES_TOGETHER] = {NULL};
+    if (s->teachers) teachers_predict(s->teachers, parts, count, thread, s->tape[thread]->profile, taught);
+    for (int i = 0; i < count; i++)
+        tokens[i] =
+            seq2seq_put_loss(s->model, tapes[i], &parts[i], taught[i], s->teachers ? s->teachers->share : 0,
+                             s->label_smoothing, s->scale, &sums[i]);
 }
 
 static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
                            uint64_t seed_update) {
     CrossEntropy sums;
-    const real *taught;
-    tape->profile = profiler_thread(s->profiler, thread);
+    long tokens;
     TrainingBatch batch = shard_batch(tape, s->model, s->corpus, pairs, count, seed_update);
-    ask_teachers(s, &batch, 1, thread, &taught);
-    long tokens = put_loss(s, tape, &batch, taught, &sums);
+    put_losses(s, thread, &tape, &batch, 1, &sums, &tokens);
     tape_backward(tape);
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
@@ -340,7 +280,7 @@ static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int 
     const ShardBatch *batch = &s->batches[run->batch];
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
-    begin_branch(s, tape, s->tape[thread], thread);
+    tape_branch(tape, s->tape[thread]);
     TrainingBatch part = shard_batch(tape, s->model, s->corpus, pairs, count, batch->seed_update);
     mem_free(pairs);
     return part;
@@ -353,8 +293,8 @@ static void run_group(void *context, int task, int thread) {
     Run *runs[TAPES_TOGETHER];
     Tape *tapes[TAPES_TOGETHER] = {NULL};
     TrainingBatch parts[TAPES_TOGETHER] = {{0}};
-    const real *taught[TAPES_TOGETHER];
     CrossEntropy sums[TAPES_TOGETHER] = {{0}};
+    long tokens[TAPES_TOGETHER];
     for (int round = 0; round * s->groups < all; round++) {
         int i = dealt(round, s->groups, task);
         if (i >= all) continue;
@@ -363,12 +303,9 @@ static void run_group(void *context, int task, int thread) {
         parts[count] = begin_run(s, runs[count], tapes[count], thread);
         count++;
     }
-    ask_teachers(s, parts, count, thread, taught);
-    for (int i = 0; i < count; i++)
-        runs[i]->loss.tokens = put_loss(s, tapes[i], &parts[i], taught[i], &sums[i]);
+    put_losses(s, thread, tapes, parts, count, sums, tokens);
     tapes_run(tapes, count);
-    for (int i = 0; i < count; i++)
-        runs[i]->loss.loss = sums[i].loss, runs[i]->loss.likelihood = sums[i].likelihood;
+    for (int i = 0; i < count; i++) runs[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
 }
 
 /* As many for each thread, and as few as can be. */
@@ -380,7 +317,6 @@ static int plan_groups(const Shards *s) {
 static void add_slice(void *context, int task, int thread) {
     Shards *s = context;
     int slices = gradients_slices(s->gradients[0]), leaf = task / slices;
-    s->tape[thread]->profile = profiler_thread(s->profiler, thread);
     gradients_add(s->gradients[leaf], task % slices, s->tape[thread], s->block[leaf]);
 }
 

@@ -27,6 +27,7 @@
 #include "text/corpus.h"
 #include "train/profiler.h"
 #include "train/sum_tree.h"
+#include "train/teachers.h"
 
 typedef struct Shards Shards;
 
@@ -44,9 +45,7 @@ void shards_free(Shards *shards);
 void shards_plan_for(Shards *shards, int threads);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
-/* From now on these models teach (teachers.h), with that share of the loss; `models` must live as long. They
- * are at most as many as at the first call that has any. */
-void shards_teach(Shards *shards, const Seq2Seq *const *models, int count, double share);
+void shards_teach(Shards *shards, const Teachers *teachers); /* from now on; NULL: nobody teaches */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */
 typedef struct {
     const int *pairs;

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "models/modelfile.h"
+#include "num/kern.h"
+#include "num/tapes.h"
 
 static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
     return vocab_difference(segmenter_vocab(a), segmenter_vocab(b)) < 0;
@@ -23,7 +25,7 @@ static Status check_teacher(const Seq2Seq *teacher, const Seq2Seq *pupil, const 
     return STATUS_OK;
 }
 
-Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
+static Status load_models(Teachers *t, const Config *config, const Seq2Seq *pupil) {
     const TrainOptions *o = &config->train;
     t->is_average = o->ema_teacher > 0;
     t->share = t->is_average ? o->ema_teacher : o->teacher_share;
@@ -37,8 +39,26 @@ Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil) {
     return STATUS_OK;
 }
 
-void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *optimizer, Shards *shards,
-                   long long update) {
+Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil, int threads) {
+    TRY(load_models(t, config, pupil));
+    t->threads = threads;
+    t->tapes = mem_alloc((size_t)threads * (size_t)t->count + 1, sizeof *t->tapes);
+    for (int i = 0; i < threads * t->count; i++)
+        t->tapes[i] = tape_new(seq2seq_params(t->models[i % t->count]), false);
+    return STATUS_OK;
+}
+
+void teachers_free(Teachers *t) {
+    for (int i = 0; i < t->threads * t->count; i++) tape_free(t->tapes[i]);
+    for (int i = 0; i < t->count; i++) {
+        if (t->is_average) seq2seq_params(t->models[i])->data = NULL;
+        seq2seq_free(t->models[i]);
+    }
+    mem_free(t->tapes);
+    mem_free(t->models);
+}
+
+bool teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *optimizer, long long update) {
     bool teach = t->count > 0 && !(t->is_average && update <= options->warmup);
     if (teach && t->is_average) {
         optimizer_collect_average(optimizer);
@@ -47,13 +67,40 @@ void teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *op
         params->data = optimizer->average;
         params_pack_by(params, optimizer->workers);
     }
-    shards_teach(shards, (const Seq2Seq *const *)t->models, teach ? t->count : 0, t->share);
+    return teach;
 }
 
-void teachers_free(Teachers *t) {
-    for (int i = 0; i < t->count; i++) {
-        if (t->is_average) seq2seq_params(t->models[i])->data = NULL;
-        seq2seq_free(t->models[i]);
+/* What one teacher predicts for these parts, on its tape. */
+static void predict(const Teachers *t, int teacher, const TrainingBatch *parts, int count, int thread,
+                    Profile *profile, Tensor **predictions) {
+    const Seq2Seq *model = t->models[teacher];
+    Tape *tape = t->tapes[thread * t->count + teacher];
+    Tape branch[TAPES_TOGETHER] = {{0}}, *branches[TAPES_TOGETHER];
+    Tensor *readout[TAPES_TOGETHER];
+    tape_reset(tape);
+    tape->profile = profile;
+    for (int i = 0; i < count; i++) {
+        branches[i] = &branch[i];
+        tape_branch(branches[i], tape);
+        readout[i] = seq2seq_put_readout(model, branches[i], &parts[i]);
     }
-    mem_free(t->models);
+    tapes_run_forward(branches, count);
+    Phase before = tape_phase(tape, PHASE_OUTPUT);
+    for (int i = 0; i < count; i++) predictions[i] = seq2seq_predict(model, branches[i], readout[i]);
+    tape_phase(tape, before);
+}
+
+void teachers_predict(const Teachers *t, const TrainingBatch *parts, int count, int thread, Profile *profile,
+                      const real **mean) {
+    Tensor *sum[TAPES_TOGETHER], *other[TAPES_TOGETHER];
+    predict(t, 0, parts, count, thread, profile, sum);
+    for (int k = 1; k < t->count; k++) {
+        predict(t, k, parts, count, thread, profile, other);
+        for (int i = 0; i < count; i++) kern->add(tensor_size(sum[i]), other[i]->data, sum[i]->data);
+    }
+    for (int i = 0; i < count; i++) {
+        real *data = sum[i]->data;
+        if (t->count > 1) kern->scale(tensor_size(sum[i]), 1 / (real)t->count, data, data);
+        mean[i] = data;
+    }
 }

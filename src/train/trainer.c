@@ -199,7 +199,8 @@ static double run_batches(Trainer *t, int count, long long *tokens) {
     const int *start = t->plan->start + p->batch;
     t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
     *tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[count] - start[0]);
-    teachers_turn(&t->teachers, o, t->optimizer, t->shards, p->update + 1);
+    bool taught = teachers_turn(&t->teachers, o, t->optimizer, p->update + 1);
+    shards_teach(t->shards, taught ? &t->teachers : NULL);
     ShardBatch *batches = mem_alloc((size_t)count, sizeof *batches);
     for (int i = 0; i < count; i++)
         batches[i] = (ShardBatch){t->plan->pairs + start[i], start[i + 1] - start[i],
