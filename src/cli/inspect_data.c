@@ -84,10 +84,21 @@ static void add_characters(const PairStats *stats, int side, StrBuf *out) {
     for (int i = 0; i < count; i++) letters += (double)scripts[i].letters;
     strbuf_format(out, "  %-36s %10s  %s of them once", SIDE_NAMES[side], str_count(different, number),
                   str_count(once, rare));
-    for (int i = 0; i < count; i++)
-        strbuf_format(out, "%s%s %.3g%%", i ? ", " : "; ", scripts[i].name,
-                      100 * (double)scripts[i].letters / letters);
+    for (int i = 0; i < count; i++) {
+        double percent = 100 * (double)scripts[i].letters / letters;
+        strbuf_format(out, "%s%s ", i ? ", " : "; ", scripts[i].name);
+        strbuf_format(out, percent < 0.01 ? "under 0.01%%" : "%.3g%%", percent);
+    }
     strbuf_add_char(out, '\n');
+}
+
+static void add_spaces(const PairStats *stats, int side, StrBuf *out) {
+    char name[32], number[32];
+    long count = pair_stats_other_spaces(stats, side);
+    if (count == 0) return;
+    snprintf(name, sizeof name, "%s, no-break or wide spaces", SIDE_NAMES[side]);
+    strbuf_format(out, "  %-36s %10s  text.normalize=nfkc makes them plain\n", name,
+                  str_count(count, number));
 }
 
 static void write_text(const PairStats *stats, const InspectData *wanted, const char *path, StrBuf *out) {
@@ -107,6 +118,7 @@ static void write_text(const PairStats *stats, const InspectData *wanted, const 
                   histogram_quantile(&stats->ratio, 0.95) / 100.0);
     strbuf_add(out, SV("\ncharacters\n"));
     for (int side = 0; side < SIDES; side++) add_characters(stats, side, out);
+    for (int side = 0; side < SIDES; side++) add_spaces(stats, side, out);
     strbuf_add(out, SV("\nrepeated\n"));
     for (int kind = 0; kind < FOUND_SAME_TEXT; kind++) add_finding(stats, kind, out);
     strbuf_add(out, SV("\nsuspicious\n"));
@@ -130,7 +142,9 @@ static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
     add_quantiles("words", &stats->words[side], out);
     strbuf_add(out, SV(", "));
     add_quantiles("characters", &stats->characters[side], out);
-    strbuf_format(out, ", \"different_characters\": %d, \"seen_once\": %d, \"letters\": {", different, once);
+    strbuf_format(out,
+                  ", \"different_characters\": %d, \"seen_once\": %d, \"other_spaces\": %ld, \"letters\": {",
+                  different, once, pair_stats_other_spaces(stats, side));
     for (int i = 0; i < count; i++)
         strbuf_format(out, "%s\"%s\": %ld", i ? ", " : "", scripts[i].name, scripts[i].letters);
     strbuf_add(out, SV("}}"));

@@ -371,3 +371,10 @@ int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, i
     for (int i = 0; i < count && i < most; i++) scripts[i] = found[i];
     return count < most ? count : most;
 }
+
+long pair_stats_other_spaces(const PairStats *stats, int side) {
+    long count = 0;
+    for (int c = 0; c < CODE_POINTS; c++)
+        if (unicode_is_space(c) && unicode_class(c) == CHAR_OTHER) count += stats->seen[side][c];
+    return count;
+}

@@ -67,5 +67,8 @@ typedef struct {
  * all characters but white space. */
 int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, int most, int *different,
                        int *once);
+/* No-break spaces and those of other widths: byte-pair encoding takes them for characters of words
+ * (unicode.h), unless text.normalize=nfkc makes them U+0020. */
+long pair_stats_other_spaces(const PairStats *stats, int side);
 
 #endif

@@ -73,6 +73,17 @@ expect 0 pairs "$TMP/one.gz"
 found pairs 1
 found "source characters" 2 "2 +2"
 
+# Spaces that are no plain ones are told, and how to read them as such; a rare script has no exponent.
+awk -F '\t' 'NR % 100 == 0 { $1 = $1 "\302\240!" } { print "So: " $1 "\t" $1 } NR == 2 { print "\320\264\t\320\264" }' \
+    data/train.tsv >"$TMP/spaces.tsv"
+expect 0 pairs "$TMP/spaces.tsv"
+for side in source target; do
+    found "$side, no-break or wide spaces" 106 " text.normalize=nfkc makes them plain"
+done
+grep -Eq '; Latin 100%, Cyrillic under 0.01%$' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
+expect 0 pairs "$TMP/p.{}" --languages en-fr
+if grep -q 'source, no-break' "$TMP/out"; then fail "no such spaces: $(cat "$TMP/out")"; fi
+
 # The first line may name the columns, in either order, as for training.
 { printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"
 for order in "" "--languages en-fr" "--languages fr-en"; do

@@ -91,6 +91,15 @@ static void test_scripts(void **state) {
     pair_stats_free(&stats);
 }
 
+/* U+00A0, U+202F and U+3000 are; U+0020, U+0085 and U+200B are not. */
+static void test_other_spaces(void **state) {
+    (void)state;
+    PairStats stats = stats_of("a b\tc\u00A0: d\u202F? e\u3000f\xC2\x85g\u200Bh\u00A0!\n");
+    assert_int_equal(pair_stats_other_spaces(&stats, SOURCE_SIDE), 0);
+    assert_int_equal(pair_stats_other_spaces(&stats, TARGET_SIDE), 4);
+    pair_stats_free(&stats);
+}
+
 static void test_damaged(void **state) {
     (void)state;
     PairStats stats;
@@ -104,10 +113,8 @@ static void test_damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mojibake),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_mojibake),     cmocka_unit_test(test_findings), cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_other_spaces), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
