@@ -11,6 +11,7 @@
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/heatmap_files.h"
 #include "cli/heatmap_page.h"
 #include "decode/alignment.h"
 #include "decode/self_attention.h"
@@ -26,10 +27,6 @@ typedef struct {
     bool quiet, subwords;               /* subwords: asked for, in so many words */
 } HeatmapOptions;
 
-typedef enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_PGM, FORMAT_SVG, FORMAT_JSON, FORMAT_HTML, FORMATS } Format;
-#define FORMAT_CHOICES "text|csv|pgm|svg|json|html"
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
-
 #define FIELD(member) OPT_FIELD(HeatmapOptions, member)
 
 /* clang-format off */
@@ -38,7 +35,7 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
              "by itself, up to 4 side by side",
      .group = "Input and output"},
-    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = FORMAT_CHOICES,
+    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "of several sentences on standard output one object a line; html: a page to explore it"},
@@ -160,7 +157,7 @@ static void write_json(const Shown *shown, StrBuf *out) {
     trace_free(&trace);
 }
 
-static void draw(const Shown *shown, Format format, const HeatmapOptions *options, StrBuf *out) {
+static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions *options, StrBuf *out) {
     const Heatmap *map = &shown->map;
     switch (format) {
     case FORMAT_JSON:
@@ -181,51 +178,15 @@ static void draw(const Shown *shown, Format format, const HeatmapOptions *option
     }
 }
 
-static Status write_file(const char *path, StrView content, bool quiet) {
-    TRY(file_put(path, content));
-    if (!quiet) log_info("wrote %s", path);
-    return STATUS_OK;
-}
-
-/* Cut the ending of a format off PREFIX, lest it is written twice: which format, FORMATS if it has none. */
-static Format cut_format(StrView *prefix) {
-    int f = 0;
-    while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
-    return (Format)f;
-}
-
-/* Where a format goes. `number`: of the sentence, 0 if there is only one. */
-static void add_path(const HeatmapOptions *options, Format format, int number, StrBuf *path) {
-    StrView prefix = sv(options->output);
-    cut_format(&prefix);
-    strbuf_add(path, prefix);
-    if (number > 0) strbuf_format(path, "-%d", number);
-    strbuf_format(path, ".%s", SUFFIXES[format]);
-}
-
-/* Line ends within JSON stand between its tokens only: a document becomes one line. */
-static void join_lines(StrBuf *json) {
-    for (size_t i = 0; i + 1 < json->length; i++)
-        if (json->data[i] == '\n') json->data[i] = ' ';
-}
-
 /* All formats of one heatmap. */
-static Status show(const Shown *shown, const HeatmapOptions *options, const bool *wanted, int number) {
+static Status show(const Shown *shown, const HeatmapOptions *options, const HeatmapFiles *files, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!wanted[f] || f == FORMAT_HTML) continue;
-        StrBuf content = {0}, path = {0};
-        if (!options->output && number > 1 && f != FORMAT_JSON) strbuf_add_char(&content, '\n');
-        draw(shown, (Format)f, options, &content);
-        if (!options->output) {
-            if (number > 0 && f == FORMAT_JSON) join_lines(&content);
-            status = command_print(strbuf_view(&content));
-        } else {
-            add_path(options, (Format)f, number, &path);
-            status = write_file(strbuf_text(&path), strbuf_view(&content), options->quiet);
-        }
+        if (!files->wanted[f] || f == FORMAT_HTML) continue;
+        StrBuf content = {0};
+        draw(shown, (HeatmapFormat)f, options, &content);
+        status = heatmap_files_write(files, (HeatmapFormat)f, number, &content);
         strbuf_free(&content);
-        strbuf_free(&path);
     }
     return status;
 }
@@ -245,23 +206,22 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
 }
 
 /* Of a line without text there is nothing to show, but a line of JSON stands for each line of the input. */
-static Status show_blank(StrView line, const HeatmapOptions *options, const bool *wanted) {
-    if (options->output || !wanted[FORMAT_JSON]) return STATUS_OK;
+static Status show_blank(StrView line, const HeatmapFiles *files, int number) {
+    if (files->prefix || !files->wanted[FORMAT_JSON]) return STATUS_OK;
     StrBuf json = {0};
     begin_json(line, SV(""), &json);
     strbuf_add(&json, SV("}\n"));
-    join_lines(&json);
-    Status status = command_print(strbuf_view(&json));
+    Status status = heatmap_files_write(files, FORMAT_JSON, number, &json);
     strbuf_free(&json);
     return status;
 }
 
 static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
-                               const Backpointers *tree, const HeatmapOptions *options, const bool *wanted,
-                               int number) {
+                               const Backpointers *tree, const HeatmapOptions *options,
+                               const HeatmapFiles *files, int number) {
     Alignment alignment;
     StrBuf title = {0};
-    if (translation->pieces == 0) return show_blank(line, options, wanted);
+    if (translation->pieces == 0) return show_blank(line, files, number);
     align(translation, models->items[0], options, &alignment);
     heatmap_title(line, translation, &title);
     Shown shown = {line, translation, models->items[0], tree, {0}};
@@ -271,7 +231,7 @@ static Status show_translation(const Translation *translation, StrView line, con
                           .column_labels = (const char *const *)alignment.column_labels,
                           .weights = alignment.weights,
                           .title = strbuf_text(&title)};
-    Status status = show(&shown, options, wanted, number);
+    Status status = show(&shown, options, files, number);
     alignment_free(&alignment);
     strbuf_free(&title);
     return status;
@@ -281,8 +241,9 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
 static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
-                  const bool *wanted, const Lines *lines, const Lines *targets) {
+                  const HeatmapFiles *files, const Lines *lines, const Lines *targets) {
     enum { TOGETHER = 256 };
+    const bool *wanted = files->wanted;
     int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
     Translation results[TOGETHER];
     Translator *translator = NULL;
@@ -303,8 +264,8 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
             int number = lines->count > 1 ? first + i + 1 : 0;
             unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
-                status = show_translation(&results[i], lines->items[first + i], models, &tree, options,
-                                          wanted, number);
+                status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
+                                          number);
             translation_free(&results[i]);
         }
         backpointers_free(&tree);
@@ -318,8 +279,9 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 
 /* All sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
-                         const ModelSet *models, const Lines *lines, const Lines *targets) {
-    StrBuf content = {0}, path = {0};
+                         const ModelSet *models, const HeatmapFiles *files, const Lines *lines,
+                         const Lines *targets) {
+    StrBuf content = {0};
     Status status = heatmap_page_write(&(HeatmapPage){.models = models,
                                                       .paths = &options->models,
                                                       .translating = translating,
@@ -330,67 +292,20 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .head = options->head,
                                                       .subwords = options->subwords},
                                        &content);
-    if (options->output) add_path(options, FORMAT_HTML, 0, &path);
-    if (status == STATUS_OK)
-        status = options->output ? write_file(strbuf_text(&path), strbuf_view(&content), options->quiet)
-                                 : command_print(strbuf_view(&content));
+    if (status == STATUS_OK) status = heatmap_files_write(files, FORMAT_HTML, 0, &content);
     strbuf_free(&content);
-    strbuf_free(&path);
     return status;
 }
 
-/* Is it the beginning of a file's name, and of a format that there is? */
-static Status check_prefix(StrView prefix) {
-    static const char *const OTHERS[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf"};
-    if (prefix.length == 0) {
-        status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
-        return status_hint(STATUS_USAGE,
-                           "is a variable of the shell not set? --output calm writes calm.csv and so on");
-    }
-    if (sv_ends(prefix, SV("/"))) {
-        status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of files' names",
-                    SV_ARG(prefix));
-        return status_hint(STATUS_USAGE, "--output %.*scalm writes %.*scalm.csv and so on", SV_ARG(prefix),
-                           SV_ARG(prefix));
-    }
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (sv_ends(prefix, sv(OTHERS[i]))) {
-            status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
-                        SV_ARG(prefix), OTHERS[i] + 1);
-            return status_hint(STATUS_USAGE,
-                               "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
-        }
-    return STATUS_OK;
-}
-
-/* Which formats, and do they go where they are to go? */
-static Status choose_formats(const HeatmapOptions *options, int lines, bool *wanted) {
-    int count = 0;
-    for (size_t i = 0; i < options->formats.count; i++)
-        for (int f = 0; f < FORMATS; f++) {
-            static const char *const names[FORMATS] = {"text", "csv", "pgm", "svg", "json", "html"};
-            if (strcmp(options->formats.items[i], names[f]) == 0) wanted[f] = true;
-        }
-    if (options->formats.count == 0) wanted[FORMAT_TEXT] = !options->output;
-    StrView prefix = sv(options->output ? options->output : "");
-    Format named = cut_format(&prefix);
-    if (options->formats.count == 0 && named < FORMATS)
-        wanted[named] = true;
-    else if (options->formats.count == 0 && options->output)
-        wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
-    for (int f = 0; f < FORMATS; f++) count += wanted[f];
-    if (options->self && wanted[FORMAT_HTML]) {
+/* Which formats; before anything is read, so that wrong options are told at once. */
+static Status choose_formats(const HeatmapOptions *options, HeatmapFiles *files) {
+    *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
+    TRY(heatmap_files_choose(files, &options->formats));
+    if (options->self && files->wanted[FORMAT_HTML]) {
         status_fail(STATUS_USAGE, "the page of --format html has its own place for --self-attention");
         return status_hint(STATUS_USAGE, "leave it out: the view 'Layers and heads' shows it");
     }
-    if (options->output) return STATUS_OK;
-    if (count > 1)
-        status_fail(STATUS_USAGE, "several formats do not fit on standard output");
-    else if (lines > 1 && (wanted[FORMAT_PGM] || wanted[FORMAT_SVG]))
-        status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", lines);
-    else
-        return STATUS_OK;
-    return status_hint(STATUS_USAGE, "--output PREFIX writes each into a file of its own");
+    return heatmap_files_check(files, 1);
 }
 
 static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
@@ -441,24 +356,21 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
     return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
 }
 
-static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
-                      const char *sentence) {
+static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
+                      TranslatorOptions *translating, const ModelSet *models, const char *sentence) {
     Lines lines = {0}, targets = {0};
-    bool wanted[FORMATS] = {false};
+    bool pictures = false;
     translating->search.n_best = 1;
     translating->search.attention = !options->self;
     translating->search.choice = choice_of(options);
-    Status status = check_choice(options, models->items[0]);
-    if (status == STATUS_OK) status = choose_formats(options, 1, wanted); /* before waiting for input */
-    if (status == STATUS_OK && wanted[FORMAT_JSON])
-        status = model_check_forwards(models->items[0], "--format json");
-    if (status == STATUS_OK) status = read_sentences(options, sentence, &lines, &targets);
-    if (status == STATUS_OK) status = choose_formats(options, lines.count, wanted);
-    bool pictures = false;
-    for (int f = 0; f < FORMATS; f++) pictures |= wanted[f] && f != FORMAT_HTML;
-    if (status == STATUS_OK && wanted[FORMAT_HTML])
-        status = write_page(options, translating, models, &lines, &targets);
-    if (status == STATUS_OK && pictures) status = run(options, translating, models, wanted, &lines, &targets);
+    TRY(check_choice(options, models->items[0]));
+    if (files->wanted[FORMAT_JSON]) TRY(model_check_forwards(models->items[0], "--format json"));
+    Status status = read_sentences(options, sentence, &lines, &targets);
+    if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
+    for (int f = 0; f < FORMATS; f++) pictures |= files->wanted[f] && f != FORMAT_HTML;
+    if (status == STATUS_OK && files->wanted[FORMAT_HTML])
+        status = write_page(options, translating, models, files, &lines, &targets);
+    if (status == STATUS_OK && pictures) status = run(options, translating, models, files, &lines, &targets);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -466,6 +378,7 @@ static Status heatmap(const HeatmapOptions *options, TranslatorOptions *translat
 
 Status cmd_heatmap(int argc, char **argv) {
     HeatmapOptions options = {0};
+    HeatmapFiles files;
     TranslatorOptions translating = {0};
     ModelSet models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
@@ -478,7 +391,7 @@ Status cmd_heatmap(int argc, char **argv) {
         mem_free(options.output);
         options.output = NULL;
     }
-    if (status == STATUS_OK && !help && options.output) status = check_prefix(sv(options.output));
+    if (status == STATUS_OK && !help) status = choose_formats(&options, &files);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK && words.count > 1) {
@@ -489,7 +402,7 @@ Status cmd_heatmap(int argc, char **argv) {
         status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
             model_set_lay_under(&models, &given, &translating.search.decode);
-            status = heatmap(&options, &translating, &models, words.count ? words.items[0] : NULL);
+            status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);
         }
     }
     mem_free(words.items);

@@ -1,0 +1,96 @@
+/* heatmap_files.c - see heatmap_files.h. */
+#include "cli/heatmap_files.h"
+
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/options_value.h"
+#include "cli/command_io.h"
+
+static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
+
+/* Cut the ending of a format off the prefix, lest it is written twice: which format, FORMATS if it has none. */
+static HeatmapFormat cut_format(StrView *prefix) {
+    int f = 0;
+    while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
+    return (HeatmapFormat)f;
+}
+
+/* Is it the beginning of a file's name, and of a format that there is? */
+static Status check_prefix(StrView prefix) {
+    static const char *const OTHERS[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf"};
+    if (prefix.length == 0) {
+        status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
+        return status_hint(STATUS_USAGE,
+                           "is a variable of the shell not set? --output calm writes calm.csv and so on");
+    }
+    if (sv_ends(prefix, SV("/"))) {
+        status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of files' names",
+                    SV_ARG(prefix));
+        return status_hint(STATUS_USAGE, "--output %.*scalm writes %.*scalm.csv and so on", SV_ARG(prefix),
+                           SV_ARG(prefix));
+    }
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (sv_ends(prefix, sv(OTHERS[i]))) {
+            status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
+                        SV_ARG(prefix), OTHERS[i] + 1);
+            return status_hint(STATUS_USAGE,
+                               "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
+        }
+    return STATUS_OK;
+}
+
+Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats) {
+    bool *wanted = files->wanted;
+    StrView prefix = sv(files->prefix ? files->prefix : "");
+    if (files->prefix) TRY(check_prefix(prefix));
+    HeatmapFormat named = cut_format(&prefix);
+    for (size_t i = 0; i < formats->count; i++)
+        wanted[option_choice(HEATMAP_FORMATS, sv(formats->items[i]))] = true;
+    if (formats->count > 0) return STATUS_OK;
+    if (!files->prefix)
+        wanted[FORMAT_TEXT] = true;
+    else if (named < FORMATS)
+        wanted[named] = true;
+    else
+        wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
+    return STATUS_OK;
+}
+
+Status heatmap_files_check(const HeatmapFiles *files, int sentences) {
+    int count = 0;
+    if (files->prefix) return STATUS_OK;
+    for (int f = 0; f < FORMATS; f++) count += files->wanted[f];
+    if (count > 1)
+        status_fail(STATUS_USAGE, "several formats do not fit on standard output");
+    else if (sentences > 1 && (files->wanted[FORMAT_PGM] || files->wanted[FORMAT_SVG]))
+        status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", sentences);
+    else
+        return STATUS_OK;
+    return status_hint(STATUS_USAGE, "--output PREFIX writes each into a file of its own");
+}
+
+/* Line ends within JSON stand between its tokens only: a document becomes one line. */
+static void join_lines(StrBuf *json) {
+    for (size_t i = 0; i + 1 < json->length; i++)
+        if (json->data[i] == '\n') json->data[i] = ' ';
+}
+
+static Status print(HeatmapFormat format, int number, StrBuf *content) {
+    if (number > 0 && format == FORMAT_JSON) join_lines(content);
+    if (number > 1 && format != FORMAT_JSON) TRY(command_print(SV("\n")));
+    return command_print(strbuf_view(content));
+}
+
+Status heatmap_files_write(const HeatmapFiles *files, HeatmapFormat format, int number, StrBuf *content) {
+    if (!files->prefix) return print(format, number, content);
+    StrBuf path = {0};
+    StrView prefix = sv(files->prefix);
+    cut_format(&prefix);
+    strbuf_add(&path, prefix);
+    if (number > 0) strbuf_format(&path, "-%d", number);
+    strbuf_format(&path, ".%s", SUFFIXES[format]);
+    Status status = file_put(strbuf_text(&path), strbuf_view(content));
+    if (status == STATUS_OK && !files->quiet) log_info("wrote %s", strbuf_text(&path));
+    strbuf_free(&path);
+    return status;
+}
