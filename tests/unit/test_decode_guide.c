@@ -195,8 +195,8 @@ static void check_marked(const Guide *guide, const bool *marked, const char *exp
     strbuf_free(&text);
 }
 
-/* Of each step: " =" and the one token, or all that are allowed, or NULL if anything may come. Whatever comes,
- * the prefix is followed. */
+/* Of each step: " =" and the one token, or all that are allowed, or NULL if anything may come. What is chosen
+ * is the prefix. */
 static void check_prefix(Segmenter *segmenter, const char *prefix, bool known, const char *const *steps,
                          const char *wanted) {
     Guide guide = {0};
@@ -455,7 +455,7 @@ static void test_begun_alike(void **state) {
     seq2seq_free(model);
 }
 
-/* As many as there may be are told apart; one more, and what has no tokens, is refused and leaves no trace. */
+/* As many as there may be are told apart; one more, and what has no tokens, is refused and leaves nothing. */
 static void test_most_constraints(void **state) {
     (void)state;
     enum { MANY = GUIDE_MOST_CONSTRAINTS };
