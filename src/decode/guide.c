@@ -92,13 +92,14 @@ static bool same_word(const Segmenter *segmenter, int before, int token) {
     return segmenter_words(segmenter, pair, 2, word) == 1;
 }
 
-/* After a space: what begins a word, or ends the sentence. */
+/* After a space: what begins a word, or ends the sentence. Where ends are marked, anything does. */
 static void allow_new_words(Guide *guide) {
     int last = guide->prefix.ids[guide->prefix.count - 1], V = vocabulary(guide);
+    bool any = segmenter_marks_ends(guide->target);
     guide->fixed = (int)guide->prefix.count;
     guide->open = 1;
     guide->allowed = mem_alloc((size_t)V, sizeof *guide->allowed);
-    for (int v = VOCAB_UNK; v < V; v++) guide->allowed[v] = !same_word(guide->target, last, v);
+    for (int v = VOCAB_UNK; v < V; v++) guide->allowed[v] = any || !same_word(guide->target, last, v);
 }
 
 /* The last word: at each of its tokens this one, or one that begins with the rest of the word. */
@@ -240,7 +241,7 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token, const r
     int step = state.steps++;
     state.left |= step < (int)guide->prefix.count && token != guide->prefix.ids[step];
     if (guide->constraint_count == 0) return state;
-    if (step > 0 && state.last_met >= 0 && lengthens(guide->target, state.last_token, token)) {
+    if (state.last_met >= 0 && lengthens(guide->target, state.last_token, token)) {
         state.met &= ~((uint64_t)1 << state.last_met);
         take_back(&state);
     }
@@ -285,7 +286,7 @@ int guide_bank_count(const Guide *guide) {
 
 RowChoice guide_choice(const Guide *guide, const GuideState *state, int top, int *given) {
     RowChoice choice = {.top = top, .given = given};
-    if (!state->left && state->steps < guide->fixed)
+    if (state->steps < guide->fixed)
         return (RowChoice){.given = &guide->prefix.ids[state->steps], .given_count = 1};
     if (!state->left && state->steps < guide->fixed + guide->open) {
         choice.allowed = guide->allowed + (size_t)(state->steps - guide->fixed) * (size_t)vocabulary(guide);

@@ -59,7 +59,7 @@ typedef struct {
     uint64_t met; /* a bit per constraint */
     int current;  /* the constraint that its last `matched` tokens begin; one of those that begin so */
     int matched;
-    int last_met;   /* the constraint that its last token completed, or -1 (0 steps: of no meaning) */
+    int last_met;   /* the constraint that its last token completed, or -1 (at the start: of no meaning) */
     int last_token; /* of any kind */
     double placement, begun; /* what its terms add to log p; of which the last one that began */
 } GuideState;

@@ -116,11 +116,9 @@ static bool name_two(StrView a, StrView b, int first, LanguageColumns *found) {
 
 bool languages_header(StrView line, LanguageColumns *found) {
     StrView field[3] = {{0}};
-    int count = 0;
-    while (count < 3 && sv_next(&line, '\t', &field[count])) count++;
-    if (count == 3 && sv_equal(language_code(field[0]), SV("id")) && name_two(field[1], field[2], 1, found))
-        return true;
-    return count >= 2 && name_two(field[0], field[1], 0, found);
+    for (int i = 0; i < 3; i++) sv_next(&line, '\t', &field[i]); /* empty where there are no more */
+    if (sv_equal(language_code(field[0]), SV("id")) && name_two(field[1], field[2], 1, found)) return true;
+    return name_two(field[0], field[1], 0, found);
 }
 
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {

@@ -34,7 +34,6 @@ static void report_places(const StrList *entries, const struct Trouble *trouble,
     for (int i = 0; i < trouble->places; i++) {
         bool same = i > 0 && trouble->entry[i] == trouble->entry[i - 1];
         bool more = i + 1 < trouble->places && trouble->entry[i + 1] == trouble->entry[i];
-        if (same && trouble->line[i] == 0) continue;
         if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[trouble->entry[i]]);
         if (trouble->line[i] == 0) continue;
         strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", trouble->line[i]);

@@ -170,7 +170,7 @@ void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids) {
 
 /* ---- decoding ---- */
 
-static bool is_marked_suffix(const Segmenter *segmenter) {
+bool segmenter_marks_ends(const Segmenter *segmenter) {
     return segmenter->tokenizer == TOKENIZER_BPE && bpe_marker(segmenter->bpe) == BPE_SUFFIX;
 }
 
@@ -208,7 +208,7 @@ void segmenter_decode_spelled(const Segmenter *segmenter, const int *ids, size_t
         if (segmenter->tokenizer == TOKENIZER_WORD) {
             strbuf_add(line, token);
             add_space(line, start);
-        } else if (!is_marked_suffix(segmenter)) {
+        } else if (!segmenter_marks_ends(segmenter)) {
             add_prefixed(token, line, start);
         } else if (sv_ends(token, end)) {
             strbuf_add(line, (StrView){token.data, token.length - end.length});
@@ -232,7 +232,7 @@ void unknown_pass(StrList *unknown, const int *ids, int count) {
 static bool starts_word(const Segmenter *segmenter, int id, bool first) {
     if (first || id == VOCAB_PAD || id == VOCAB_BOS || id == VOCAB_EOS) return true;
     if (segmenter->tokenizer == TOKENIZER_WORD) return true;
-    return !is_marked_suffix(segmenter) && sv_starts(vocab_token(segmenter->vocab, id), SV(BPE_SPACE));
+    return !segmenter_marks_ends(segmenter) && sv_starts(vocab_token(segmenter->vocab, id), SV(BPE_SPACE));
 }
 
 int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, int *word) {
@@ -242,8 +242,8 @@ int segmenter_words(const Segmenter *segmenter, const int *ids, size_t count, in
         if (starts_word(segmenter, ids[i], ended)) words++;
         word[i] = words - 1;
         bool special = ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS || ids[i] == VOCAB_EOS;
-        bool last =
-            is_marked_suffix(segmenter) && sv_ends(vocab_token(segmenter->vocab, ids[i]), SV(BPE_WORD_END));
+        bool last = segmenter_marks_ends(segmenter) &&
+                    sv_ends(vocab_token(segmenter->vocab, ids[i]), SV(BPE_WORD_END));
         ended = special || last;
     }
     return words;

@@ -63,6 +63,8 @@ void segmenter_free(Segmenter *segmenter);
 Segmenter *segmenter_view(const Segmenter *segmenter);
 
 const Vocab *segmenter_vocab(const Segmenter *segmenter);
+/* Does the last piece of a word say that it is (BPE_SUFFIX)? Only <unk> does not. */
+bool segmenter_marks_ends(const Segmenter *segmenter);
 void segmenter_encode(Segmenter *segmenter, StrView line, IdList *ids); /* appends; no <s> or </s> */
 /* The same with BPE-dropout of probability `p` (bpe.h). */
 void segmenter_encode_dropout(Segmenter *segmenter, StrView line, double p, Rng *rng, IdList *ids);

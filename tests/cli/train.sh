@@ -80,6 +80,25 @@ lines=$(wc -l <"$own/a/train.jsonl")
 for key in update epoch seconds tokens_per_second train_loss valid_loss valid_bleu; do
     [ "$(grep -c "\"$key\": [0-9]" "$own/a/train.jsonl")" -eq "$lines" ] || complain "train.jsonl lacks $key"
 done
+# The best is that of the lowest loss; the learning rate is halved after each two in a row that are not.
+succeed plateau --set train.valid_every=1 --set train.decay_patience=2 --set train.learning_rate=0.05 \
+    --set train.warmup=0
+awk 'function number(key) { # of this line
+        match($0, "\"" key "\": [^,]*")
+        return substr($0, RSTART + length(key) + 4, RLENGTH - length(key) - 4) + 0
+    }
+    BEGIN { factor = 1 }
+    {
+        loss = number("valid_loss")
+        better = NR == 1 || loss < least
+        if (better != /"best": true/ || number("learning_rate") / (0.05 * factor) - 1 > 1e-9 ||
+            number("learning_rate") / (0.05 * factor) - 1 < -1e-9) print "line " NR
+        if (better) least = loss
+        stalled = better ? 0 : stalled + 1
+        if (stalled == 2) { factor /= 2; stalled = 0 }
+    }
+    END { if (factor > 0.25) print "hardly any cut" }' "$own/plateau/train.jsonl" >"$own/out"
+[ -s "$own/out" ] && complain "best models and cuts of the learning rate: $(cat "$own/out")"
 state_of a >"$own/state.a"
 [ -s "$own/state.a" ] || complain "the training state is empty"
 for threads in 2 3; do

@@ -395,6 +395,26 @@ static void test_no_merges(void **state) {
     assert_int_equal(bpe_count(bpe), 1);
     bpe_free(bpe);
     hashmap_free(words);
+    words = hashmap_new();
+    hashmap_set(words, SV("abc"), 5);
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 0, NULL); /* nor of what does not occur any more */
+    assert_int_equal(bpe_count(bpe), 2);
+    bpe_free(bpe);
+    hashmap_free(words);
+    words = hashmap_new();
+    StrBuf long_word = {0}; /* longer ones take no part */
+    for (int i = 0; i < BPE_LEARN_LONGEST; i++) strbuf_add_char(&long_word, 'a');
+    for (int longer = 0; longer < 2; longer++) {
+        hashmap_set(words, strbuf_view(&long_word), 1);
+        bpe = bpe_learn(words, BPE_PREFIX, 1, 2, NULL);
+        assert_int_equal(bpe_count(bpe), !longer);
+        bpe_free(bpe);
+        hashmap_free(words);
+        words = hashmap_new();
+        strbuf_add_char(&long_word, 'a');
+    }
+    strbuf_free(&long_word);
+    hashmap_free(words);
 }
 
 static void test_first_rank_counts(void **state) {
@@ -435,6 +455,11 @@ static void test_spelled_marker(void **state) {
     HashMap *words = hashmap_new();
     hashmap_set(words, SV("a</w>b</w>"), 100);
     bpe = bpe_learn(words, BPE_SUFFIX, 100, 2, NULL);
+    for (size_t rank = 0; rank < bpe_count(bpe); rank++) { /* none is learned that is never made */
+        StrView left, right;
+        bpe_merge(bpe, rank, &left, &right);
+        assert_true(bpe_mergeable(left, right));
+    }
     Shower shower = {.bpe = bpe};
     bpe_apply(bpe, SV("a</w>b</w>"), show_piece, &shower);
     assert_string_equal(strbuf_text(&shower.out), "a</w>b");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "decode/search.h"
 #include "decode/translator.h"
 #include "num/kern.h"
+#include "text/bpe.h"
 #include "tiny_model.h"
 #include "text/whole_words.h"
 #include "text_fixture.h"
@@ -169,6 +171,138 @@ static void test_open_prefix(void **state) {
     fixture_end(&fixture);
 }
 
+/* Words of pieces that merges make: "chat" is [c hat] where "cha" is [c h a]. */
+static Segmenter *learn_pieces(BpeMarker marker) {
+    static const char *const LINES[] = {"chat at go <", NULL};
+    static const char PREFIX[] = "#version: 0.2\n" BPE_SPACE " c\na t\nh at\n";
+    static const char SUFFIX[] = "#version: 0.2\na t</w>\nh at</w>\n";
+    const char *codes = marker == BPE_PREFIX ? PREFIX : SUFFIX;
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1};
+    options.bpe_codes = (char *)fixture_write("pieces.codes", codes, strlen(codes));
+    return fixture_learn(&options, LINES);
+}
+
+/* The tokens that are marked, by length and then as the vocabulary has them. */
+static void check_marked(const Guide *guide, const bool *marked, const char *expected) {
+    const Vocab *vocab = segmenter_vocab(guide->target);
+    StrBuf text = {0};
+    for (size_t length = 1; length < 16; length++)
+        for (int v = 0; v < vocab_size(vocab); v++) {
+            StrView token = vocab_token(vocab, v);
+            if (marked[v] && token.length == length) strbuf_format(&text, " %.*s", SV_ARG(token));
+        }
+    assert_string_equal(strbuf_text(&text), expected);
+    strbuf_free(&text);
+}
+
+/* Of each step: " =" and the one token, or all that are allowed, or NULL if anything may come. What is chosen
+ * is the prefix. */
+static void check_prefix(Segmenter *segmenter, const char *prefix, bool known, const char *const *steps,
+                         const char *wanted) {
+    Guide guide = {0};
+    GuideState at = {0};
+    StrList unknown = {0};
+    int given[GUIDE_MOST_CONSTRAINTS];
+    assert_int_equal(guide_add_prefix(&guide, segmenter, sv(prefix), &unknown), known);
+    assert_int_equal(unknown.count, !known);
+    for (size_t i = 0;; i++) {
+        RowChoice choice = guide_choice(&guide, &at, 3, given);
+        if (!steps[i]) {
+            assert_true(choice.top == 3 && !choice.allowed && choice.given_count == 0);
+            break;
+        }
+        if (steps[i][1] == '=') {
+            StrView token = vocab_token(segmenter_vocab(segmenter), choice.given[0]);
+            assert_true(choice.top == 0 && choice.given_count == 1 && !choice.allowed);
+            assert_true(sv_equal(token, sv(steps[i] + 2)));
+        } else {
+            assert_true(choice.top == 3 && choice.given_count == 0);
+            check_marked(&guide, choice.allowed, steps[i]);
+        }
+        at = guide_follow(&guide, at, i < guide.prefix.count ? guide.prefix.ids[i] : VOCAB_UNK, NULL);
+    }
+    bool *marked = mem_alloc((size_t)vocab_size(segmenter_vocab(segmenter)), sizeof *marked);
+    guide_mark(&guide, marked);
+    check_marked(&guide, marked, wanted);
+    mem_free(marked);
+    strlist_free(&unknown);
+    guide_free(&guide);
+}
+
+#define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* What may come at each step of a prefix of pieces, and what a shortlist must have for it. */
+static void test_prefix_of_pieces(void **state) {
+    (void)state;
+    Segmenter *segmenter = learn_pieces(BPE_PREFIX);
+    check_prefix(segmenter, "", true, STEPS(NULL), "");
+    check_prefix(segmenter, " ", true, STEPS(NULL), "");
+    check_prefix(segmenter, " cha", true, STEPS(" " BPE_SPACE "c", " h hat", " a at"),
+                 " a h at hat " BPE_SPACE "c");
+    check_prefix(segmenter, "go c", true, STEPS(" =" BPE_SPACE, " =g", " =o", " " BPE_SPACE "c"),
+                 " g o " BPE_SPACE " " BPE_SPACE "c");
+    check_prefix(segmenter, "<", true, STEPS(" " BPE_SPACE, " <"), " < " BPE_SPACE); /* not <unk> */
+    check_prefix(segmenter, "g ", true,
+                 STEPS(" =" BPE_SPACE, " =g", " <s> " BPE_SPACE " </s> " BPE_SPACE "c"), " g " BPE_SPACE);
+    check_prefix(segmenter, "xa", false, STEPS(" =" BPE_SPACE, " =<unk>", " =a"), " a " BPE_SPACE " <unk>");
+    segmenter_free(segmenter);
+    segmenter = learn_pieces(BPE_SUFFIX);
+    check_prefix(segmenter, "cha", true, STEPS(" c", " h hat</w>", " a a</w> at</w>"),
+                 " c a h a</w> at</w> hat</w>");
+    static const char ALL[] =
+        " c g < a h o t <s> </s> <unk> <</w> o</w> a</w> c</w> g</w> h</w> t</w> at</w> hat</w>";
+    check_prefix(segmenter, "c ", true, STEPS(" =c</w>", ALL), " c</w>");
+    check_prefix(segmenter, "x ", false, STEPS(" =<unk>", ALL), " <unk>"); /* though it has no </w> */
+    segmenter_free(segmenter);
+}
+
+/* It stays left, also where a later token is that of the prefix. */
+static void test_left_prefix(void **state) {
+    (void)state;
+    Segmenter *segmenter = learn_pieces(BPE_PREFIX);
+    Guide guide = {0};
+    GuideState at = {0};
+    assert_true(guide_add_prefix(&guide, segmenter, SV("choo"), NULL));
+    assert_int_equal(guide.open, 4);
+    for (int t = 0; t < 3; t++) at = guide_follow(&guide, at, guide.prefix.ids[t == 1 ? 3 : t], NULL);
+    assert_null(guide_choice(&guide, &at, 1, NULL).allowed);
+    guide_free(&guide);
+    segmenter_free(segmenter);
+}
+
+/* Another machine follows it as this one does. */
+static void test_pack(void **state) {
+    (void)state;
+    Segmenter *segmenter = learn_pieces(BPE_PREFIX);
+    IdList sentence = fixture_encode(segmenter, SV("at"));
+    Guide guides[3] = {0}, copies[3] = {0};
+    StrBuf bytes = {0};
+    bool *marked = mem_alloc((size_t)vocab_size(segmenter_vocab(segmenter)), sizeof *marked);
+    assert_true(guide_add_prefix(&guides[1], segmenter, SV("go cha"), NULL));
+    assert_true(guide_add_constraint(&guides[1], segmenter, SV("<")));
+    assert_true(guide_add_term(&guides[2], segmenter, SV("go"), segmenter, SV("at"),
+                               (Tokens){sentence.ids, (int)sentence.count}));
+    for (int g = 0; g < 3; g++) guide_pack(&guides[g], &bytes);
+    const char *from = strbuf_text(&bytes);
+    for (int g = 0; g < 3; g++) guide_unpack(&copies[g], segmenter, &from);
+    assert_ptr_equal(from, strbuf_text(&bytes) + bytes.length);
+    assert_null(copies[0].target);
+    guide_mark(&copies[1], marked);
+    check_marked(&copies[1], marked, " < g o a h at " BPE_SPACE " hat " BPE_SPACE "c");
+    assert_int_equal(copies[1].fixed, 3);
+    assert_int_equal(copies[1].open, 3);
+    assert_int_equal(copies[1].constraint_count, 1);
+    assert_false(guide_has_terms(&copies[1]));
+    assert_int_equal(copies[2].constraints[0].count, 3);
+    assert_int_equal(copies[2].origins[0].count, sentence.count);
+    assert_memory_equal(copies[2].origins[0].ids, guides[2].origins[0].ids, sentence.count * sizeof(int));
+    for (int g = 0; g < 3; g++) guide_free(&guides[g]), guide_free(&copies[g]);
+    id_list_free(&sentence);
+    mem_free(marked);
+    strbuf_free(&bytes);
+    segmenter_free(segmenter);
+}
+
 static bool has_tokens(const Hypothesis *found, const IdList *ids) {
     for (int at = 0; at + (int)ids->count <= found->length; at++)
         if (memcmp(found->ids + at, ids->ids, ids->count * sizeof(int)) == 0) return true;
@@ -298,6 +432,57 @@ static void test_begun_again(void **state) {
     seq2seq_free(model);
 }
 
+/* What two constraints begin with is followed for both, and met for the first that it completes. */
+static void test_begun_alike(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 7);
+    Guide guide = {0};
+    int given[GUIDE_MOST_CONSTRAINTS];
+    assert_true(guide_add_constraint(&guide, seq2seq_target(model), SV("t7 t8")));
+    assert_true(guide_add_constraint(&guide, seq2seq_target(model), SV("t7")));
+    const int *ids = guide.constraints[0].ids;
+    GuideState at = guide_follow(&guide, (GuideState){0}, ids[0], NULL);
+    RowChoice choice = guide_choice(&guide, &at, 5, given);
+    assert_int_equal(choice.top, 5);
+    assert_int_equal(choice.given_count, 1);
+    assert_int_equal(choice.given[0], ids[1]);
+    at = guide_follow(&guide, at, ids[1], NULL);
+    assert_int_equal(guide_bank(&guide, &at), 2);
+    choice = guide_choice(&guide, &at, 5, given);
+    assert_int_equal(choice.given_count, 1); /* the other one is still wanted */
+    assert_int_equal(choice.given[0], ids[0]);
+    guide_free(&guide);
+    seq2seq_free(model);
+}
+
+/* As many as there may be are told apart; one more, and what has no tokens, is refused and leaves nothing. */
+static void test_most_constraints(void **state) {
+    (void)state;
+    enum { MANY = GUIDE_MOST_CONSTRAINTS };
+    Seq2Seq *model = tiny_model_new(2 * MANY, 7);
+    Segmenter *target = seq2seq_target(model);
+    Guide guide = {0};
+    GuideState at = {0};
+    assert_false(guide_add_constraint(&guide, target, SV(" ")));
+    assert_false(guide_add_constraint(&guide, target, SV("t1 never-seen")));
+    for (int c = 0; c < MANY; c++) {
+        char word[16];
+        snprintf(word, sizeof word, "t%d", c);
+        assert_int_equal(guide.constraint_count, c);
+        assert_true(guide_add_constraint(&guide, target, sv(word)));
+    }
+    assert_false(guide_add_constraint(&guide, target, SV("t99")));
+    for (int c = 0; c < MANY; c++) {
+        assert_false(guide_all_met(&guide, &at));
+        assert_int_equal(guide_bank(&guide, &at), c);
+        at = guide_follow(&guide, at, guide.constraints[c].ids[0], NULL);
+    }
+    assert_true(guide_all_met(&guide, &at));
+    assert_int_equal(guide_bank_count(&guide), MANY + 1);
+    guide_free(&guide);
+    seq2seq_free(model);
+}
+
 static int only_id(Segmenter *segmenter, const char *word) {
     IdList ids = {0};
     segmenter_encode(segmenter, sv(word), &ids);
@@ -330,10 +515,20 @@ static void test_placement(void **state) {
     at = guide_follow(&guide, at, first, NOWHERE);
     at = guide_follow(&guide, at, second, HERE);
     assert_true(guide_all_met(&guide, &at));
-    assert_true(at.placement < -20 && isfinite(at.placement));
+    assert_true(fabs(at.placement - 2 * log(1e-9)) < 1e-6); /* of the first token alone, and never infinite */
     double met = at.placement;
     at = guide_follow(&guide, at, first, HERE); /* once more asks for nothing */
     assert_true(at.placement == met);
+    guide_free(&guide);
+
+    /* A term of two words that is there once. What begins, and begins again, is taken back once. */
+    at = (GuideState){0};
+    assert_true(guide_add_term(&guide, target, SV("t5 t5 t6"), source, SV("s3 s2"), (Tokens){ids, 4}));
+    at = guide_follow(&guide, at, first, HERE);
+    assert_true(fabs(at.placement - 2 * log(0.5)) < 1e-6);
+    at = guide_follow(&guide, at, first, HERE);
+    at = guide_follow(&guide, at, other, HERE);
+    assert_true(fabs(at.placement) < 1e-12);
     guide_free(&guide);
     seq2seq_free(model);
 }
@@ -344,8 +539,9 @@ static void test_longer_word(void **state) {
     static const struct {
         const char *text;
         bool met;
-    } CASES[] = {{"chat", true}, {"chats", false}, {"chat7", false}, {"chat.", true}, {"chats chat", true}};
-    static const char *const LINES[] = {"chats chat7 chat.", "chats chat7 chat.", NULL};
+    } CASES[] = {{"chat", true},  {"chats", false}, {"chat7", false},    {"chat\xCC\x81", false},
+                 {"chat.", true}, {"chat.s", true}, {"chats chat", true}};
+    static const char *const LINES[] = {"chats chat7 chat. chat\xCC\x81", NULL};
     TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = 0};
     Segmenter *target = fixture_learn(&options, LINES);
     Guide guide = {0};
@@ -359,6 +555,32 @@ static void test_longer_word(void **state) {
     }
     guide_free(&guide);
     segmenter_free(target);
+}
+
+/* A word that became longer is not there any more, nor what its place was worth; others stay. */
+static void test_only_the_longer_word(void **state) {
+    (void)state;
+    static const char *const LINES[] = {"chats mot", NULL};
+    static const real HERE[] = {0.25f, 0.25f};
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1};
+    Segmenter *segmenter = fixture_learn(&options, LINES);
+    IdList sentence = fixture_encode(segmenter, SV("m")), text = fixture_encode(segmenter, SV("mot chats"));
+    Guide guide = {0};
+    GuideState at = {0};
+    Tokens source = {sentence.ids, (int)sentence.count};
+    assert_true(guide_add_constraint(&guide, segmenter, SV("mot")));
+    assert_true(guide_add_term(&guide, segmenter, SV("chat"), segmenter, SV("m"), source));
+    for (size_t t = 0; t + 1 < text.count; t++) at = guide_follow(&guide, at, text.ids[t], HERE);
+    assert_true(guide_all_met(&guide, &at));
+    assert_int_equal(guide_bank(&guide, &at), guide_bank_count(&guide) - 1);
+    assert_true(fabs(at.placement - 2 * log(0.5)) < 1e-6);
+    at = guide_follow(&guide, at, text.ids[text.count - 1], (const real[]){0, 0});
+    assert_int_equal(guide_bank(&guide, &at), guide.constraints[0].count);
+    assert_true(at.placement == 0);
+    id_list_free(&sentence);
+    id_list_free(&text);
+    guide_free(&guide);
+    segmenter_free(segmenter);
 }
 
 /* "t1 t2" is wanted in every sentence, as the translation of its middle word or as such. */
@@ -438,12 +660,18 @@ int main(void) {
         cmocka_unit_test(test_no_guide),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_open_prefix),
+        cmocka_unit_test(test_prefix_of_pieces),
+        cmocka_unit_test(test_left_prefix),
+        cmocka_unit_test(test_pack),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_constraints_without_room),
         cmocka_unit_test(test_alternatives),
         cmocka_unit_test(test_begun_again),
+        cmocka_unit_test(test_begun_alike),
+        cmocka_unit_test(test_most_constraints),
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_longer_word),
+        cmocka_unit_test(test_only_the_longer_word),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
     };

@@ -278,6 +278,90 @@ static void test_guided(void **state) {
     seq2seq_free(backwards);
 }
 
+/* What both directions find is there once: of two words there are few short translations. */
+static void test_found_by_both(void **state) {
+    (void)state;
+    enum { MANY = 6 };
+    Seq2Seq *forwards = tiny_model_new(2, 31), *backwards = tiny_model_new(2, 32);
+    tiny_model_turn(backwards);
+    SearchOptions options = OPTIONS;
+    options.decode.beam_size = options.n_best = MANY;
+    options.decode.max_length_factor = 0;
+    options.decode.max_length_extra = 3;
+    options.alternatives = 0;
+    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2);
+    for (int s = 0; s < SENTENCES; s++) {
+        Tokens source = tiny_model_tokens(forwards, 2, s, 1 + s % 4), sources[] = {source, source};
+        HypothesisList found = {0};
+        voters_search(voters, &(VoterSentences){.sources = sources, .B = 1}, &options, &found);
+        assert_int_equal(found.count, MANY);
+        for (int i = 0; i < MANY; i++)
+            for (int k = 0; k < i; k++)
+                assert_false(found.items[i].steps == found.items[k].steps &&
+                             is_among(&found.items[i], &(HypothesisList){&found.items[k], 1, 0}));
+        hypotheses_free(&found);
+        tiny_model_forget(source);
+    }
+    voters_free(voters);
+    seq2seq_free(forwards);
+    seq2seq_free(backwards);
+}
+
+/* A given translation of a source that each model has in its own tokens: the mean of what both say of it. */
+static void test_own_sources(void **state) {
+    (void)state;
+    enum { LENGTH = 3 };
+    Seq2Seq *models[] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32)};
+    tiny_model_turn(models[1]);
+    Tokens sources[] = {tiny_model_tokens(models[0], WORDS, 5, 9), tiny_model_tokens(models[0], WORDS, 6, 4)};
+    Tokens target = tiny_model_tokens(models[0], WORDS, 100, LENGTH);
+    HypothesisList found = {0}, alone[2] = {0};
+    Voters *voters = voters_new((const Seq2Seq *const *)models, 2);
+    voters_search(voters, &(VoterSentences){.sources = sources, .targets = &target, .B = 1}, &OPTIONS,
+                  &found);
+    voters_free(voters);
+    for (int m = 0; m < 2; m++) {
+        voters = voters_new((const Seq2Seq *const *)&models[m], 1);
+        voters_search(voters, &(VoterSentences){.sources = &sources[m], .targets = &target, .B = 1}, &OPTIONS,
+                      &alone[m]);
+        voters_free(voters);
+    }
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.items[0].steps, LENGTH + 1);
+    for (int t = 0; t <= LENGTH; t++) {
+        float mean = (alone[0].items[0].token_scores[t] + alone[1].items[0].token_scores[t]) / 2;
+        assert_true(fabs((double)(mean - found.items[0].token_scores[t])) <= 1e-4);
+    }
+    hypotheses_free(&found);
+    tiny_model_forget(target);
+    for (int m = 0; m < 2; m++) {
+        hypotheses_free(&alone[m]);
+        tiny_model_forget(sources[m]);
+        seq2seq_free(models[m]);
+    }
+}
+
+/* Without a beam the first direction alone finds. */
+static void test_greedy(void **state) {
+    (void)state;
+    Seq2Seq *forwards = tiny_model_new(WORDS, 31), *backwards = tiny_model_new(WORDS, 32);
+    tiny_model_turn(backwards);
+    const Seq2Seq *models[] = {forwards, backwards};
+    SearchOptions options = OPTIONS;
+    options.decode.beam_size = 1;
+    HypothesisList alone[SENTENCES] = {0}, found[SENTENCES] = {0};
+    find(models, 1, NULL, &options, alone);
+    find(models, 2, NULL, &options, found);
+    for (int s = 0; s < SENTENCES; s++) {
+        assert_int_equal(found[s].count, 1);
+        assert_true(is_among(&found[s].items[0], &alone[s]));
+    }
+    free_all(alone);
+    free_all(found);
+    seq2seq_free(forwards);
+    seq2seq_free(backwards);
+}
+
 /* Several translations of a sentence, whatever the model: as each by itself. */
 static void test_forced_each(void **state) {
     (void)state;
@@ -333,6 +417,16 @@ static void test_broken(void **state) {
         hypotheses_free(&found);
         voters_free(voters);
     }
+    /* Of several one that searches. */
+    params = seq2seq_params(one[2]);
+    for (size_t i = 0; i < params->size; i++) params->data[i] = NAN;
+    params_pack_all(params);
+    Voters *voters = voters_new((const Seq2Seq *[]){one[0], one[1], one[2]}, 3);
+    HypothesisList found = {0};
+    voters_search(voters, &(VoterSentences){.sources = sources, .B = 1}, &OPTIONS, &found);
+    assert_int_equal(voters_broken(voters), 2);
+    hypotheses_free(&found);
+    voters_free(voters);
     tiny_model_forget(source);
     for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
 }
@@ -341,7 +435,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced),
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_guided),
-        cmocka_unit_test(test_forced_each),     cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_found_by_both),   cmocka_unit_test(test_own_sources),
+        cmocka_unit_test(test_greedy),          cmocka_unit_test(test_forced_each),
+        cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,18 +134,23 @@ static void test_languages(void **state) {
     (void)state;
     static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"},    {" ENGLISH ", "english"},
                                           {"src", "source"}, {"tgt", "trg"},       {"xx", "XX"},
-                                          {"eng", "en"},     {"en-US", "English"}, {"zh_Hans", "cmn"}};
+                                          {"eng", "en"},     {"en-US", "English"}, {"zh_Hans", "cmn"},
+                                          {"ZH", "zh"},      {"en-NZ", " en "},    {" xx", "xx "}};
     for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
         assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
     assert_false(language_same(SV("en"), SV("fr")));
     assert_false(language_same(SV("pt-BR"), SV("pt-PT")));
     assert_int_equal(language_code(SV("en-1")).length, 0);
     assert_int_equal(language_code(SV("go-on")).length, 0);
+    assert_int_equal(language_code(SV("en-U")).length, 0); /* too short for a region, too long for a script */
+    assert_int_equal(language_code(SV("zh-Latin")).length, 0);
     StrView from, to;
     assert_int_equal(languages_split("pt-BR:en", &from, &to), STATUS_OK);
     assert_true(sv_equal(from, SV("pt-BR")) && sv_equal(to, SV("en")));
     assert_int_equal(languages_split("pt-BR-en", &from, &to), STATUS_USAGE);
-    assert_int_equal(languages_split("en:fr:de", &from, &to), STATUS_USAGE);
+    static const char *const NOT_TWO[] = {"en:fr:de", "", "en", "-en", "en-", ":", "en-English"};
+    for (size_t i = 0; i < sizeof NOT_TWO / sizeof *NOT_TWO; i++)
+        assert_int_equal(languages_split(NOT_TWO[i], &from, &to), STATUS_USAGE);
     assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
     LanguageColumns at;
     assert_true(languages_header(SV("German\tEN\tid"), &at));
@@ -180,13 +185,38 @@ static void test_header(void **state) {
     CHECK_TSV("source\tfr\na\tb\n", "source=fr;a=b;", OTHERS);
     CHECK_TSV("target\tsource\na\tb\n", "target=source;a=b;", OTHERS);
     CHECK_TSV("en\trouge\na\tb\n", "en=rouge;a=b;", "");
+    CHECK_TSV("fr\trouge\na\tb\n", "fr=rouge;a=b;", "");
+    CHECK_TSV("rouge\ten\na\tb\n", "rouge=en;a=b;", "");
+    CHECK_TSV("7\tseven\na\tb\n", "7=seven;a=b;", ""); /* no column but those that are read */
+    CHECK_TSV("\tb\tmore\na\tb\n", "a=b;", "dropped 1 pair with an empty side (a.tsv: line 1)\n");
+}
+
+static void check_fails_reading(const char *entry, Status expected, const char *message, const char *hint);
+
+/* The first line shows that other columns are meant than those that are read. */
+static void test_other_columns(void **state) {
+    (void)state;
+    check_fails_reading(WRITE("c.tsv", "fr\ten\nb\ta\n"), STATUS_DATA,
+                        "names its columns fr and en, where en and fr are read", "in one order");
+    check_fails_reading(WRITE("c.tsv", "key\ten\tfr\n1\ta\tb\n"), STATUS_DATA,
+                        "names its columns 2 and 3 en and fr, where 1 and 2 are read",
+                        "--set data.columns=-,en,fr reads those");
+    check_fails_reading(WRITE("c.tsv", "en\tkey\tfr\na\t1\tb\n"), STATUS_DATA,
+                        "names its columns 1 and 3 en and fr, where 1 and 2 are read",
+                        "--set data.columns=en,-,fr reads those");
+    check_fails_reading(WRITE("c.tsv", "9\tone\tun\n"), STATUS_DATA,
+                        "has 3 columns, and in the first line the en side is the number 9",
+                        "data.columns=-,en,fr");
+    check_fails_reading(WRITE("c.tsv", "9\tone\teins\tun\n"), STATUS_DATA, "has 4 columns",
+                        "data.columns=-,en,-,fr");
 }
 
 /* Every pair is in one of the two parts, all pairs with the same source in the same one. */
 static void test_held_out(void **state) {
     (void)state;
     StrBuf text = {0};
-    for (int i = 0; i < 400; i++) strbuf_format(&text, "source %d\ttarget %d\n", i % 200, i);
+    for (int i = 0; i < 400; i++) /* a space at the end makes no other source of it */
+        strbuf_format(&text, "source %d%s\ttarget %d\n", i % 200, i < 200 ? "" : " ", i);
     DataOptions options = english_french();
     options.held_out = 0.25;
     PairReader *reader = open_pairs(&options, fixture_write("h.tsv", text.data, text.length), NULL);
@@ -256,6 +286,8 @@ static void test_repaired(void **state) {
     CHECK_TSV("a\tb\rc\td\r", "a=b\rc;",
               "found carriage returns, the line ends of old Macs, inside of 1 pair (a.tsv: line 1)\n"
               "removed the carriage return from 1 line (a.tsv)\n");
+    CHECK_TSV("a\rb\tc\nd\te\n", "a\rb=c;d=e;",
+              "found carriage returns, the line ends of old Macs, inside of 1 pair (a.tsv: line 1)\n");
     CHECK_TSV("a\xFF"
               "b\tc\nd\te\xC3\nf\tg\n",
               "a\xEF\xBF\xBD"
@@ -342,6 +374,66 @@ static void test_two_files(void **state) {
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "un=one\tmore;", "");
     pair_reader_close(reader);
+    options.columns = "a,b"; /* are those of TSV files */
+    write_two("en\n", "fr\n");
+    reader = open_pairs(&options, fixture_path("t.{}"), NULL);
+    check_reader(reader, "fr=en;", "");
+    pair_reader_close(reader);
+}
+
+/* More than a tenth of all pairs, and not a few, are of another encoding: refused, or reported. */
+static void test_other_encoding(void **state) {
+    (void)state;
+    static const struct {
+        int bad, good;
+        bool refused;
+    } CASES[] = {{9, 0, false}, {10, 89, true}, {10, 90, false}};
+    static const char ADVICE[] = "iconv -f ISO-8859-1";
+    DataOptions options = english_french();
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        for (int tolerant = 0; tolerant < 2; tolerant++) {
+            StrBuf text = {0}, out = {0}, report = {0};
+            for (int line = 0; line < CASES[i].bad; line++) strbuf_add(&text, SV("\xE9t\xE9\ta\n"));
+            for (int line = 0; line < CASES[i].good; line++) strbuf_add(&text, SV("a\tb\n"));
+            PairReader *reader = open_pairs(&options, fixture_write("l.tsv", text.data, text.length), NULL);
+            if (tolerant) pair_reader_tolerate(reader);
+            bool refused = CASES[i].refused && !tolerant;
+            assert_int_equal(read_all(reader, &out), refused ? STATUS_DATA : STATUS_OK);
+            if (refused) assert_non_null(strstr(status_message(), "10 of 99 pairs are not UTF-8, the first"));
+            if (refused) assert_non_null(strstr(status_hint_text(), ADVICE));
+            pair_reader_report(reader, &report);
+            assert_int_equal(strstr(strbuf_text(&report), ADVICE) != NULL, CASES[i].refused);
+            pair_reader_close(reader);
+            strbuf_free(&text);
+            strbuf_free(&out);
+            strbuf_free(&report);
+        }
+}
+
+/* A TAB in a text would begin another column; what stands before in the buffer is left as it is. */
+static void test_join(void **state) {
+    (void)state;
+    StrBuf line = {0};
+    strbuf_add(&line, SV("x\ty|"));
+    pair_join(&line, SV("a\tb"), SV("\tc d\t"));
+    assert_string_equal(strbuf_text(&line), "x\ty|a b\t c d ");
+    strbuf_free(&line);
+}
+
+static void check_first_line(const char *path, const char *expected) {
+    StrBuf line = {0};
+    strbuf_add(&line, SV("> "));
+    pairs_read_header(path, &line);
+    assert_string_equal(strbuf_text(&line) + 2, expected);
+    strbuf_free(&line);
+}
+
+static void test_first_line(void **state) {
+    (void)state;
+    check_first_line(WRITE("f.tsv", "en\tfr\r\na\tb\n"), "en\tfr");
+    check_first_line(WRITE("f.tsv", ""), "");
+    check_first_line(fixture_path("none.tsv"), "");
+    check_first_line(WRITE("f.{}", "a\n"), "");
 }
 
 static void test_share(void **state) {
@@ -351,14 +443,24 @@ static void test_share(void **state) {
     PairReader *reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     StrView source, target;
     bool more = true;
-    double before = -1;
-    for (int pair = 0; pair <= 2; pair++) {
-        double share = pair_reader_share(reader);
-        assert_true(share > before && (pair == 0) == (share == 0));
-        before = share;
-        assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
+    for (int round = 0; round < 2; round++) {
+        for (int pair = 0; pair <= 2; pair++) {
+            static const double SHARES[] = {0, 7. / 16, 1}; /* of the bytes of both files */
+            assert_true(pair_reader_share(reader) == SHARES[pair]);
+            assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
+        }
+        assert_false(more);
+        assert_true(pair_reader_share(reader) == 1);
+        pair_reader_rewind(reader);
     }
-    assert_false(more);
+    for (int limit = 2; limit <= 3; limit++) { /* whichever comes first, the limit or the end */
+        pair_reader_rewind(reader);
+        pair_reader_take(reader, PAIRS_ALL, limit);
+        assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
+        assert_true(pair_reader_share(reader) == (limit == 2 ? 1. / 2 : 7. / 16));
+    }
+    pair_reader_close(reader);
+    reader = open_pairs(&options, WRITE("empty.tsv", ""), NULL);
     assert_true(pair_reader_share(reader) == 1);
     pair_reader_close(reader);
 }
@@ -399,6 +501,20 @@ static void test_several_entries(void **state) {
     check_reader(reader, "one=un;",
                  "dropped 1 pair with an empty side (t.{}: line 2)\nfound 1 empty file (empty.tsv)\n");
     pair_reader_close(reader);
+    strcpy(tsv, WRITE("b.tsv", "a\tb\n\tb\n"));
+    write_two("one\r\n\n", "un\ny\n");
+    reader = open_pairs(&options, tsv, fixture_path("t.{}"));
+    check_reader(reader, "a=b;one=un;",
+                 "dropped 2 pairs with an empty side (b.tsv: line 2; t.{}: line 2)\n"
+                 "removed the carriage return from 1 line (t.{})\n"); /* not from b.tsv */
+    pair_reader_close(reader);
+    options.columns = "id,en,fr"; /* though the last of the files has none */
+    strcpy(tsv, WRITE("b.tsv", "1\ta\tb\n"));
+    reader = open_pairs(&options, tsv, fixture_path("t.{}"));
+    check_reader(reader, "a=b;one=un;",
+                 "dropped 1 pair with an empty side (t.{}: line 2)\n"
+                 "removed the carriage return from 1 line (t.{})\n");
+    pair_reader_close(reader);
 }
 
 /* ---- what ends the run ---- */
@@ -427,6 +543,8 @@ static void test_line_counts_differ(void **state) {
     write_two("", "1\n");
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 0 lines but '", hint);
     assert_non_null(strstr(status_message(), "t.fr' has 1"));
+    write_two("1\n", "1\n2\n");
+    check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 1 line but '", hint);
     write_two("1\n\n", "1\n"); /* a blank line counts */
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 2 lines but '", hint);
     /* The longer one cannot be read to its end. */
@@ -446,6 +564,7 @@ static void test_nothing_usable(void **state) {
     (void)state;
     check_fails_reading(WRITE("e.tsv", ""), STATUS_DATA, "no usable sentence pair in '",
                         "found 1 empty file (");
+    assert_string_equal(strstr(status_hint_text(), "e.tsv"), "e.tsv)"); /* and no more than that */
     check_fails_reading(WRITE("e.tsv", "\n\n"), STATUS_DATA, "no usable sentence pair in '",
                         "dropped 2 pairs with an empty side (");
     check_fails_reading(WRITE("e.tsv", "a b\nc d\n"), STATUS_DATA, "no usable",
@@ -517,11 +636,15 @@ int main(void) {
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_languages),
         cmocka_unit_test(test_header),
+        cmocka_unit_test(test_other_columns),
         cmocka_unit_test(test_held_out),
         cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_repaired),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_other_encoding),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_first_line),
         cmocka_unit_test(test_share),
         cmocka_unit_test(test_pattern_and_gzip),
         cmocka_unit_test(test_several_entries),

@@ -68,6 +68,22 @@ static void test_words(void **state) {
     segmenter_free(segmenter);
 }
 
+static void check_difference(const char *one, const char *other, int expected) {
+    const char *const lines[2][2] = {{one, NULL}, {other, NULL}};
+    Segmenter *a = fixture_learn(&WORD, lines[0]), *b = fixture_learn(&WORD, lines[1]);
+    assert_int_equal(vocab_difference(segmenter_vocab(a), segmenter_vocab(b)), expected);
+    assert_int_equal(vocab_difference(segmenter_vocab(b), segmenter_vocab(a)), expected);
+    segmenter_free(a);
+    segmenter_free(b);
+}
+
+static void test_difference(void **state) {
+    (void)state;
+    check_difference("a b c", "c b a", -1);
+    check_difference("a b c", "a x c", VOCAB_SPECIALS + 1);
+    check_difference("a b c", "a b", VOCAB_SPECIALS + 2); /* which one of them alone has */
+}
+
 static void test_max_vocab(void **state) {
     (void)state;
     TextOptions options = WORD;
@@ -265,6 +281,14 @@ static void test_known_round_trips(void **state) {
                      "c\xCC\xA7",
                      "x\xCC\x81\xC3\xA7\xC3\xA7");     /* comes back as NFC */
     check_round_trip(prefix, "vu\xFFvu", "vu<unk>vu"); /* U+FFFD was never seen */
+    check_round_trip(prefix, "\xFFvu", "<unk>vu");     /* nothing of the line before */
+    IdList ids = {0};
+    StrList unknown = {0};
+    segmenter_encode_spelled(prefix, SV("vu\0vu"), &ids, &unknown); /* NUL would end the text of an <unk> */
+    assert_int_equal(unknown.count, 1);
+    assert_string_equal(unknown.items[0], "\xEF\xBF\xBD");
+    id_list_free(&ids);
+    strlist_free(&unknown);
     segmenter_free(prefix);
     segmenter_free(suffix);
 }
@@ -372,6 +396,39 @@ static void test_unknown_characters(void **state) {
             assert_int_equal(got, unknown);
             id_list_free(&ids);
             strbuf_free(&line);
+        }
+        segmenter_free(segmenter);
+    }
+}
+
+/* What <unk> stands for comes back, of whatever kind the pieces are, from the cache too. */
+static void test_spelled(void **state) {
+    (void)state;
+    static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
+    for (int kind = 0; kind < 3; kind++) {
+        static const char TEXT[] = "the \xD0\xB6 cat \xD1\x8F the \xD0\xB6";
+        Segmenter *segmenter = fixture_learn(kinds[kind], SMALL);
+        for (int round = 0; round < 2; round++) {
+            IdList ids = {0};
+            StrList unknown = {0};
+            StrBuf line = {0};
+            segmenter_encode_spelled(segmenter, SV(TEXT), &ids, &unknown);
+            assert_int_equal(unknown.count, 3);
+            segmenter_decode_spelled(segmenter, ids.ids, ids.count, &unknown, &line);
+            assert_string_equal(strbuf_text(&line), TEXT);
+            StrList two = {unknown.items, 2}, rest = unknown; /* views */
+            strbuf_clear(&line);
+            segmenter_decode_spelled(segmenter, ids.ids, ids.count, &two, &line);
+            assert_true(sv_ends(strbuf_view(&line), SV("\xD1\x8F the <unk>")) ||
+                        (kind == 2 && sv_ends(strbuf_view(&line), SV("<unk>"))));
+            unknown_pass(&rest, ids.ids, (int)ids.count - 1);
+            assert_int_equal(rest.count, 1);
+            assert_ptr_equal(rest.items, unknown.items + 2);
+            unknown_pass(&two, ids.ids, (int)ids.count); /* more than there are */
+            assert_int_equal(two.count, 0);
+            strlist_free(&unknown);
+            strbuf_free(&line);
+            id_list_free(&ids);
         }
         segmenter_free(segmenter);
     }
@@ -510,6 +567,8 @@ static void test_merging_into_words(void **state) {
     check_words(segmenter, (int[]){space, a, b, space, a, VOCAB_UNK, VOCAB_EOS}, 7,
                 (int[]){0, 0, 0, 1, 1, 1, 2}, 3);
     check_words(segmenter, (int[]){a, space, b}, 3, (int[]){0, 1, 1}, 2);
+    check_words(segmenter, (int[]){a, VOCAB_PAD, b, VOCAB_BOS, a, VOCAB_EOS, b}, 7,
+                (int[]){0, 1, 2, 3, 4, 5, 6}, 7);
     check_words(segmenter, NULL, 0, NULL, 0);
     segmenter_free(segmenter);
 
@@ -663,6 +722,12 @@ static void test_sharing(void **state) {
     segmenter_free(segmenter);
     check_round_trip(other, "the cat", "the cat");
     segmenter_free(other);
+    static const char *const lines[] = {"\xC3\xA9t\xC3\xA9", NULL};
+    segmenter = fixture_learn(&WORD, lines); /* a view brings text into the same form */
+    Segmenter *view = segmenter_view(segmenter);
+    check_round_trip(view, "E\xCC\x81te\xCC\x81", "\xC3\xA9t\xC3\xA9");
+    segmenter_free(view);
+    segmenter_free(segmenter);
     segmenter_free(NULL);
 }
 
@@ -690,6 +755,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_forgotten_in_time),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_difference),
         cmocka_unit_test(test_max_vocab),
         cmocka_unit_test(test_longest_word),
         cmocka_unit_test(test_special_spellings),
@@ -699,6 +765,7 @@ int main(void) {
         cmocka_unit_test(test_known_round_trips),
         cmocka_unit_test(test_random_round_trips),
         cmocka_unit_test(test_unknown_characters),
+        cmocka_unit_test(test_spelled),
         cmocka_unit_test(test_cache_is_bounded),
         cmocka_unit_test(test_codes_from_file),
         cmocka_unit_test(test_codes_of_a_marker),
