@@ -27,7 +27,7 @@ struct PairReader {
     double held_out;
     bool tolerant;
     bool numbered; /* the source of the first line is a number */
-    int limit; /* of the pairs of all parts; 0 = none */
+    int limit;     /* of the pairs of all parts; 0 = none */
 };
 
 static void note(PairReader *reader, TroubleKind kind, long count, long line) {

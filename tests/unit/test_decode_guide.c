@@ -361,18 +361,18 @@ static void test_longer_word(void **state) {
     segmenter_free(target);
 }
 
-/* In Chinese a word is met wherever it stands, with a space before it, at the beginning, or neither; behind it
- * another word may follow at once. */
+/* In Chinese a word is met wherever it stands, with a space before it, at the beginning, or neither; behind
+ * it another word may follow at once. */
 static void test_no_spaces(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        int met; /* so often */
-    } CASES[] = {{"\xE6\x88\x91\xE7\x9C\x8B\xE3\x80\x82", 0},                                     /* I see. */
-                 {"\xE6\x88\x91\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 1},                         /* a dog */
-                 {"\xE6\x88\x91\xE7\x9C\x8B \xE7\x8B\x97\xE3\x80\x82", 1},                        /* " dog" */
-                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},                         /* A dog sees */
-                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}};                        /* a dog */
+        int met;                                                           /* so often */
+    } CASES[] = {{"\xE6\x88\x91\xE7\x9C\x8B\xE3\x80\x82", 0},              /* I see. */
+                 {"\xE6\x88\x91\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 1},  /* a dog */
+                 {"\xE6\x88\x91\xE7\x9C\x8B \xE7\x8B\x97\xE3\x80\x82", 1}, /* " dog" */
+                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},  /* A dog sees */
+                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}}; /* a dog */
     const char *lines[] = {"\xE7\x8B\x97 \xE7\x8B\x97", CASES[1].text, CASES[3].text, NULL};
     for (int merges = 0; merges <= 1; merges++) { /* of the space and the dog behind it */
         TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = merges};
