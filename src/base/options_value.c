@@ -230,7 +230,11 @@ static Status integer_from_json(const Option *row, void *field, const Json *valu
     double number = json_number(value);
     if (number == 0 && signbit(number)) return fail_value(name, SV("-0"), "a whole number");
     if (number != floor(number) || fabs(number) > 0x1p53) {
-        Status status = status_fail(STATUS_USAGE, "%s: %.17g is not a whole number below 2^53", name, number);
+        StrBuf digits = {0};
+        json_write_number(&digits, number);
+        Status status =
+            status_fail(STATUS_USAGE, "%s: %s is not a whole number below 2^53", name, strbuf_text(&digits));
+        strbuf_free(&digits);
         if (row->type == OPT_LONG && fabs(number) > 0x1p53) status_hint(status, "write it as a string");
         return status;
     }

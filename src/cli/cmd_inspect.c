@@ -366,7 +366,8 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
 static Status inspect_model(const InspectOptions *options, const char *path) {
     if (options->vocab && options->tensor)
         return status_fail(STATUS_USAGE, "--vocab and --tensor each print one thing instead of all");
-    if (!options->valid && !options->languages) return inspect(options, path);
+    bool missing = file_size(path) < 0; /* who opens it says what is wrong */
+    if (missing || (!options->valid && !options->languages)) return inspect(options, path);
     status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path,
                 options->valid ? "--valid" : "--languages");
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");

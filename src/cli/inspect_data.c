@@ -10,19 +10,26 @@
 #include "text/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
+    enum { LENGTH_BYTES = 8 };
     LineReader *reader;
     StrView line;
-    bool more = false;
+    Status status = STATUS_OK;
+    bool zero = false;
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
-    /* A model begins with the length of its header, in 8 bytes of which the highest are 0. What is wrong with
-     * a text is told by who reads its pairs. */
-    Status status = line_reader_next(reader, &line, &more);
-    bool data =
-        status == STATUS_DATA || (status == STATUS_OK && (!more || !memchr(line.data, 0, line.length)));
+    /* A model begins with the length of its header, in 8 bytes of which the highest are 0 and others may look
+     * like the end of a line. What is wrong with a text is told by who reads its pairs. */
+    bool more = true;
+    for (size_t seen = 0; seen < LENGTH_BYTES && more && !zero && status == STATUS_OK;) {
+        status = line_reader_next(reader, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        size_t rest = LENGTH_BYTES - seen;
+        zero = memchr(line.data, 0, line.length < rest ? line.length : rest) != NULL;
+        seen += line.length + 1;
+    }
     line_reader_close(reader);
-    return data;
+    return status == STATUS_DATA || (status == STATUS_OK && !zero);
 }
 
 /* ---- what the report calls things ---- */

@@ -8,6 +8,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/bpe.h"
+#include "text/whole_words.h"
 
 static int vocabulary(const Guide *guide) { return vocab_size(segmenter_vocab(guide->target)); }
 
@@ -57,6 +58,7 @@ void guide_pack(const Guide *guide, StrBuf *out) {
     for (int c = 0; c < guide->constraint_count; c++) {
         pack_ids(&guide->constraints[c], out);
         pack_ids(&guide->origins[c], out);
+        pack(out, &guide->forms[c], sizeof guide->forms[c]);
     }
 }
 
@@ -75,6 +77,7 @@ void guide_unpack(Guide *guide, const Segmenter *target, const char **from) {
     for (int c = 0; c < guide->constraint_count; c++) {
         unpack_ids(&guide->constraints[c], from);
         unpack_ids(&guide->origins[c], from);
+        unpack(from, &guide->forms[c], sizeof guide->forms[c]);
     }
 }
 
@@ -147,28 +150,61 @@ bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text, StrList *un
 
 /* ---- constraints ---- */
 
+static uint64_t bit_of(int c) { return (uint64_t)1 << c; }
+
+/* Tokens of the text, whose own are `ids`, behind a word that no space separates from it; none where scripts
+ * have spaces between words, or the model has no such tokens. */
+static void encode_joined(Segmenter *target, StrView text, const IdList *ids, IdList *joined) {
+    size_t position = 0;
+    text = sv_trim(text);
+    int c = utf8_next(text, &position);
+    if (!text_is_unspaced(c) || unicode_class(c) != CHAR_LETTER ||
+        !sv_starts(vocab_token(segmenter_vocab(target), ids->ids[0]), SV(BPE_SPACE)))
+        return;
+    IdList before = {0};
+    StrBuf both = {0};
+    strbuf_add_char(&both, '.'); /* ends where letters begin, known or not */
+    segmenter_encode(target, strbuf_view(&both), &before);
+    strbuf_add(&both, text);
+    segmenter_encode(target, strbuf_view(&both), joined);
+    joined->count -= before.count;
+    memmove(joined->ids, joined->ids + before.count, joined->count * sizeof *joined->ids);
+    if (has_unknown(joined)) id_list_free(joined);
+    id_list_free(&before);
+    strbuf_free(&both);
+}
+
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text) {
+    int at = guide->constraint_count;
     guide->target = target;
-    if (guide->constraint_count == GUIDE_MOST_CONSTRAINTS) return false;
-    IdList *ids = &guide->constraints[guide->constraint_count];
+    if (at == GUIDE_MOST_CONSTRAINTS) return false;
+    IdList *ids = &guide->constraints[at];
     segmenter_encode(target, text, ids);
     if (ids->count == 0 || has_unknown(ids)) {
         id_list_free(ids);
         return false;
     }
     guide->constraint_count++;
+    if (guide->constraint_count == GUIDE_MOST_CONSTRAINTS) return true;
+    encode_joined(target, text, ids, ids + 1);
+    if (ids[1].count == 0) return true;
+    guide->forms[at] = bit_of(at + 1);
+    guide->forms[at + 1] = bit_of(at);
+    guide->constraint_count++;
     return true;
 }
 
 bool guide_add_term(Guide *guide, Segmenter *target, StrView text, Segmenter *source, StrView term,
                     Tokens sentence) {
-    IdList ids = {0}, *origin = &guide->origins[guide->constraint_count];
+    IdList ids = {0};
+    int first = guide->constraint_count;
     if (!guide_add_constraint(guide, target, text)) return false;
     segmenter_encode(source, term, &ids);
     int length = (int)ids.count;
     for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
         if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0) continue;
-        for (int i = 0; i < length; i++) id_list_add(origin, s + i);
+        for (int c = first; c < guide->constraint_count; c++)
+            for (int i = 0; i < length; i++) id_list_add(&guide->origins[c], s + i);
     }
     id_list_free(&ids);
     return true;
@@ -180,7 +216,7 @@ bool guide_has_terms(const Guide *guide) {
     return false;
 }
 
-static bool is_met(const GuideState *state, int c) { return state->met >> c & 1; }
+static bool is_met(const GuideState *state, int c) { return state->met & bit_of(c); }
 
 /* Does constraint c, which is not met yet, begin with what is matched, but for its first `skip` tokens? */
 static bool begins_alike(const Guide *guide, const GuideState *state, int c, int skip) {
@@ -223,8 +259,9 @@ static bool lengthens(const Segmenter *segmenter, int before, int token) {
     StrView text = vocab_token(segmenter_vocab(segmenter), token);
     size_t position = 0;
     if (token < VOCAB_SPECIALS || !same_word(segmenter, before, token)) return false;
-    CharClass class = unicode_class(utf8_next(text, &position));
-    return class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT;
+    int c = utf8_next(text, &position);
+    CharClass class = unicode_class(c);
+    return class == CHAR_MARK || ((class == CHAR_LETTER || class == CHAR_DIGIT) && !text_is_unspaced(c));
 }
 
 /* What it is worth that constraint c begins at this step. */
@@ -242,7 +279,7 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token, const r
     state.left |= step < (int)guide->prefix.count && token != guide->prefix.ids[step];
     if (guide->constraint_count == 0) return state;
     if (state.last_met >= 0 && lengthens(guide->target, state.last_token, token)) {
-        state.met &= ~((uint64_t)1 << state.last_met);
+        state.met &= ~(bit_of(state.last_met) | guide->forms[state.last_met]);
         take_back(&state);
     }
     state.last_met = -1;
@@ -259,7 +296,7 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token, const r
     }
     state.current = next;
     if (++state.matched < (int)guide->constraints[next].count) return state;
-    state.met |= (uint64_t)1 << next;
+    state.met |= bit_of(next) | guide->forms[next];
     state.last_met = next;
     state.matched = 0;
     return state;

@@ -10,6 +10,8 @@
  *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
  *              constraints that begin alike are followed together (Hu et al. 2019). Hypotheses are compared
  *              by log p, not by length: many likely tokens would make up for words in an unlikely place.
+ *              In scripts without spaces between words a constraint has two forms, with a space before it
+ *              and without; each meets both.
  * Terms        Constraints that translate words of the source. They begin where the decoder looks at these
  *              (after Chatterjee et al. 2017): to log p is added twice the logarithm of the attention that
  *              they have at that step, as the search chooses it. Elsewhere a constraint that the model
@@ -33,6 +35,7 @@ typedef struct {
     bool *allowed; /* [open, V] these tokens may be chosen */
     IdList constraints[GUIDE_MOST_CONSTRAINTS];
     IdList origins[GUIDE_MOST_CONSTRAINTS]; /* of terms: the source tokens that each translates */
+    uint64_t forms[GUIDE_MOST_CONSTRAINTS]; /* bits of other constraints that are met with it */
     int constraint_count;
 } Guide;
 

@@ -144,10 +144,12 @@ static Status read_offsets(const SafeFile *file, const Json *offsets, Entry *ent
         return bad(file, "tensor '%.200s': its data_offsets are not two numbers", name);
     /* Exact: json_parse_header lets only integers below 2^53 pass. */
     double first = json_number(begin), last = json_number(end);
-    if (first > last || last > (double)file->payload_bytes)
-        return bad(file,
-                   "tensor '%.200s': data_offsets %.0f to %.0f are not inside the file's %zu bytes of data",
-                   name, first, last, file->payload_bytes);
+    if (first > last || last > (double)file->payload_bytes) {
+        Status status = bad(
+            file, "tensor '%.200s': data_offsets %.0f to %.0f are not inside the file's %zu bytes of data",
+            name, first, last, file->payload_bytes);
+        return first > last ? status : status_hint(status, "is the file cut off? copy it anew");
+    }
     entry->begin = (size_t)first;
     entry->end = (size_t)last;
     return STATUS_OK;

@@ -108,20 +108,35 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
                        "write --languages en-de, the language to translate from first, or pt-BR:en");
 }
 
-static bool name_two(StrView a, StrView b, int first, LanguageColumns *found) {
-    *found = (LanguageColumns){first, first + 1, language_code(a), language_code(b)};
+/* The first two languages that the columns from `column` on name, anywhere. */
+static bool find_two(StrView columns, int column, LanguageColumns *found) {
+    StrView field;
+    *found = (LanguageColumns){0};
+    for (; sv_next(&columns, '\t', &field); column++) {
+        StrView code = language_code(field);
+        if (code.length == 0 || sv_equal(code, found->first_name)) continue;
+        if (found->first_name.length > 0) {
+            found->second = column;
+            found->second_name = code;
+            return true;
+        }
+        found->first = column;
+        found->first_name = code;
+    }
+    return false;
+}
+
+bool languages_header(StrView line, LanguageColumns *found) {
+    StrView first = {0}, second = {0};
+    sv_next(&line, '\t', &first);
+    if (sv_equal(language_code(first), SV("id")) && find_two(line, 1, found)) return true;
+    sv_next(&line, '\t', &second);
+    *found = (LanguageColumns){0, 1, language_code(first), language_code(second)};
     return found->first_name.length > 0 && found->second_name.length > 0 &&
            !sv_equal(found->first_name, found->second_name);
 }
 
-bool languages_header(StrView line, LanguageColumns *found) {
-    StrView field[3] = {{0}};
-    for (int i = 0; i < 3; i++) sv_next(&line, '\t', &field[i]); /* empty where there are no more */
-    if (sv_equal(language_code(field[0]), SV("id")) && name_two(field[1], field[2], 1, found)) return true;
-    return name_two(field[0], field[1], 0, found);
-}
-
-bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {
+static bool find_these(StrView line, StrView a, StrView b, LanguageColumns *found) {
     StrView field;
     int names = 0;
     for (int column = 0; names < 2 && sv_next(&line, '\t', &field); column++) {
@@ -136,6 +151,15 @@ bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *fo
         }
     }
     return names == 2;
+}
+
+bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {
+    if (find_these(line, a, b, found)) return true;
+    if (!find_these(line, SV("source"), SV("target"), found)) return false;
+    bool in_order = sv_equal(found->first_name, SV("source"));
+    found->first_name = in_order ? a : b;
+    found->second_name = in_order ? b : a;
+    return true;
 }
 
 void languages_add_columns(const LanguageColumns *columns, StrBuf *names) {

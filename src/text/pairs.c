@@ -26,7 +26,8 @@ struct PairReader {
     PairPart part;
     double held_out;
     bool tolerant;
-    int limit; /* of the pairs of all parts; 0 = none */
+    bool numbered; /* the source of the first line is a number */
+    int limit;     /* of the pairs of all parts; 0 = none */
 };
 
 static void note(PairReader *reader, TroubleKind kind, long count, long line) {
@@ -128,6 +129,7 @@ static void close_files(PairReader *reader) {
 
 static Status open_files(PairReader *reader) {
     const char *entry = reader->entries.items[reader->current];
+    reader->numbered = false;
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
@@ -336,20 +338,23 @@ static bool is_number(StrView text) {
     return text.length > 0;
 }
 
-/* Does the first line have a number for its source alone, and columns that no name accounts for? Tables that
- * begin with ids look like this. */
+/* Does the first line, or the one behind it, which may name the columns in words that nobody here knows, have
+ * a number for its source alone, and columns that no name accounts for? Tables that begin with ids look like
+ * this. */
 static Status check_ids(PairReader *reader, StrView source, StrView target) {
+    long line = line_reader_number(reader->first);
     StrView rest = reader->line, field;
     int columns = 0;
     while (sv_next(&rest, '\t', &field)) columns++;
-    if (columns <= reader->columns || !is_number(sv_trim(source)) || is_number(sv_trim(target)))
-        return STATUS_OK;
+    bool number = is_number(sv_trim(source)), known = line > 1 && reader->numbered;
+    reader->numbered = number;
+    if (columns <= reader->columns || known || !number || is_number(sv_trim(target))) return STATUS_OK;
     if (reader->tolerant) {
-        note(reader, IDS, 1, 1);
+        note(reader, IDS, 1, line);
         return STATUS_OK;
     }
-    status_fail(STATUS_DATA, "'%s' has %d columns, and in the first line the %s side is the number %.*s",
-                line_reader_path(reader->first), columns, reader->source, SV_ARG(sv_trim(source)));
+    status_fail(STATUS_DATA, "'%s' has %d columns, and in line %ld the %s side is the number %.*s",
+                line_reader_path(reader->first), columns, line, reader->source, SV_ARG(sv_trim(source)));
     return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
                        reader->source, columns > 3 ? "-," : "", reader->target);
 }
@@ -357,8 +362,10 @@ static Status check_ids(PairReader *reader, StrView source, StrView target) {
 /* Is this the line that names the columns? */
 static Status find_header(PairReader *reader, StrView source, StrView target, bool *found) {
     StrView a = sv(reader->source), b = sv(reader->target);
+    long line = line_reader_number(reader->first);
     *found = false;
-    if (reader->second || line_reader_number(reader->first) != 1) return STATUS_OK;
+    if (reader->second || line > 2) return STATUS_OK;
+    if (line == 2) return check_ids(reader, source, target);
     *found = (language_same(source, a) && language_same(target, b)) ||
              (language_same(source, SV("source")) && language_same(target, SV("target")));
     if (*found) return STATUS_OK;
@@ -394,12 +401,15 @@ static bool is_over(const PairReader *reader) {
 static Status fail_unusable(const PairReader *reader) {
     if (reader->in_other_part > 0) {
         bool none = reader->part == PAIRS_HELD_OUT;
+        const char *ends = reader->troubles.of[INNER_RETURN].count > 0
+                               ? "; old Macs ended lines with carriage returns: tr '\\r' '\\n' <FILE >NEW"
+                               : "";
         status_fail(STATUS_DATA, "%s sentence pair of '%s' is held out for validation", none ? "no" : "every",
                     reader->entries.items[0]);
         return status_hint(STATUS_DATA,
                            "%s data.held_out, now %g, or name validation pairs in data.valid: pairs of one "
-                           "source stay together, so this needs different ones",
-                           none ? "raise" : "lower", reader->held_out);
+                           "source stay together, so this needs different ones%s",
+                           none ? "raise" : "lower", reader->held_out, ends);
     }
     StrBuf report = {0};
     pair_reader_report(reader, &report);

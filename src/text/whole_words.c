@@ -21,8 +21,8 @@ void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf 
     strbuf_free(&normal);
 }
 
-/* Scripts that put no spaces between words: Thai to Myanmar, Khmer, Chinese and Japanese. */
-static bool is_unspaced(int c) {
+/* Thai to Myanmar, Khmer, Chinese and Japanese. */
+bool text_is_unspaced(int c) {
     static const int ranges[][2] = {
         {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -32,7 +32,7 @@ static bool is_unspaced(int c) {
 
 static bool is_word_character(int c) {
     CharClass class = unicode_class(c);
-    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !is_unspaced(c);
+    return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !text_is_unspaced(c);
 }
 
 /* Does a word begin or end at `at`, or nothing that is a word stand there? */

@@ -8,6 +8,8 @@
 /* Append the text as tokens make it: repaired, in normal form, one space for each run of white space, none at
  * the ends. Only such texts are compared. */
 void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf *out);
+/* Is this a character of a script that puts no spaces between words, such as Chinese, Japanese or Thai? */
+bool text_is_unspaced(int c);
 /* Does the text contain these words? Not as a part of longer ones, except in scripts without spaces. */
 bool text_has_words(StrView text, StrView words);
 /* Are these bytes of the text whole words? */

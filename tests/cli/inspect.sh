@@ -99,6 +99,10 @@ expect 3 "$attn" translate -m "$TMP"
 says "hint: a model is a file"
 head -c 1000 "$model" >"$TMP/cut"
 expect 3 "$attn" inspect "$TMP/cut"
+bytes=$(wc -c <"$model")
+head -c $((bytes - 100)) "$model" >"$TMP/cut"
+expect 3 "$attn" inspect "$TMP/cut"
+says "hint: is the file cut off? copy it anew"
 if [ -e /dev/full ]; then
     status=0
     "$attn" inspect "$model" >/dev/full 2>"$TMP/err" || status=$?

@@ -111,3 +111,15 @@ expect 2 pairs "$TMP/one/best.safetensors" --valid "$TMP/mine.tsv"
 says "--valid is about sentence pairs"
 expect 2 pairs "$TMP/one/best.safetensors" --languages en-fr
 says "--languages is about sentence pairs"
+expect 1 pairs "$TMP/none" --valid "$TMP/mine.tsv"
+says "cannot open '$TMP/none'"
+expect 3 pairs "$TMP" --languages en-fr
+says "it is a folder"
+
+# NUL bytes make no model of a text, nor line ends a text of a model (here a length with LF among its bytes).
+{ printf 'one byte NUL\000\tun octet\n' && cat "$TMP/mine.tsv"; } >"$TMP/nul.tsv"
+expect 0 pairs "$TMP/nul.tsv"
+grep -q "repaired 1 pair with NUL bytes ($TMP/nul.tsv: line 1)" "$TMP/out" || fail "NUL: $(cat "$TMP/out")"
+{ printf '\220\012\000\000\000\000\000\000{' && cat "$TMP/mine.tsv"; } >"$TMP/header"
+expect 2 pairs "$TMP/header" --valid "$TMP/mine.tsv"
+says "is no text, and --valid is about sentence pairs"

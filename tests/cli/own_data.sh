@@ -111,7 +111,7 @@ train 0 some "$TMP/some.tsv" --after-epochs 1
 says 'repaired 5 pairs with invalid UTF-8'
 awk -F '\t' '{ print NR "\t" $2 "\t" NR + 900 "\t" $1 }' "$TMP/plain.tsv" >"$TMP/ids.tsv"
 train 3 ids "$TMP/ids.tsv" --languages de-en
-says "has 4 columns, and in the first line the de side is the number 1"
+says "has 4 columns, and in line 1 the de side is the number 1"
 says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,de,-,en'
 expect 0 "$attn" inspect "$TMP/ids.tsv"
 grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
@@ -119,6 +119,9 @@ grep -q "found a number for the source, and more columns than are read, in 1 fil
 train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
 train 3 none "$TMP/ids.tsv"
 says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,source,-,target'
+{ printf 'Nr\tDeutsch\tNotiz\tEnglisch\n' && cat "$TMP/ids.tsv"; } >"$TMP/unknown.tsv"
+train 3 none "$TMP/unknown.tsv" --languages de-en
+says "has 4 columns, and in line 2 the de side is the number 1"
 train 2 none "$TMP/ids.tsv" --set data.columns=-,de,nl,en # which two?
 says "is not one of the columns '-,de,nl,en'"
 says '--languages'
@@ -167,6 +170,11 @@ languages "$TMP/header.tsv" en de en,de
 says "columns  en and de, as the first line of '$TMP/header.tsv' says"
 languages "$TMP/header.tsv" de en en,de --languages de-en
 languages "$TMP/plain.tsv" de en de,en --languages de-en
+{ printf 'id\tde\tnote\ten\n' && cat "$TMP/ids.tsv"; } >"$TMP/named-ids.tsv"
+languages "$TMP/named-ids.tsv" de en -,de,-,en
+languages "$TMP/named-ids.tsv" en de -,de,-,en --languages en-de
+{ printf 'target\tsource\n' && cat "$TMP/plain.tsv"; } >"$TMP/neutral.tsv"
+languages "$TMP/neutral.tsv" de en en,de --languages de-en
 languages "$TMP/plain.tsv" de en en,de --languages de-en --set data.columns=en,de
 languages "$TMP/ids.tsv" source target -,source,-,target --set data.columns=-,source,-,target
 languages "$TMP/ids.tsv" de en -,de,-,en --set data.columns=-,de,-,en

@@ -583,6 +583,42 @@ static void test_only_the_longer_word(void **state) {
     segmenter_free(segmenter);
 }
 
+/* In Chinese a word is met wherever it stands, with a space before it, at the beginning, or neither; behind
+ * it another word may follow at once. */
+static void test_no_spaces(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int met;                                                           /* so often */
+    } CASES[] = {{"\xE6\x88\x91\xE7\x9C\x8B\xE3\x80\x82", 0},              /* I see. */
+                 {"\xE6\x88\x91\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 1},  /* a dog */
+                 {"\xE6\x88\x91\xE7\x9C\x8B \xE7\x8B\x97\xE3\x80\x82", 1}, /* " dog" */
+                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},  /* A dog sees */
+                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}}; /* a dog */
+    const char *lines[] = {"\xE7\x8B\x97 \xE7\x8B\x97", CASES[1].text, CASES[3].text, NULL};
+    for (int merges = 0; merges <= 1; merges++) { /* of the space and the dog behind it */
+        TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = merges};
+        Segmenter *target = fixture_learn(&options, lines);
+        for (int wanted = 1; wanted <= 2; wanted++) {
+            Guide guide = {0};
+            for (int i = 0; i < wanted; i++)
+                assert_true(guide_add_constraint(&guide, target, SV("\xE7\x8B\x97")));
+            for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+                IdList ids = fixture_encode(target, sv(CASES[i].text));
+                GuideState at = {0};
+                for (size_t t = 0; t < ids.count; t++) {
+                    at = guide_follow(&guide, at, ids.ids[t], NULL);
+                    assert_in_range(guide_bank(&guide, &at), 0, guide_bank_count(&guide) - 1);
+                }
+                if (guide_all_met(&guide, &at) != (CASES[i].met >= wanted)) fail_msg("%s", CASES[i].text);
+                id_list_free(&ids);
+            }
+            guide_free(&guide);
+        }
+        segmenter_free(target);
+    }
+}
+
 /* "t1 t2" is wanted in every sentence, as the translation of its middle word or as such. */
 static void ask_for_words(Fixture *fixture, bool term) {
     Segmenter *source = seq2seq_source(fixture->model), *target = seq2seq_target(fixture->model);
@@ -672,6 +708,7 @@ int main(void) {
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_longer_word),
         cmocka_unit_test(test_only_the_longer_word),
+        cmocka_unit_test(test_no_spaces),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
     };

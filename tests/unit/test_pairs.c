@@ -115,9 +115,8 @@ static void test_columns(void **state) {
         pair_reader_close(reader);
         reader = open_pairs(&options, fixture_path("cols.tsv"), NULL);
         assert_int_equal(read_all(reader, &out), STATUS_DATA); /* ids */
-        assert_non_null(strstr(status_message(), "has 4 columns, and in the first line the fr side is"));
+        assert_non_null(strstr(status_message(), "has 4 columns, and in line 1 the fr side is"));
         pair_reader_close(reader);
-        strbuf_free(&out);
         reader = open_pairs(&options, fixture_path("numbers.tsv"), NULL);
         check_reader(reader, "7=7;8=two;", ""); /* no ids: both sides are a number */
         pair_reader_close(reader);
@@ -127,6 +126,18 @@ static void test_columns(void **state) {
             reader, "7=one;8=two;",
             "found a number for the source, and more columns than are read, in 1 file (cols.tsv: line 1)\n");
         pair_reader_close(reader);
+        WRITE("words.tsv", "Nr\tWort\tmot\n8\ttwo\tdeux\n9\tthree\ttrois\n");
+        reader = open_pairs(&options, fixture_path("words.tsv"), NULL);
+        assert_int_equal(read_all(reader, &out), STATUS_DATA); /* ids below names that nobody here knows */
+        assert_non_null(strstr(status_message(), "has 3 columns, and in line 2 the fr side is the number 8"));
+        pair_reader_close(reader);
+        reader = open_pairs(&options, fixture_path("words.tsv"), NULL);
+        pair_reader_tolerate(reader);
+        check_reader(
+            reader, "Nr=Wort;8=two;9=three;",
+            "found a number for the source, and more columns than are read, in 1 file (words.tsv: line 2)\n");
+        pair_reader_close(reader);
+        strbuf_free(&out);
     }
 }
 
@@ -158,11 +169,20 @@ static void test_languages(void **state) {
     assert_true(at.first == 0 && at.second == 1);
     assert_true(languages_header(SV("ID\ten\tfr"), &at)); /* of the pair */
     assert_true(sv_equal(at.first_name, SV("en")) && at.first == 1 && at.second == 2);
+    assert_true(languages_header(SV("id\ten\tnote\tfr\tde"), &at));
+    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 1);
+    assert_true(sv_equal(at.second_name, SV("fr")) && at.second == 3);
     assert_true(languages_header(SV("id\ten\tnumber"), &at)); /* Indonesian */
     assert_true(sv_equal(at.first_name, SV("id")) && at.first == 0 && at.second == 1);
     assert_true(languages_header_of(SV("key\tFrench\tde\tsource\ten"), SV("en"), SV("fr"), &at));
     assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
     assert_true(sv_equal(at.second_name, SV("en")) && at.second == 4);
+    assert_true(languages_header_of(SV("id\ttarget\tsource"), SV("en"), SV("fr"), &at));
+    assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
+    assert_true(sv_equal(at.second_name, SV("en")) && at.second == 2);
+    assert_true(languages_header_of(SV("src\ttgt"), SV("en"), SV("fr"), &at));
+    assert_true(sv_equal(at.first_name, SV("en")) && sv_equal(at.second_name, SV("fr")));
+    assert_false(languages_header_of(SV("en\ttarget"), SV("en"), SV("fr"), &at));
     assert_false(languages_header_of(SV("en\tEN\tEnglish"), SV("en"), SV("fr"), &at));
     assert_false(languages_header_of((StrView){0}, SV("en"), SV("fr"), &at));
     static const char *const NONE[] = {"",          "en",     "en\t", "en\ten", "en\tEnglish",
@@ -205,7 +225,7 @@ static void test_other_columns(void **state) {
                         "names its columns 1 and 3 en and fr, where 1 and 2 are read",
                         "--set data.columns=en,-,fr reads those");
     check_fails_reading(WRITE("c.tsv", "9\tone\tun\n"), STATUS_DATA,
-                        "has 3 columns, and in the first line the en side is the number 9",
+                        "has 3 columns, and in line 1 the en side is the number 9",
                         "data.columns=-,en,fr");
     check_fails_reading(WRITE("c.tsv", "9\tone\teins\tun\n"), STATUS_DATA, "has 4 columns",
                         "data.columns=-,en,-,fr");
@@ -266,6 +286,12 @@ static void test_held_out(void **state) {
     pair_reader_take(reader, PAIRS_NOT_HELD_OUT, 0);
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_message(), "every sentence pair"));
+    assert_null(strstr(status_hint_text(), "Macs"));
+    pair_reader_close(reader);
+    reader = open_pairs(&options, WRITE("mac.tsv", "a\tb\rc\td\r"), NULL); /* one line of many */
+    pair_reader_take(reader, PAIRS_NOT_HELD_OUT, 0);
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_hint_text(), "old Macs ended lines with carriage returns"));
     pair_reader_close(reader);
     strbuf_free(&text);
 }
