@@ -244,7 +244,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
                   const HeatmapFiles *files, const Lines *lines, const Lines *targets) {
     enum { TOGETHER = 256 };
     const bool *wanted = files->wanted;
-    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
+    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER, blank = 0;
     Translation results[TOGETHER];
     Translator *translator = NULL;
     Backpointers tree = {0};
@@ -262,6 +262,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         status = translator_check(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
+            blank += results[i].pieces == 0;
             unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
             if (status == STATUS_OK)
                 status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
@@ -270,6 +271,8 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         }
         backpointers_free(&tree);
     }
+    if (status == STATUS_OK && !options->quiet && blank == lines->count)
+        log_warn("no line has text: there is nothing to show");
     if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
     unseen_text_free(&unseen);
     translator_free(translator);

@@ -72,6 +72,10 @@ printf "go .\n\nhi !\n" >"$TMP/in"
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
 [ "$(cd "$TMP" && echo many*)" = "many-1.csv many-1.svg many-1.txt many-3.csv many-3.svg many-3.txt" ] ||
     fail "files: $(cd "$TMP" && echo many*)"
+blanks() { printf '\n \n' | heatmap "$@"; }
+expect 0 blanks -o "$TMP/blank"
+says "no line has text: there is nothing to show"
+[ "$(echo "$TMP"/blank*)" = "$TMP/blank*" ] || fail "files of blank lines"
 mkdir "$TMP/named" && expect 0 heatmap -o "$TMP/named/go.svg" "go ."
 expect 0 heatmap -o "$TMP/named/hi.csv" -f csv,text "hi !"
 expect 0 heatmap -o "$TMP/named/page.html" "hi !"
