@@ -225,8 +225,7 @@ static void test_other_columns(void **state) {
                         "names its columns 1 and 3 en and fr, where 1 and 2 are read",
                         "--set data.columns=en,-,fr reads those");
     check_fails_reading(WRITE("c.tsv", "9\tone\tun\n"), STATUS_DATA,
-                        "has 3 columns, and in line 1 the en side is the number 9",
-                        "data.columns=-,en,fr");
+                        "has 3 columns, and in line 1 the en side is the number 9", "data.columns=-,en,fr");
     check_fails_reading(WRITE("c.tsv", "9\tone\teins\tun\n"), STATUS_DATA, "has 4 columns",
                         "data.columns=-,en,-,fr");
 }
