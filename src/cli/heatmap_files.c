@@ -8,7 +8,7 @@
 
 static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
-/* Cut the ending of a format off the prefix, lest it is written twice: which format, FORMATS if it has none. */
+/* Cut the ending of a format off the prefix, lest it is written twice: which format, or FORMATS. */
 static HeatmapFormat cut_format(StrView *prefix) {
     int f = 0;
     while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;

@@ -74,8 +74,8 @@ found pairs 1
 found "source characters" 2 "2 +2"
 
 # Spaces that are no plain ones are told, and how to read them as such; a rare script has no exponent.
-awk -F '\t' 'NR % 100 == 0 { $1 = $1 "\302\240!" } { print "So: " $1 "\t" $1 } NR == 2 { print "\320\264\t\320\264" }' \
-    data/train.tsv >"$TMP/spaces.tsv"
+awk -F '\t' 'NR % 100 == 0 { $1 = $1 "\302\240!" } { print "So: " $1 "\t" $1 }
+    NR == 2 { print "\320\264\t\320\264" }' data/train.tsv >"$TMP/spaces.tsv"
 expect 0 pairs "$TMP/spaces.tsv"
 for side in source target; do
     found "$side, no-break or wide spaces" 106 " text.normalize=nfkc makes them plain"
