@@ -14,19 +14,17 @@ bool inspect_is_data(const char *path) {
     LineReader *reader;
     StrView line;
     Status status = STATUS_OK;
-    bool zero = false;
+    bool zero = false, more;
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
     /* A model begins with the length of its header, in 8 bytes of which the highest are 0 and others may look
      * like the end of a line. What is wrong with a text is told by who reads its pairs. */
-    bool more = true;
-    for (size_t seen = 0; seen < LENGTH_BYTES && more && !zero && status == STATUS_OK;) {
+    for (size_t seen = 0; seen < LENGTH_BYTES && !zero; seen += line.length + 1) {
         status = line_reader_next(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
         size_t rest = LENGTH_BYTES - seen;
         zero = memchr(line.data, 0, line.length < rest ? line.length : rest) != NULL;
-        seen += line.length + 1;
     }
     line_reader_close(reader);
     return status == STATUS_DATA || (status == STATUS_OK && !zero);

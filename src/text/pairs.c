@@ -416,10 +416,9 @@ static Status fail_unusable(const PairReader *reader) {
     status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
                 reader->entries.count > 1 ? " and the other files" : "");
     const char *advice =
-        "; a file of pairs has lines of SOURCE TAB TARGET (a spreadsheet saves them as tab-separated text, "
-        "not "
-        "as CSV), and two files, one for each language, "
-        "are named by one pattern: 'train.{}' with --languages en-fr means train.en and train.fr";
+        "; a file of pairs has lines of SOURCE TAB TARGET (a spreadsheet saves them as tab-separated "
+        "text, not as CSV), and two files, one for each language, are named by one pattern: 'train.{}' with "
+        "--languages en-fr means train.en and train.fr";
     status_hint(STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
                 reader->troubles.of[NO_TAB].count > 0 ? advice : "");
     strbuf_free(&report);

@@ -533,6 +533,18 @@ static void test_placement(void **state) {
     seq2seq_free(model);
 }
 
+/* After the tokens of a text. */
+static GuideState follow_text(const Guide *guide, Segmenter *target, const char *text) {
+    IdList ids = fixture_encode(target, sv(text));
+    GuideState at = {0};
+    for (size_t t = 0; t < ids.count; t++) {
+        at = guide_follow(guide, at, ids.ids[t], NULL);
+        assert_in_range(guide_bank(guide, &at), 0, guide_bank_count(guide) - 1);
+    }
+    id_list_free(&ids);
+    return at;
+}
+
 /* Letters behind it make another word of what was met, other characters do not. */
 static void test_longer_word(void **state) {
     (void)state;
@@ -547,11 +559,8 @@ static void test_longer_word(void **state) {
     Guide guide = {0};
     assert_true(guide_add_constraint(&guide, target, SV("chat")));
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        IdList ids = fixture_encode(target, sv(CASES[i].text));
-        GuideState at = {0};
-        for (size_t t = 0; t < ids.count; t++) at = guide_follow(&guide, at, ids.ids[t], NULL);
+        GuideState at = follow_text(&guide, target, CASES[i].text);
         if (guide_all_met(&guide, &at) != CASES[i].met) fail_msg("%s", CASES[i].text);
-        id_list_free(&ids);
     }
     guide_free(&guide);
     segmenter_free(target);
@@ -589,12 +598,13 @@ static void test_no_spaces(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        int met;                                                           /* so often */
-    } CASES[] = {{"\xE6\x88\x91\xE7\x9C\x8B\xE3\x80\x82", 0},              /* I see. */
-                 {"\xE6\x88\x91\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 1},  /* a dog */
-                 {"\xE6\x88\x91\xE7\x9C\x8B \xE7\x8B\x97\xE3\x80\x82", 1}, /* " dog" */
-                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},  /* A dog sees */
-                 {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}}; /* a dog */
+        int dogs;
+    } CASES[] = {
+        {"\xE6\x88\x91\xE7\x9C\x8B\xE3\x80\x82", 0},              /* I see. */
+        {"\xE6\x88\x91\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 1},  /* I see a dog. */
+        {"\xE6\x88\x91\xE7\x9C\x8B \xE7\x8B\x97\xE3\x80\x82", 1}, /* the same, with a space before it */
+        {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},  /* A dog sees me. */
+        {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}}; /* A dog sees a dog. */
     const char *lines[] = {"\xE7\x8B\x97 \xE7\x8B\x97", CASES[1].text, CASES[3].text, NULL};
     for (int merges = 0; merges <= 1; merges++) { /* of the space and the dog behind it */
         TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = merges};
@@ -604,14 +614,8 @@ static void test_no_spaces(void **state) {
             for (int i = 0; i < wanted; i++)
                 assert_true(guide_add_constraint(&guide, target, SV("\xE7\x8B\x97")));
             for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-                IdList ids = fixture_encode(target, sv(CASES[i].text));
-                GuideState at = {0};
-                for (size_t t = 0; t < ids.count; t++) {
-                    at = guide_follow(&guide, at, ids.ids[t], NULL);
-                    assert_in_range(guide_bank(&guide, &at), 0, guide_bank_count(&guide) - 1);
-                }
-                if (guide_all_met(&guide, &at) != (CASES[i].met >= wanted)) fail_msg("%s", CASES[i].text);
-                id_list_free(&ids);
+                GuideState at = follow_text(&guide, target, CASES[i].text);
+                if (guide_all_met(&guide, &at) != (CASES[i].dogs >= wanted)) fail_msg("%s", CASES[i].text);
             }
             guide_free(&guide);
         }
