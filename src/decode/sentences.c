@@ -90,17 +90,6 @@ static EndKind end_kind(int c) {
     }
 }
 
-/* Some open elsewhere: directly behind an end they close, but for Chinese ones. */
-static bool is_closing(int c, bool wide) {
-    if (wide && (c == 0x2018 || c == 0x201C || c == 0xAB)) return false;
-    static const int closing[] = {'"',    '\'',   ')',    ']',    '}',    0xBB,   0xAB,   0x2018,
-                                  0x2019, 0x201C, 0x201D, 0x2039, 0x203A, 0x300D, 0x300F, 0x3011,
-                                  0x3009, 0x300B, 0x3015, 0xFF09, 0xFF3D, 0xFF5D, 0xFF63};
-    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
-        if (closing[i] == c) return true;
-    return false;
-}
-
 static bool is_word(int c) { return unicode_class(c) == CHAR_LETTER || unicode_class(c) == CHAR_DIGIT; }
 
 static bool has_upper(StrView text) {
@@ -183,7 +172,7 @@ static int first_of_word(StrView text, size_t position) {
 /* Behind the marks and what closes; French puts a space before its closing quotes. */
 static size_t skip_closing(StrView text, size_t position, bool wide) {
     for (size_t next = position; next < text.length; position = next)
-        if (!is_closing(utf8_next(text, &next), wide)) break;
+        if (!split_is_closing(utf8_next(text, &next), wide)) break;
     size_t after = skip_spaces(text, position);
     int c = peek(text, after);
     if (after > position && (c == 0xBB || c == 0x203A)) {

@@ -1,4 +1,4 @@
-/* split.c - find where to cut by counting the tokens of one word after the other. */
+/* split.c - find where to cut by counting the tokens of one word, or what ends with a wide mark, after the other. */
 #include "decode/split.h"
 
 #include "base/mem.h"
@@ -22,51 +22,98 @@ static int token_count(Segmenter *segmenter, StrView text, IdList *scratch) {
     return (int)scratch->count;
 }
 
-typedef enum { CUT_NONE, CUT_WORD, CUT_CLAUSE, CUT_SENTENCE } CutKind;
-
-/* How good a place for a cut is the end of this word? Closing quotes and brackets take after what they close;
- * `before` is the kind of the word before. */
-static CutKind word_cut_kind(StrView word, CutKind before) {
-    static const char *const closing[] = {"\"", "'", ")", "]", "\xC2\xBB", "\xE2\x80\x9D", "\xE2\x80\x99"};
-    static const char *const sentence[] = {".", "!", "?", "\xE2\x80\xA6", "\xE3\x80\x82"};
-    static const char *const clause[] = {",", ";", ":"};
-    for (size_t i = 0; i < sizeof closing / sizeof *closing;) {
-        StrView close = sv(closing[i++]);
-        if (!sv_ends(word, close)) continue;
-        word.length -= close.length;
-        i = 0;
-    }
-    if (word.length == 0) return before;
-    for (size_t i = 0; i < sizeof sentence / sizeof *sentence; i++)
-        if (sv_ends(word, sv(sentence[i]))) return CUT_SENTENCE;
-    for (size_t i = 0; i < sizeof clause / sizeof *clause; i++)
-        if (sv_ends(word, sv(clause[i]))) return CUT_CLAUSE;
-    return CUT_WORD;
+bool split_is_closing(int c, bool wide) {
+    if (wide && (c == 0x2018 || c == 0x201C || c == 0xAB)) return false;
+    static const int closing[] = {'"',    '\'',   ')',    ']',    '}',    0xBB,   0xAB,   0x2018,
+                                  0x2019, 0x201C, 0x201D, 0x2039, 0x203A, 0x300D, 0x300F, 0x3011,
+                                  0x3009, 0x300B, 0x3015, 0xFF09, 0xFF3D, 0xFF5D, 0xFF63};
+    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
+        if (closing[i] == c) return true;
+    return false;
 }
 
-/* The first `count` code points of a word. */
-static size_t code_points_length(StrView word, int count) {
+typedef enum { CUT_NONE, CUT_WORD, CUT_CLAUSE, CUT_SENTENCE } CutKind;
+
+/* How good a place for a cut is behind this character? Wide marks have no space behind them. */
+static CutKind mark_cut_kind(int c) {
+    switch (c) {
+    case '.':
+    case '!':
+    case '?':
+    case 0x2026: /* ellipsis */
+    case 0x3002: /* wide . ! ? */
+    case 0xFF01:
+    case 0xFF1F:
+    case 0xFF61:
+        return CUT_SENTENCE;
+    case ',':
+    case ';':
+    case ':':
+    case 0x3001: /* wide , ; : */
+    case 0xFF0C:
+    case 0xFF1A:
+    case 0xFF1B:
+    case 0xFF64:
+        return CUT_CLAUSE;
+    default:
+        return CUT_WORD;
+    }
+}
+
+static bool is_wide_mark(int c) { return c >= 0x3000 && mark_cut_kind(c) > CUT_WORD; }
+
+/* How good a place for a cut is the end of this part? Closing quotes and brackets take after what they close;
+ * `before` is the kind of the part before. */
+static CutKind part_cut_kind(StrView part, CutKind before) {
+    while (part.length > 0) {
+        size_t start = utf8_before(part, part.length), at = start;
+        int c = utf8_next(part, &at);
+        if (!split_is_closing(c, false)) return mark_cut_kind(c);
+        part.length = start;
+    }
+    return before;
+}
+
+/* The next part of a line that is in one piece if it can be: a word, or what ends with a wide mark. */
+static bool next_part(StrView *rest, StrView *part) {
+    StrView line = *rest;
+    size_t start = 0, end;
+    bool marked = false;
+    while (start < line.length && char_is_space(line.data[start])) start++;
+    for (size_t next = end = start; next < line.length && !char_is_space(line.data[next]); end = next) {
+        int c = utf8_next(line, &next);
+        bool mark = is_wide_mark(c);
+        if (marked && !mark && !split_is_closing(c, true)) break;
+        marked = marked || mark;
+    }
+    *part = (StrView){line.data + start, end - start};
+    *rest = (StrView){line.data + end, line.length - end};
+    return end > start;
+}
+
+/* The first `count` code points of a part. */
+static size_t code_points_length(StrView part, int count) {
     size_t position = 0;
-    while (count-- > 0 && position < word.length) utf8_next(word, &position);
+    while (count-- > 0 && position < part.length) utf8_next(part, &position);
     return position;
 }
 
 /* Length in bytes of the first piece of `line`. */
 static size_t first_piece(Segmenter *segmenter, StrView line, int limit, IdList *scratch) {
     size_t best[CUT_SENTENCE + 1] = {0};
-    StrView rest = line, word;
+    StrView rest = line, part;
     CutKind kind = CUT_WORD;
-    for (int count = 0; sv_next_word(&rest, &word);) {
-        /* A word of very many bytes is not worth tokenizing, which may take long. */
-        bool huge = word.length / 8 >= (size_t)limit;
-        int tokens = huge ? limit + 1 : token_count(segmenter, word, scratch);
+    for (int count = 0; next_part(&rest, &part);) {
+        /* A part of very many bytes is not worth tokenizing, which may take long. */
+        bool huge = part.length / 8 >= (size_t)limit;
+        int tokens = huge ? limit + 1 : token_count(segmenter, part, scratch);
         if (count + tokens > limit) {
             for (int k = CUT_SENTENCE; k >= CUT_WORD; k--)
                 if (best[k] > 0) return best[k];
-            return (size_t)(word.data - line.data) + code_points_length(word, limit);
+            return (size_t)(part.data - line.data) + code_points_length(part, limit);
         }
         count += tokens;
-        kind = word_cut_kind(word, kind);
+        kind = part_cut_kind(part, kind);
         size_t behind = best[CUT_WORD] = (size_t)(rest.data - line.data);
         if (kind > CUT_WORD && count > limit / 4) best[kind] = behind;
     }

@@ -11,6 +11,9 @@ typedef struct {
 } PieceList;
 
 void piece_list_free(PieceList *list);
+/* Directly behind an end mark, does this character belong to what ends there, as quotes and brackets do? Some
+ * quotes close in one language and open in another: behind wide marks they open. */
+bool split_is_closing(int c, bool wide);
 /* Append the pieces of `line`, each of about `limit` tokens at most. Where to cut: see translator.h. A line
  * that fits is one piece; white space alone is none. */
 void split_line(Segmenter *segmenter, StrView line, int limit, PieceList *pieces);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/whole_words.h"
 
 static void item_free(TranslationItem *item) {
     strbuf_free(&item->text);
@@ -84,18 +85,23 @@ static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis
         if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
 
-/* Columns of the last character of a text; 0 for the empty one. */
-static int last_width(StrView text) {
-    if (text.length == 0) return 0;
-    size_t start = utf8_before(text, text.length);
-    return unicode_width(utf8_next(text, &start));
+/* Does the text end in Chinese or Japanese, which put no spaces between sentences? Curled quotes do not tell. */
+static bool ends_in_wide_script(StrView text) {
+    while (text.length > 0) {
+        size_t start = utf8_before(text, text.length), at = start;
+        int c = utf8_next(text, &at);
+        if (c != 0x2019 && c != 0x201D) return text_is_unspaced(c) && unicode_width(c) == 2;
+        text.length = start;
+    }
+    return false;
 }
 
 /* What stands before piece p, or behind the last one. */
 static void join_gap(const FoundPieces *found, int p, StrBuf *text) {
     bool between = p > 0 && p < found->pieces;
     StrView gap = found->gaps ? found->gaps[p] : between ? SV(" ") : SV("");
-    if (gap.length == 0 && between && last_width(strbuf_view(text)) < 2) gap = SV(" ");
+    if (between && (gap.length == 0 || sv_equal(gap, SV(" "))))
+        gap = ends_in_wide_script(strbuf_view(text)) ? SV("") : SV(" ");
     strbuf_add(text, gap);
 }
 

@@ -54,8 +54,8 @@ typedef struct {
     const StrView *gaps; /* [pieces + 1] text before, between and behind the pieces; NULL: spaces between */
 } FoundPieces;
 
-/* No pieces give one item, empty but for its gap. An empty gap between two pieces, as between Chinese
- * sentences, becomes a space unless a wide character stands before it. */
+/* No pieces give one item, empty but for its gap. A single space between two pieces, or nothing, as
+ * between Chinese sentences, becomes what the translation wants: nothing behind Chinese or Japanese, else a space. */
 void translation_join(Translation *out, const FoundPieces *found, const DecodeOptions *options);
 
 #endif

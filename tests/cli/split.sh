@@ -70,3 +70,25 @@ sed -n 2p "$TMP/out" | grep -q '"constraints_met": \["chat"\]' || fail "one sent
 sed -n 3p "$TMP/out" | grep -q '^{"error": "' || fail "two sentences: $(cat "$TMP/out")"
 expect 2 translate --splitt "$TMP/text"
 says "did you mean '--split'?"
+
+# Chinese has no spaces between sentences, so its translations get none; other white space stays.
+cat >"$TMP/zh.tsv" <<'END'
+go .	快走。
+hi !	你好！
+run !	快跑！
+who ?	谁？
+he said : " hi ! "	他说：“你好！”
+stop !	停下！
+wait !	等等！
+I see .	我明白。
+END
+tiny_model zh --set "data.train=$TMP/zh.tsv" --set "data.valid=$TMP/zh.tsv" --languages en-zh
+model=$TMP/zh/best.safetensors
+printf '%s\n' 'go .' 'hi !' 'who ?' 'he said : " hi ! "' 'stop !' >"$TMP/sentences"
+translate "$TMP/sentences" >"$TMP/alone"
+[ "$(grep -c '[。！？]”*$' "$TMP/alone")" -eq 5 ] || fail "sentences of Chinese: $(cat "$TMP/alone")"
+tr '\n' ' ' <"$TMP/sentences" >"$TMP/text"
+printf '\nhi !  hi !\tstop !\n' >>"$TMP/text"
+{ tr -d '\n' <"$TMP/alone" && awk 'NR == 2 { hi = $0 } END { print " \n" hi "  " hi "\t" $0 }' "$TMP/alone"; } >"$TMP/want"
+translate --split "$TMP/text" >"$TMP/out"
+same "paragraphs of Chinese" "$TMP/want" "$TMP/out"

@@ -14,6 +14,7 @@
 #include "decode/translator.h"
 #include "num/kern.h"
 #include "tiny_model.h"
+#include "unit/learn.h"
 
 enum { WORDS = 40, LINES = 100 };
 
@@ -232,6 +233,25 @@ static void test_where_lines_are_cut(void **state) {
     seq2seq_free(model);
 }
 
+/* Without spaces lines are cut behind wide marks, and words are not. Here each character is a token, and one begins
+ * each part. */
+static void test_where_chinese_is_cut(void **state) {
+    (void)state;
+    Config config;
+    Segmenter *characters;
+    config_init(&config);
+    config.text.bpe_merges = 0;
+    config.text.min_count = 1;
+    assert_int_equal(learn_segmenter(&characters, &config.text, SV("a b c d e 。 ， ！ ？ 「 」")), STATUS_OK);
+    check_split(characters, "a。b，c。d。e", 7, "[a。][b，c。][d。e]");
+    check_split(characters, "a「b！」「c」d。e。", 9, "[a「b！」][「c」d。e。]");
+    check_split(characters, "a b，c d e a", 8, "[a b，][c d e a]");
+    check_split(characters, "a？！b c，d", 7, "[a？！][b c，d]");
+    check_split(characters, "abcdea。b", 4, "[abcd][ea。][b]");
+    segmenter_free(characters);
+    config_free(&config);
+}
+
 /* A word without end is cut between code points; all of it arrives. */
 static void test_endless_word(void **state) {
     (void)state;
@@ -360,7 +380,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grouping_and_threads), cmocka_unit_test(test_blank_lines),
         cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
-        cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_endless_word),
+        cmocka_unit_test(test_where_lines_are_cut),
+        cmocka_unit_test(test_where_chinese_is_cut),  cmocka_unit_test(test_endless_word),
         cmocka_unit_test(test_greedy_tokens),        cmocka_unit_test(test_forced_lines),
         cmocka_unit_test(test_different_candidates),
     };
