@@ -68,6 +68,7 @@ Status options_read_file(const OptionTable *tables, const char *path, OptionsGiv
     StrBuf text = {0};
     Json *root = NULL;
     Status status = file_read(path, CONFIG_LIMIT, &text);
+    if (status == STATUS_OK) status = file_check_text(path, strbuf_view(&text));
     if (status == STATUS_OK) {
         status = json_parse(&root, strbuf_view(&text), true);
         if (status != STATUS_OK) {

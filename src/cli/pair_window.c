@@ -29,11 +29,16 @@ static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, St
 /* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
 static Status cut_columns(const PairWindow *window, Pair *pair) {
     StrView rest = pair->raw, field;
-    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
-        if (column == window->source_column) pair->source = field;
-        if (column == window->target_column) pair->target = field;
+    int columns = 0;
+    for (; sv_next(&rest, '\t', &field); columns++) {
+        if (columns == window->source_column) pair->source = field;
+        if (columns == window->target_column) pair->target = field;
     }
-    if (memchr(pair->raw.data, '\t', pair->raw.length)) return STATUS_OK;
+    bool first = line_reader_number(window->reader) == 1; /* and so names no columns */
+    if (first && columns > 2 && pair_has_id(pair->source, pair->target))
+        return fail_line(window->reader, "the first of more than two columns is a number",
+                         "a first line such as id TAB en TAB fr says which columns are the pairs");
+    if (columns > 1) return STATUS_OK;
     return fail_line(window->reader, "no TAB in it",
                      "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
 }

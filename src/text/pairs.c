@@ -338,6 +338,10 @@ static bool is_number(StrView text) {
     return text.length > 0;
 }
 
+bool pair_has_id(StrView source, StrView target) {
+    return is_number(sv_trim(source)) && !is_number(sv_trim(target));
+}
+
 /* Does the first line, or the one behind it, which may name the columns in words that nobody here knows, have
  * a number for its source alone, and columns that no name accounts for? Tables that begin with ids look like
  * this. */
@@ -346,9 +350,9 @@ static Status check_ids(PairReader *reader, StrView source, StrView target) {
     StrView rest = reader->line, field;
     int columns = 0;
     while (sv_next(&rest, '\t', &field)) columns++;
-    bool number = is_number(sv_trim(source)), known = line > 1 && reader->numbered;
-    reader->numbered = number;
-    if (columns <= reader->columns || known || !number || is_number(sv_trim(target))) return STATUS_OK;
+    bool known = line > 1 && reader->numbered;
+    reader->numbered = is_number(sv_trim(source));
+    if (columns <= reader->columns || known || !pair_has_id(source, target)) return STATUS_OK;
     if (reader->tolerant) {
         note(reader, IDS, 1, line);
         return STATUS_OK;

@@ -61,6 +61,8 @@ double pair_reader_share(const PairReader *reader); /* of all bytes, or of the l
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
+/* Is the source a number and the target none? Tables that begin with ids look like this. */
+bool pair_has_id(StrView source, StrView target);
 /* "source TAB target", appended; a TAB in a text would begin another column, and becomes a space. */
 void pair_join(StrBuf *line, StrView source, StrView target);
 

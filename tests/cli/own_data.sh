@@ -93,6 +93,8 @@ says "is UTF-16, not UTF-8"
 expect 3 "$attn" bleu "$TMP/utf16.tsv" -i "$TMP/plain.tsv"
 says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
 says 'hint: iconv -f UTF-16 -t UTF-8'
+expect 3 "$attn" train --config "$TMP/utf16.tsv" --dump-config
+says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
 expect 3 "$attn" bleu "$TMP/plain.tsv" <"$TMP/utf16.tsv"
 says "'standard input' is UTF-16, not UTF-8"
 
