@@ -86,6 +86,13 @@ static void add_prefix(StrBuf *out, const char *target) {
     strbuf_format(out, ".%.*s.", LONGEST_START, name_of(target));
 }
 
+/* "PID-N.tmp": what stands behind the prefix. */
+static bool ends_as_temporary(const char *name) {
+    int end = 0;
+    sscanf(name, "%*[0-9]-%*[0-9].tmp%n", &end);
+    return end > 0 && !name[end];
+}
+
 /* Remove what a killed program left beside `target`. A living writer holds a lock on its temporary file. */
 static void remove_stale(const char *target) {
     StrBuf prefix = {0}, path = {0};
@@ -95,7 +102,7 @@ static void remove_stale(const char *target) {
     DIR *entries = opendir(strbuf_text(&path));
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         StrView name = sv(entry->d_name);
-        if (!sv_starts(name, strbuf_view(&prefix)) || !sv_ends(name, SV(".tmp"))) continue;
+        if (!sv_starts(name, strbuf_view(&prefix)) || !ends_as_temporary(name.data + prefix.length)) continue;
         strbuf_clear(&path);
         strbuf_add(&path, folder);
         strbuf_add(&path, name);
