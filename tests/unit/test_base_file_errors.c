@@ -9,8 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "base/fileio.h"
@@ -137,6 +140,47 @@ static void discarding_all_never_waits(void **state) {
     file_discard(without);
 }
 
+/* In place of the C library's: what another writer of the same file does meanwhile. */
+static const char *other_writes;
+static ino_t taken;
+
+int rename(const char *from, const char *to) {
+    const char *path = other_writes;
+    OutFile *other;
+    other_writes = NULL;
+    if (path) assert_int_equal(file_create(&other, path), STATUS_OK);
+    if (path) file_discard(other);
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int flock(int fd, int operation) {
+    struct stat about;
+    if (!other_writes) return (int)syscall(SYS_flock, fd, operation);
+    other_writes = NULL;
+    assert_int_equal(fstat(fd, &about), 0);
+    taken = about.st_ino;
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+/* Whoever begins to write a file removes what looks stale beside it: not what another one is about to rename,
+ * and what it has locked before that one could is left to it. */
+static void writers_do_not_meet(void **state) {
+    (void)state;
+    const char *path = fixture_path("shared");
+    OutFile *file;
+    struct stat about;
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    other_writes = path;
+    assert_int_equal(file_commit(file), STATUS_OK);
+    assert_null(other_writes);
+    other_writes = path;
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    assert_int_equal(file_commit(file), STATUS_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(taken != 0 && about.st_ino != taken);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compressed_blocks_fit),
@@ -146,6 +190,7 @@ int main(void) {
         cmocka_unit_test(standard_error_has_a_name),
         cmocka_unit_test(a_full_device_is_noticed_early),
         cmocka_unit_test(discarding_all_never_waits),
+        cmocka_unit_test(writers_do_not_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
