@@ -445,6 +445,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             return STATUS_OK;
         }
     }
+    close_files(reader); /* of which the limit may have left one open */
     if (reader->usable == 0) return fail_unusable(reader);
     if (reader->tolerant) return STATUS_OK;
     return pair_troubles_check_encoding(&reader->troubles, &reader->entries, pairs_seen(reader));
