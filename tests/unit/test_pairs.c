@@ -104,6 +104,11 @@ static void test_columns(void **state) {
     check_reader(reader, "un=eins;",
                  "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
     pair_reader_close(reader);
+    DataOptions reworded = {.source = "en", .target = "en", .columns = "-,en,-,en"};
+    reader = open_pairs(&reworded, path, NULL);
+    check_reader(reader, "one=eins;",
+                 "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
+    pair_reader_close(reader);
     WRITE("numbers.tsv", "7\t7\tone\n8\ttwo\tdeux\n");
     WRITE("plain.tsv", "a\tone\tun\teins\nb\ttwo\tdeux\n");
     static const char *const NOT_NAMED[] = {NULL, ""};
