@@ -287,13 +287,14 @@ const char *file_packed_kind(StrView start) {
     return NULL;
 }
 
-/* What editors on Windows call "Unicode". Its mark is never in UTF-8; without a NUL it may be anything.
- * Without the mark, of most Latin letters one byte is 0, always the first or always the second. */
+/* What editors on Windows call "Unicode". Its mark is never in UTF-8. A line behind it has a NUL or, in
+ * Chinese, an even number of bytes; else it may be anything. Without the mark, of most Latin letters one byte
+ * is 0, always the first or always the second. */
 bool file_is_utf16(StrView line) {
     enum { LETTERS_MOST = 32 };
     size_t letters = line.length / 2 < LETTERS_MOST ? line.length / 2 : LETTERS_MOST, zeros[2] = {0};
     if (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF")))
-        return memchr(line.data, 0, line.length);
+        return memchr(line.data, 0, line.length) || line.length % 2 == 0;
     for (size_t i = 0; i < 2 * letters; i++) zeros[i % 2] += line.data[i] == 0;
     return letters > 1 && !(zeros[0] && zeros[1]) && 4 * (zeros[0] + zeros[1]) >= 3 * letters;
 }

@@ -86,6 +86,13 @@ static void add_prefix(StrBuf *out, const char *target) {
     strbuf_format(out, ".%.*s.", LONGEST_START, name_of(target));
 }
 
+/* "PID-N.tmp": what stands behind the prefix. */
+static bool ends_as_temporary(const char *name) {
+    int end = 0;
+    sscanf(name, "%*[0-9]-%*[0-9].tmp%n", &end);
+    return end > 0 && !name[end];
+}
+
 /* Remove what a killed program left beside `target`. A living writer holds a lock on its temporary file. */
 static void remove_stale(const char *target) {
     StrBuf prefix = {0}, path = {0};
@@ -95,7 +102,7 @@ static void remove_stale(const char *target) {
     DIR *entries = opendir(strbuf_text(&path));
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         StrView name = sv(entry->d_name);
-        if (!sv_starts(name, strbuf_view(&prefix)) || !sv_ends(name, SV(".tmp"))) continue;
+        if (!sv_starts(name, strbuf_view(&prefix)) || !ends_as_temporary(name.data + prefix.length)) continue;
         strbuf_clear(&path);
         strbuf_add(&path, folder);
         strbuf_add(&path, name);
@@ -137,10 +144,10 @@ static Status open_temporary(OutFile *file) {
         file->fd = file_open(path.data, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
         error = errno;
         if (file->fd >= 0) {
-            flock(file->fd,
-                  LOCK_EX | LOCK_NB); /* where locks do not work, stale files are not found either */
+            /* Where locks do not work, stale files are not found either. */
+            bool taken = flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
             struct stat about;
-            if (fstat(file->fd, &about) != 0 || about.st_nlink > 0) {
+            if (!taken && (fstat(file->fd, &about) != 0 || about.st_nlink > 0)) {
                 name_temporary(file, path.data);
                 return STATUS_OK;
             }
@@ -269,7 +276,7 @@ static Status put_in_place(OutFile *file) {
     if (!file->temporary) return STATUS_OK;
     if (!sync_fully(file->fd)) return fail_write(file, errno);
     int fd = file->fd;
-    file->fd = -1;
+    file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* keeps the lock: without it the file looks stale */
     if (close(fd) != 0 && errno != EINTR) return fail_write(file, errno);
     int result;
     do result = rename(file->temporary, file->target);
@@ -285,7 +292,7 @@ static Status put_in_place(OutFile *file) {
 
 Status file_commit(OutFile *file) {
     Status status = put_in_place(file);
-    if (status == STATUS_OK && file->fd >= 0 && !file->borrowed) {
+    if (status == STATUS_OK && !file->target && !file->borrowed) {
         int fd = file->fd;
         file->fd = -1;
         if (close(fd) != 0 && errno != EINTR) status = fail_write(file, errno);

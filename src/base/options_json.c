@@ -37,13 +37,14 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
     for (const Json *member = json_first(object); member; member = json_after(member)) {
         strbuf_cut(path, length);
         strbuf_format(path, "%s%s", length ? "." : "", json_key(member));
-        if (json_type(member) == JSON_OBJECT) {
+        void *field;
+        const Option *row = option_by_key(tables, strbuf_view(path), &field);
+        bool section = !row && is_section(tables, strbuf_view(path));
+        if (!row && json_type(member) == JSON_OBJECT && (section || json_first(member))) {
             TRY(read_object(tables, member, path, given));
             continue;
         }
-        void *field;
-        const Option *row = option_by_key(tables, strbuf_view(path), &field);
-        if (!row && is_section(tables, strbuf_view(path))) {
+        if (section) {
             status_fail(STATUS_USAGE, "section '%s' must be an object", strbuf_text(path));
             return status_hint(STATUS_USAGE, "write \"%s\": {\"NAME\": VALUE, ...}", json_key(member));
         }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static _Thread_local char message_text[1024];
-static _Thread_local char hint_text[512];
+static _Thread_local char hint_text[1024];
 
 /* Built aside: an argument may be the text that is replaced. */
 static void replace(char *text, size_t size, const char *format, va_list arguments) {

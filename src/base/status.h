@@ -37,7 +37,7 @@ const char *status_hint_text(void); /* "" if there is no hint */
 /* Copy this thread's failure into, and back out of, storage that another thread may read. */
 typedef struct {
     Status code;
-    char message[1024], hint[512];
+    char message[1024], hint[1024];
 } StatusRecord;
 void status_save(StatusRecord *record, Status code);
 Status status_restore(const StatusRecord *record);

@@ -85,14 +85,23 @@ static int continuation_byte(int c) {
     return -1;
 }
 
+/* Is it the ellipsis, a quote, a dash or the no-break space of Windows-1252? */
+static bool is_punctuation_byte(int byte) {
+    return byte == 0x85 || (byte >= 0x91 && byte <= 0x97 && byte != 0x95) || byte == 0xA0 || byte == 0xAB ||
+           byte == 0xBB;
+}
+
 /* Do the last three characters end in a two- or three-byte sequence of UTF-8, shown as Windows-1252? Of the
- * two-byte ones only those of accented Latin, Greek and Cyrillic letters, which is what happens. */
+ * two-byte ones only those of accented Latin, Greek and Cyrillic letters, which is what happens. What may
+ * follow a French letter, as a no-break space before a closing quote, is none. */
 static bool ends_in_mojibake(int before, int middle, int last) {
-    if (continuation_byte(last) < 0) return false;
+    int third = continuation_byte(last);
+    if (third < 0) return false;
     if ((middle >= 0xC2 && middle <= 0xC5) || middle == 0xCE || middle == 0xCF || middle == 0xD0 ||
         middle == 0xD1)
         return middle != 0xC2 || last != 0xBB; /* a French capital before its closing quote */
-    return before >= 0xE0 && before <= 0xEF && continuation_byte(middle) >= 0;
+    int second = before >= 0xE0 && before <= 0xEF ? continuation_byte(middle) : -1;
+    return second >= 0 && !(is_punctuation_byte(second) && is_punctuation_byte(third));
 }
 
 /* The last three characters, and which trigram they are. */

@@ -104,10 +104,11 @@ void pair_files(const StrList *entries, const DataOptions *options, StrList *fil
     }
 }
 
-static Status find_column(const char *columns, const char *language, int *column) {
+/* The first column of that name from `first` on. */
+static Status find_column(const char *columns, const char *language, int first, int *column) {
     StrView rest = sv(columns), name;
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
+        if (*column >= first && sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
     status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
     return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
                                      "en-de those that are read");
@@ -148,8 +149,9 @@ static Status prepare(PairReader *reader, const DataOptions *options) {
     if (tsv && options->columns && options->columns[0]) {
         StrView name, names = sv(options->columns);
         for (reader->columns = 0; sv_next(&names, ',', &name);) reader->columns++;
-        TRY(find_column(options->columns, reader->source, &reader->source_column));
-        TRY(find_column(options->columns, reader->target, &reader->target_column));
+        TRY(find_column(options->columns, reader->source, 0, &reader->source_column));
+        int first = strcmp(reader->source, reader->target) == 0 ? reader->source_column + 1 : 0;
+        TRY(find_column(options->columns, reader->target, first, &reader->target_column));
     }
     for (size_t i = 0; i < reader->entries.count; i++) TRY(check_entry(reader, reader->entries.items[i]));
     return STATUS_OK;
@@ -449,6 +451,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             return STATUS_OK;
         }
     }
+    close_files(reader); /* of which the limit may have left one open */
     if (reader->usable == 0) return fail_unusable(reader);
     if (reader->tolerant) return STATUS_OK;
     return pair_troubles_check_encoding(&reader->troubles, &reader->entries, pairs_seen(reader));

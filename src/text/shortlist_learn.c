@@ -27,7 +27,7 @@ typedef struct {
     size_t *target_start; /* [pairs + 1] */
     int *target;          /* ids of all target sentences */
     float *share;         /* for each of these: 1 / the sum of what its source tokens give it */
-    size_t *seen_start;   /* [sources + 2] */
+    size_t *seen_start;   /* [sources + 3] */
     int *seen;            /* the pairs that a source token is in, as often as it is */
     size_t *row_start;    /* [sources + 2] */
     Entry *row;           /* p(target | source) */

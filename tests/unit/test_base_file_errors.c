@@ -9,8 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "base/fileio.h"
@@ -47,15 +50,19 @@ static void folders_have_limits(void **state) {
     if (access("/proc/self", F_OK) == 0) assert_fails(file_make_dirs("/proc/inside"), "No such file");
 }
 
-/* Files that look like what a killed program left: a link, and another name. */
+/* Files that look like what a killed program left: a link, and other names. */
 static void strangers_stay(void **state) {
     (void)state;
+    static const char *const NAMES[] = {".m.2-0.kept", ".m.tmp", ".m.2.tmp", ".m.2-0.x.tmp",
+                                        ".m.2-0.tmp.tmp"};
+    enum { COUNT = sizeof NAMES / sizeof *NAMES };
     assert_int_equal(symlink("nowhere", fixture_path(".m.1-0.tmp")), 0);
-    fixture_write(".m.2-0.kept", "x", 1);
+    for (int i = 0; i < COUNT; i++) fixture_write(NAMES[i], "x", 1);
     assert_int_equal(file_put(fixture_path("m"), SV("new")), STATUS_OK);
     char link[16];
     assert_int_equal(readlink(fixture_path(".m.1-0.tmp"), link, sizeof link), 7);
-    assert_true(file_exists(fixture_path(".m.2-0.kept")));
+    for (int i = 0; i < COUNT; i++)
+        if (!file_exists(fixture_path(NAMES[i]))) fail_msg("%s", NAMES[i]);
 }
 
 static void no_descriptor_is_left(void **state) {
@@ -133,6 +140,47 @@ static void discarding_all_never_waits(void **state) {
     file_discard(without);
 }
 
+/* In place of the C library's: what another writer of the same file does meanwhile. */
+static const char *other_writes;
+static ino_t taken;
+
+int rename(const char *from, const char *to) {
+    const char *path = other_writes;
+    OutFile *other;
+    other_writes = NULL;
+    if (path) assert_int_equal(file_create(&other, path), STATUS_OK);
+    if (path) file_discard(other);
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int flock(int fd, int operation) {
+    struct stat about;
+    if (!other_writes) return (int)syscall(SYS_flock, fd, operation);
+    other_writes = NULL;
+    assert_int_equal(fstat(fd, &about), 0);
+    taken = about.st_ino;
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+/* Whoever begins to write a file removes what looks stale beside it: not what another one is about to rename,
+ * and what it has locked before that one could is left to it. */
+static void writers_do_not_meet(void **state) {
+    (void)state;
+    const char *path = fixture_path("shared");
+    OutFile *file;
+    struct stat about;
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    other_writes = path;
+    assert_int_equal(file_commit(file), STATUS_OK);
+    assert_null(other_writes);
+    other_writes = path;
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    assert_int_equal(file_commit(file), STATUS_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(taken != 0 && about.st_ino != taken);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compressed_blocks_fit),
@@ -142,6 +190,7 @@ int main(void) {
         cmocka_unit_test(standard_error_has_a_name),
         cmocka_unit_test(a_full_device_is_noticed_early),
         cmocka_unit_test(discarding_all_never_waits),
+        cmocka_unit_test(writers_do_not_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,6 +291,39 @@ static void lines_may_be_long(void **state) {
     strbuf_free(&text);
 }
 
+/* Marked or not, lower or upper byte first; Chinese has no byte that is 0 but in its line ends. */
+static void lines_are_not_of_utf16(void **state) {
+    (void)state;
+    static const struct {
+        const char *start;
+        size_t bytes;
+        bool refused;
+    } CASES[] = {
+        {"\xFF\xFEg\0o\0\n\0", 8, true},
+        {"\xFE\xFF\0g\0o\0\n", 8, true},
+        {"g\0o\0\n\0", 6, true},
+        {"\0g\0o\0\n", 6, true},
+        {"\xFF\xFE\x60\x4F\x7D\x59\n\0", 8, true},
+        {"\xFE\xFF\x4F\x60\x59\x7D", 6, true},
+        {"\xFF\xFEg\n", 4, false},
+        {"g\0go\n", 5, false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *path = in_folder("utf16");
+        LineReader *reader;
+        StrView line;
+        bool more;
+        put_plain(path, CASES[i].start, CASES[i].bytes);
+        assert_int_equal(line_reader_open(&reader, path), STATUS_OK);
+        Status status = line_reader_next(reader, &line, &more);
+        if (CASES[i].refused)
+            assert_message(status, STATUS_DATA, "is UTF-16, not UTF-8");
+        else
+            assert_int_equal(status, STATUS_OK);
+        line_reader_close(reader);
+    }
+}
+
 /* A pipe of which the reader sees one end as standard input. */
 static void lines_come_from_slow_pipes(void **state) {
     (void)state;
@@ -680,6 +713,7 @@ int main(void) {
         cmocka_unit_test(lines_end_at_line_feeds_only),
         cmocka_unit_test(lines_lose_returns_and_mark),
         cmocka_unit_test(lines_may_be_long),
+        cmocka_unit_test(lines_are_not_of_utf16),
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),
         cmocka_unit_test(lines_end_before_their_checksum),

@@ -33,6 +33,9 @@ static void test_mojibake(void **state) {
         {"\u00D2\u00BB", false},       {"\u00CEa", false},
         {"\u00DF\u20AC\u2122", false},                           /* not the first of three bytes */
         {"\u00F0\u20AC\u2122", false}, {"\u00E9t\u00BB", false}, /* a letter between */
+        {"\u00E9\u00A0\u00BB", false}, {"\u00E9\u2026\u00BB", false},
+        {"\u00E9\u201C\u2013", false}, /* a letter before its closing quote */
+        {"\u00E1\u00BB\u2021", true},  {"\u00E9\u00A0\u2022", true},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         StrBuf line = {0};

@@ -104,6 +104,11 @@ static void test_columns(void **state) {
     check_reader(reader, "un=eins;",
                  "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
     pair_reader_close(reader);
+    DataOptions reworded = {.source = "en", .target = "en", .columns = "-,en,-,en"};
+    reader = open_pairs(&reworded, path, NULL);
+    check_reader(reader, "one=eins;",
+                 "dropped 1 line without a TAB between the languages (cols.tsv: line 2)\n");
+    pair_reader_close(reader);
     WRITE("numbers.tsv", "7\t7\tone\n8\ttwo\tdeux\n");
     WRITE("plain.tsv", "a\tone\tun\teins\nb\ttwo\tdeux\n");
     static const char *const NOT_NAMED[] = {NULL, ""};
@@ -490,6 +495,21 @@ static void test_share(void **state) {
     pair_reader_close(reader);
 }
 
+/* What is known of a file as a whole is told of what was read, too. */
+static void test_limit_report(void **state) {
+    (void)state;
+    DataOptions options = english_french();
+    PairReader *reader = open_pairs(&options,
+                                    WRITE("a.tsv", "\xEF\xBB\xBF"
+                                                   "a\tb\r\nc\td\r\ne\tf\r\n"),
+                                    NULL);
+    pair_reader_take(reader, PAIRS_ALL, 2);
+    check_reader(reader, "a=b;c=d;",
+                 "removed the carriage return from 2 lines (a.tsv)\n"
+                 "removed the byte-order mark from 1 file (a.tsv)\n");
+    pair_reader_close(reader);
+}
+
 /* {} may occur more than once, and files may be compressed. */
 static void test_pattern_and_gzip(void **state) {
     (void)state;
@@ -657,25 +677,16 @@ static void test_cannot_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_languages),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_other_columns),
-        cmocka_unit_test(test_held_out),
-        cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_two_files),
-        cmocka_unit_test(test_other_encoding),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_first_line),
-        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_pattern_and_gzip),
-        cmocka_unit_test(test_several_entries),
-        cmocka_unit_test(test_line_counts_differ),
-        cmocka_unit_test(test_nothing_usable),
-        cmocka_unit_test(test_cannot_open),
+        cmocka_unit_test(test_plain),           cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_languages),       cmocka_unit_test(test_header),
+        cmocka_unit_test(test_other_columns),   cmocka_unit_test(test_held_out),
+        cmocka_unit_test(test_dropped),         cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_long_lines),      cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_other_encoding),  cmocka_unit_test(test_join),
+        cmocka_unit_test(test_first_line),      cmocka_unit_test(test_share),
+        cmocka_unit_test(test_limit_report),    cmocka_unit_test(test_pattern_and_gzip),
+        cmocka_unit_test(test_several_entries), cmocka_unit_test(test_line_counts_differ),
+        cmocka_unit_test(test_nothing_usable),  cmocka_unit_test(test_cannot_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void test_damaged(void **state) {
                                         "{\"update\": 1e300, \"epoch\": 1}\n",
                                         "{\"update\": 1, \"epoch\": 1}\n\n",
                                         "x\n",
-                                        "\xFF\xFE{}\n",
+                                        "\xFF\xFE{} \n",
                                         "{\"update\": 1, \"epoch\": -1}\n",
                                         "{\"update\": 1, \"epoch\": 1e30}\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
