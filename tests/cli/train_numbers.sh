@@ -92,3 +92,14 @@ moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
     column falling learning_rate >"$TMP/rates"
     alike "a linear schedule" "1 2 3 2.25 1.5 0.75" "$TMP/rates"
 }
+
+# As many samples as there are sentences, each of them once; the loss is that of all sentences.
+still few --set train.valid_limit=3 --set train.samples=5 --after-updates 1
+grep '^  source ' "$TMP/err" | sort -u >"$TMP/sources"
+[ "$(grep -c '^  source ' "$TMP/err")" -eq 3 ] && [ "$(wc -l <"$TMP/sources")" -eq 3 ] ||
+    fail "samples: $(cat "$TMP/err")"
+{
+    column plain valid_loss | head -n 1
+    column few valid_loss
+} >"$TMP/both"
+alike "loss of all sentences" "1 1" "$TMP/both"
