@@ -1,6 +1,6 @@
 #!/bin/sh
-# train_numbers.sh - what train.jsonl says of a training that stands still, because its learning rate is 0: losses,
-# norms and rates that follow from the configuration.
+# train_numbers.sh - what train.jsonl says of a training that stands still, because its learning rate is 0:
+# losses, norms and rates that follow from the configuration.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -92,6 +92,26 @@ moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
     column falling learning_rate >"$TMP/rates"
     alike "a linear schedule" "1 2 3 2.25 1.5 0.75" "$TMP/rates"
 }
+
+# The average begins with the first weights, which are 0 in a bias, and takes in 9/11 of those of the first
+# update.
+for average in 0 0.001; do
+    still mean$average --after-updates 1 --set train.learning_rate=0.001 --set train.average=$average
+    "$attn" inspect --tensor output.bias "$TMP/mean$average/last.safetensors" | tr '\t' '\n' >"$TMP/$average"
+done
+paste "$TMP/0" "$TMP/0.001" | awk '{ apart = $2 - 9 / 11 * $1 }
+    apart > 1e-8 || apart < -1e-8 { wrong = 1 }
+    END { exit wrong || NR < 9 }' || fail "average: $(paste "$TMP/0" "$TMP/0.001" | head -n 3)"
+
+# What a model of lower case writes is compared with references in lower case.
+awk -F '\t' '{ print $1 "\t" toupper($2) }' "$TMP/pairs.tsv" >"$TMP/upper.tsv"
+for valid in pairs upper; do
+    still of_$valid --set data.valid="$TMP/$valid.tsv" --set text.lowercase=true --set train.stop_on=chrf \
+        --set train.learning_rate=0.02 --after-updates 150 --after-epochs 0 --set train.valid_every=150
+    for score in bleu chrf; do column of_$valid valid_$score; done >"$TMP/scores_$valid"
+done
+grep -q '^0$' "$TMP/scores_pairs" && fail "no scores: $(cat "$TMP/scores_pairs")"
+same "case counts" "$TMP/scores_pairs" "$TMP/scores_upper"
 
 # As many samples as there are sentences, each of them once; the loss is that of all sentences.
 still few --set train.valid_limit=3 --set train.samples=5 --after-updates 1
