@@ -14,7 +14,6 @@ const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint
     for (int b = 0; b < B; b++) {
         start[b] = s->rows;
         s->rows += lengths[b];
-        if (lengths[b] > s->longest) s->longest = lengths[b];
     }
     start[B] = s->rows;
     int *sentence = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *sentence), *position = sentence + s->rows;

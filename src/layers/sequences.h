@@ -14,7 +14,7 @@
 #include "num/ops.h"
 
 typedef struct {
-    int B, rows, longest;
+    int B, rows;
     const int *length;   /* [B], at least 1 */
     const int *start;    /* [B + 1] */
     const int *sentence; /* [rows] the sentence of a row ... */

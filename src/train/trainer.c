@@ -15,16 +15,21 @@ void trainer_update_clock(Trainer *t) {
     if (comm_is_root()) t->progress.seconds = t->seconds_before + clock_seconds() - t->started;
 }
 
+/* The first rank's clock to all: whether the time is over is the same on each of them. */
+static void share_clock(Trainer *t) {
+    trainer_update_clock(t);
+    comm_broadcast(&t->progress.seconds, sizeof t->progress.seconds);
+}
+
 /* What depends on clocks and signals is decided for all ranks at once: whether to stop or to save, and the
  * time that was used. */
 static void agree(Trainer *t) {
-    trainer_update_clock(t);
     bool due = clock_seconds() - t->last_saved > 60 * t->config->train.save_minutes;
     int signal = (int)comm_largest(*t->options->stop);
     t->stop = signal != 0;
     if (t->stop) *t->options->stop = signal; /* for the exit code of every rank */
     t->save = comm_largest(comm_is_root() && due) != 0;
-    comm_broadcast(&t->progress.seconds, sizeof t->progress.seconds);
+    share_clock(t);
 }
 
 double trainer_share(const Trainer *t) {
@@ -113,7 +118,9 @@ static Status save(Trainer *t) {
     optimizer_collect(t->optimizer);
     Status status = comm_is_root() ? write_save(t) : STATUS_OK;
     profiler_phase(t->profiler, before);
-    return comm_settle(status);
+    TRY(comm_settle(status));
+    share_clock(t); /* the first rank has looked at it meanwhile */
+    return STATUS_OK;
 }
 
 /* What the first rank does with a validation. Whether the model is the best each knows from the scores. */

@@ -169,9 +169,11 @@ void trainer_show_progress(Trainer *t, double loss) {
 }
 
 static void show_samples(const Trainer *t, const ValidationScore *score) {
-    for (int i = 0; i < t->config->train.samples && i < score->count; i++) {
+    int samples = t->config->train.samples;
+    if (samples > score->count) samples = score->count;
+    for (int i = 0; i < samples; i++) {
         /* spread over the data, not always the shortest ones at its start */
-        int pair = (int)((2LL * i + 1) * score->count / (2LL * t->config->train.samples));
+        int pair = (int)((2LL * i + 1) * score->count / (2LL * samples));
         log_info("  source     %s", t->valid.source_text.items[pair]);
         log_info("  reference  %s", t->valid.target_text.items[pair]);
         log_info("  model      %s", score->hypotheses[pair]);

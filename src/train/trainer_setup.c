@@ -120,7 +120,6 @@ Status trainer_set_up(Trainer *t) {
     TRY(read_data(t));
     TRY(comm_settle(comm_is_root() ? fit_lengths(t) : STATUS_OK));
     comm_broadcast(&o->config->decode.max_length_factor, sizeof o->config->decode.max_length_factor);
-    TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     TRY(comm_settle(make_model(t)));
     share_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
@@ -137,6 +136,7 @@ Status trainer_set_up(Trainer *t) {
                                  .data_sha256 = t->train.sha256,
                                  .valid_sha256 = t->valid.sha256};
     TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
+    TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     trainer_announce(t);
     if (o->resume) {
         TRY(comm_settle(comm_is_root() ? load_state(t) : STATUS_OK));

@@ -245,6 +245,13 @@ static void test_end(void **state) {
     o = (TrainOptions){.patience = 3};
     assert_string_equal(progress_find_end(&p, &o, way), "it no longer improved");
     assert_string_equal(way, "--early-stopping 6");
+    p.seconds = 620; /* an end that was set when the run was far beyond it */
+    o = (TrainOptions){.patience = 1};
+    progress_find_end(&p, &o, way);
+    assert_string_equal(way, "--early-stopping 6");
+    o = (TrainOptions){.max_minutes = 2};
+    progress_find_end(&p, &o, way);
+    assert_string_equal(way, "--set train.max_minutes=20");
 }
 
 int main(void) {

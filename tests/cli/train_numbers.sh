@@ -1,0 +1,125 @@
+#!/bin/sh
+# train_numbers.sh - what train.jsonl says of a training that stands still, because its learning rate is 0:
+# losses, norms and rates that follow from the configuration.
+set -eu
+. tests/cli/tiny_model.inc
+
+tail -n 12 data/valid.tsv >"$TMP/pairs.tsv"
+cat >"$TMP/still.json" <<END
+{ // one update an epoch, of all pairs, which are also those of the validation
+  "data": {"train": ["$TMP/pairs.tsv"], "valid": ["$TMP/pairs.tsv"]},
+  "text": {"bpe_merges": 50, "min_count": 1},
+  "model": {"embedding": 16, "hidden": 16, "dropout_embedding": 0, "dropout_layers": 0, "dropout_encoder": 0,
+            "dropout_output": 0},
+  "train": {"epochs": 4, "batch_size": 12, "valid_every": 1, "learning_rate": 0, "schedule": "constant",
+            "warmup": 0, "label_smoothing": 0, "clip": 0, "samples": 0}
+}
+END
+
+# still RUN ARGUMENT...
+still() {
+    run=$1
+    shift
+    expect 0 "$attn" train --config "$TMP/still.json" --run "$TMP/$run" --threads 1 "$@"
+}
+
+# column RUN KEY: its numbers, a line for each validation
+column() { sed -n "s/.*\"$2\": \([^,}]*\).*/\1/p" "$TMP/$1/train.jsonl"; }
+
+# alike WHAT FACTORS FILE: its numbers are the first one times these, but for rounding
+alike() {
+    what=$1 factors=$2
+    awk -v factors="$factors" 'BEGIN { count = split(factors, factor, " ") }
+        NR == 1 { first = $1 }
+        { apart = $1 / (factor[NR] * first) - 1 }
+        apart > 1e-5 || apart < -1e-5 { wrong = 1 }
+        END { exit wrong || NR != count }' "$3" || fail "$what: $(tr '\n' ' ' <"$3")"
+}
+
+# The mean over what was trained since the validation before, which is what the validation finds.
+still plain
+{
+    column plain train_loss
+    column plain valid_loss
+} >"$TMP/losses"
+alike "losses" "1 1 1 1 1 1 1 1" "$TMP/losses"
+column plain gradient_norm >"$TMP/norms"
+alike "norms" "1 1 1 1" "$TMP/norms"
+
+# Other masks in each update.
+still dropout --set model.dropout_embedding=0.3
+[ "$(column dropout train_loss | cut -c 1-6 | sort -u | wc -l)" -eq 4 ] ||
+    fail "dropout: $(column dropout train_loss)"
+
+# The gradient of several batches is that of one with all their pairs; an epoch ends with what is left.
+still whole --after-updates 1
+still parts --after-updates 1 --set train.batch_size=5 --set train.accumulate=3
+for key in train_loss gradient_norm; do
+    {
+        column whole $key
+        column parts $key
+    } >"$TMP/both"
+    alike "accumulated $key" "1 1" "$TMP/both"
+done
+still left --set train.batch_size=5 --set train.accumulate=2 --after-epochs 2
+[ "$(column left epoch | tr '\n' ' ')" = "1 1 2 2 " ] || fail "epochs of two updates: $(column left epoch)"
+
+# The second of four updates goes back, and the fourth is behind the half.
+still back --set train.both_directions=0.5
+column back train_loss | sed '2d' >"$TMP/there"
+alike "there" "1 1 1" "$TMP/there"
+column back train_loss | sed '3,$d' >"$TMP/returned"
+! (alike "back" "1 1" "$TMP/returned") >"$TMP/out" || fail "no update goes back"
+
+# Whoever is taught what they say already has nothing to learn; so it is with the mean of two.
+model=$TMP/plain/best.safetensors
+still taught --init "$model" --set train.teacher="$model" --set train.teacher_share=1
+still twice --init "$model" --set train.teacher="$model,$model" --set train.teacher_share=1
+still past --set train.ema_teacher=1
+for run in taught twice past; do
+    column $run gradient_norm | awk '$1 > 1e-5 { wrong = 1 } END { exit wrong || NR != 4 }' ||
+        fail "$run: a gradient of $(column $run gradient_norm)"
+done
+
+# The learning rate of each update.
+moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
+# shellcheck disable=SC2086  # the arguments are words
+{
+    still warming $moving
+    column warming learning_rate >"$TMP/rates"
+    alike "a warm-up of 3" "1 2 3 3 3 3" "$TMP/rates"
+    still falling $moving --set train.schedule=linear
+    column falling learning_rate >"$TMP/rates"
+    alike "a linear schedule" "1 2 3 2.25 1.5 0.75" "$TMP/rates"
+}
+
+# The average begins with the first weights, which are 0 in a bias, and takes in 9/11 of those of the first
+# update.
+for average in 0 0.001; do
+    still mean$average --after-updates 1 --set train.learning_rate=0.001 --set train.average=$average
+    "$attn" inspect --tensor output.bias "$TMP/mean$average/last.safetensors" | tr '\t' '\n' >"$TMP/$average"
+done
+paste "$TMP/0" "$TMP/0.001" | awk '{ apart = $2 - 9 / 11 * $1 }
+    apart > 1e-8 || apart < -1e-8 { wrong = 1 }
+    END { exit wrong || NR < 9 }' || fail "average: $(paste "$TMP/0" "$TMP/0.001" | head -n 3)"
+
+# What a model of lower case writes is compared with references in lower case.
+awk -F '\t' '{ print $1 "\t" toupper($2) }' "$TMP/pairs.tsv" >"$TMP/upper.tsv"
+for valid in pairs upper; do
+    still of_$valid --set data.valid="$TMP/$valid.tsv" --set text.lowercase=true --set train.stop_on=chrf \
+        --set train.learning_rate=0.02 --after-updates 150 --after-epochs 0 --set train.valid_every=150
+    for score in bleu chrf; do column of_$valid valid_$score; done >"$TMP/scores_$valid"
+done
+grep -q '^0$' "$TMP/scores_pairs" && fail "no scores: $(cat "$TMP/scores_pairs")"
+same "case counts" "$TMP/scores_pairs" "$TMP/scores_upper"
+
+# As many samples as there are sentences, each of them once; the loss is that of all sentences.
+still few --set train.valid_limit=3 --set train.samples=5 --after-updates 1
+grep '^  source ' "$TMP/err" | sort -u >"$TMP/sources"
+[ "$(grep -c '^  source ' "$TMP/err")" -eq 3 ] && [ "$(wc -l <"$TMP/sources")" -eq 3 ] ||
+    fail "samples: $(cat "$TMP/err")"
+{
+    column plain valid_loss | head -n 1
+    column few valid_loss
+} >"$TMP/both"
+alike "loss of all sentences" "1 1" "$TMP/both"
