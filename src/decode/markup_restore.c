@@ -122,8 +122,8 @@ static int count_tokens(Segmenter *segmenter, StrView text) {
     return count;
 }
 
-/* Tokens before byte `at` of a word, of whose *tokens tokens (-1: not counted yet) there are no more, though a
- * part may be cut into more than the whole; of words that are too long to be cut again and again, by share. */
+/* Tokens before byte `at` of a word of *tokens tokens (-1: not counted yet), no more than these, though a
+ * part may be cut into more than the whole; of words too long to be cut again and again, by share. */
 static int tokens_before(Segmenter *segmenter, StrView word, size_t at, int *tokens) {
     enum { LONG_WORD = 4096 };
     if (*tokens < 0) *tokens = count_tokens(segmenter, word);
@@ -132,8 +132,8 @@ static int tokens_before(Segmenter *segmenter, StrView word, size_t at, int *tok
     return count < *tokens ? count : *tokens;
 }
 
-/* Where a tag goes that stands within a unit: away from its partner, so that pairs take in whole units; nowhere
- * if it is of a pair around nothing, or of none. */
+/* Where a tag goes that stands within a unit: away from its partner, so that pairs take in whole units;
+ * nowhere if it is of a pair around nothing, or of none. */
 static int pair_step(const Markup *markup, int m) {
     const Mark *mark = &markup->items[m];
     if (mark->partner < 0 || markup->items[mark->partner].position == mark->position) return 0;

@@ -132,8 +132,8 @@ static Asked what_is_asked(const Guide *guides, int sentence) {
     return guides[sentence].prefix.count > 0 ? PREFIXED : FREE;
 }
 
-/* Search sentences, or score their given translations, on this rank. Each kind stays among itself: the beam of
- * those with constraints may be wider, and fewer models may search for what is guided (voters.h). */
+/* Search sentences, or score their given translations, on this rank. Each kind stays among itself: the beam
+ * of those with constraints may be wider, and fewer models may search for what is guided (voters.h). */
 static int search_here(void *context, const Sentences *sentences, HypothesisList *results) {
     Translator *translator = context;
     const Tokens *sources = sentences->sources;
