@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/unicode.h"
 
 PairScore pair_score(const Pair *pair, const Translation *translation) {
     const TranslationItem *item = &translation->items[0];
-    double nothing = sv_trim(pair->target).length == 0 ? 0 : -INFINITY;
+    double nothing = unicode_is_blank(pair->target) ? 0 : -INFINITY;
     if (translation->pieces == 0) return (PairScore){nothing, nothing, item};
     return (PairScore){item->score, item->normalized, item};
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "decode/alignment.h"
 #include "decode/explore_pack.h"
+#include "decode/model_set.h"
 #include "num/product.h"
 
 enum { BEST = 10, COMPONENTS = 4 };
@@ -276,7 +277,8 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
  * own prefix. */
 static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace, StrBuf *out) {
     size_t T = (size_t)trace->target_length;
-    SearchOptions options = {.decode = seq2seq_config(model)->decode, .n_best = 1};
+    const ModelSet alone = {.items = (Seq2Seq *[]){(Seq2Seq *)model}, .count = 1};
+    SearchOptions options = {.decode = model_set_decode(&alone), .n_best = 1};
     options.decode.beam_size = 1;
     Tokens *sources = mem_alloc(T, sizeof *sources);
     Guide *guides = mem_alloc(T, sizeof *guides);

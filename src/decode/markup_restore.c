@@ -122,13 +122,22 @@ static int count_tokens(Segmenter *segmenter, StrView text) {
     return count;
 }
 
-/* Tokens before byte `at` of a word of `tokens` tokens, if that is known; of words that are too long to be
- * cut again and again, by share. */
+/* Tokens before byte `at` of a word of *tokens tokens (-1: not counted yet), no more than these, though a
+ * part may be cut into more than the whole; of words too long to be cut again and again, by share. */
 static int tokens_before(Segmenter *segmenter, StrView word, size_t at, int *tokens) {
     enum { LONG_WORD = 4096 };
-    if (word.length < LONG_WORD) return count_tokens(segmenter, (StrView){word.data, at});
     if (*tokens < 0) *tokens = count_tokens(segmenter, word);
-    return (int)((double)at / (double)word.length * *tokens);
+    if (word.length >= LONG_WORD) return (int)((double)at / (double)word.length * *tokens);
+    int count = count_tokens(segmenter, (StrView){word.data, at});
+    return count < *tokens ? count : *tokens;
+}
+
+/* Where a tag goes that stands within a unit: away from its partner, so that pairs take in whole units;
+ * nowhere if it is of a pair around nothing, or of none. */
+static int pair_step(const Markup *markup, int m) {
+    const Mark *mark = &markup->items[m];
+    if (mark->partner < 0 || markup->items[mark->partner].position == mark->position) return 0;
+    return mark->kind == MARK_OPEN ? -1 : 1;
 }
 
 static void find_tokens(Restoring *r, Segmenter *segmenter, const int *source_unit) {
@@ -146,8 +155,9 @@ static void find_tokens(Restoring *r, Segmenter *segmenter, const int *source_un
         }
         size_t start = (size_t)(word.data - plain.data);
         int token = before + (at > start ? tokens_before(segmenter, word, at - start, &of_word) : 0);
+        int step = pair_step(markup, m);
+        if (step < 0 && at > start && at < start + word.length && token == before + of_word) token--;
         if (token > S) token = S;
-        int step = markup->items[m].kind == MARK_OPEN ? -1 : markup->items[m].kind == MARK_CLOSE ? 1 : 0;
         while (step && token > 0 && token < S && source_unit[token] == source_unit[token - 1]) token += step;
         r->token[m] = token;
     }

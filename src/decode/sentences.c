@@ -220,11 +220,12 @@ static void add_sentence(StrView text, size_t start, size_t end, PieceList *sent
 static void split_part(StrView text, bool cased, PieceList *sentences) {
     Scan scan = {.text = text, .cased = cased};
     size_t begun = 0;
+    int before = -1;
     bool words = false; /* since `begun` there was a letter or digit */
     while (scan.position < text.length) {
         size_t start = scan.position;
         int c = utf8_next(text, &scan.position);
-        EndKind kind = end_kind(c);
+        EndKind kind = split_is_in_number(before, c, peek(text, scan.position)) ? END_NONE : end_kind(c);
         bool cut = kind != END_NONE && scan_end(&scan, start, kind) && words;
         if (cut) {
             add_sentence(text, begun, scan.position, sentences);
@@ -233,6 +234,7 @@ static void split_part(StrView text, bool cased, PieceList *sentences) {
         }
         words = words || is_word(c);
         if (unicode_is_space(c) || cut) scan.word = scan.position;
+        before = c;
     }
     add_sentence(text, begun, text.length, sentences);
 }

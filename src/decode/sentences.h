@@ -3,7 +3,7 @@
  * A sentence ends
  *   - with . ! ? ... or their likes in other scripts, several of them too, and the closing quotes and
  *     brackets behind them, if white space follows; behind wide ones (U+3002 U+FF01 U+FF1F ...) none need
- *     follow, but for ! and ? in quotes;
+ *     follow, but for ! and ? in quotes, and U+FF0E between digits ends none;
  *   - at a line end, which only JSON can bring, unless the text is wrapped, as HTML is: then that is white
  *     space like any other;
  *   - at a form feed, which is what breaks of markup are (text/markup.h).

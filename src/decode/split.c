@@ -2,6 +2,7 @@
 #include "decode/split.h"
 
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 void piece_list_free(PieceList *list) {
@@ -42,6 +43,7 @@ static CutKind mark_cut_kind(int c) {
     case '?':
     case 0x2026: /* ellipsis */
     case 0x3002: /* wide . ! ? */
+    case 0xFF0E:
     case 0xFF01:
     case 0xFF1F:
     case 0xFF61:
@@ -62,6 +64,12 @@ static CutKind mark_cut_kind(int c) {
 
 static bool is_wide_mark(int c) { return c >= 0x3000 && mark_cut_kind(c) > CUT_WORD; }
 
+static bool is_digit(int c) { return c >= 0 && unicode_class(c) == CHAR_DIGIT; }
+
+bool split_is_in_number(int before, int c, int after) {
+    return (c == 0xFF0C || c == 0xFF0E || c == 0xFF1A) && is_digit(before) && is_digit(after);
+}
+
 /* How good a place for a cut is the end of this part? Closing quotes and brackets take after what they close;
  * `before` is the kind of the part before. */
 static CutKind part_cut_kind(StrView part, CutKind before) {
@@ -79,12 +87,16 @@ static bool next_part(StrView *rest, StrView *part) {
     StrView line = *rest;
     size_t start = 0, end;
     bool marked = false;
+    int before = -1;
     while (start < line.length && char_is_space(line.data[start])) start++;
     for (size_t next = end = start; next < line.length && !char_is_space(line.data[next]); end = next) {
         int c = utf8_next(line, &next);
-        bool mark = is_wide_mark(c);
+        size_t at = next;
+        int after = at < line.length ? utf8_next(line, &at) : -1;
+        bool mark = is_wide_mark(c) && !split_is_in_number(before, c, after);
         if (marked && !mark && !split_is_closing(c, true)) break;
         marked = marked || mark;
+        before = c;
     }
     *part = (StrView){line.data + start, end - start};
     *rest = (StrView){line.data + end, line.length - end};

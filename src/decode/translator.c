@@ -74,6 +74,7 @@ typedef struct {
     const SearchPlace *order; /* longest first, so that the last groups to start are the short ones */
     int total, group;
     int beam_size;
+    bool guided;
     pthread_mutex_t *lock; /* of `done` and of what it is told to */
     double *done, all;     /* source tokens, over all jobs of a call */
 } GroupJob;
@@ -100,18 +101,18 @@ static void group_search(void *context, int task, int thread) {
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
-    Guide *guides = mem_alloc(sentences->guides ? (size_t)B : 0, sizeof *guides);
+    Guide *guides = mem_alloc(job->guided ? (size_t)B : 0, sizeof *guides);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
     options.decode.beam_size = job->beam_size;
     for (int b = 0; b < B; b++) {
-        if (sentences->guides) guides[b] = sentences->guides[order[b].sentence];
+        if (job->guided) guides[b] = sentences->guides[order[b].sentence];
         for (int m = 0; m < models; m++)
             sources[m * B + b] = sentences->sources[order[b].sentence * models + m];
         if (sentences->targets) targets[b] = sentences->targets[order[b].sentence];
     }
     VoterSentences group = {.sources = sources,
                             .targets = sentences->targets ? targets : NULL,
-                            .guides = sentences->guides ? guides : NULL,
+                            .guides = job->guided ? guides : NULL,
                             .B = B};
     voters_search(*voters, &group, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
@@ -122,12 +123,17 @@ static void group_search(void *context, int task, int thread) {
     mem_free(sources);
 }
 
-static bool is_constrained(const Guide *guides, int sentence) {
-    return guides && guides[sentence].constraint_count > 0;
+/* What a translation must be like. */
+typedef enum { FREE, PREFIXED, CONSTRAINED } Asked;
+
+static Asked what_is_asked(const Guide *guides, int sentence) {
+    if (!guides) return FREE;
+    if (guides[sentence].constraint_count > 0) return CONSTRAINED;
+    return guides[sentence].prefix.count > 0 ? PREFIXED : FREE;
 }
 
-/* Search sentences, or score their given translations, on this rank. Those with constraints, whose beam may
- * be wider, stay among themselves. */
+/* Search sentences, or score their given translations, on this rank. Each kind stays among itself: the beam
+ * of those with constraints may be wider, and fewer models may search for what is guided (voters.h). */
 static int search_here(void *context, const Sentences *sentences, HypothesisList *results) {
     Translator *translator = context;
     const Tokens *sources = sentences->sources;
@@ -138,13 +144,13 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
     for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
-    for (int constrained = 0; constrained < 2; constrained++) {
+    for (Asked asked = FREE; asked <= CONSTRAINED; asked++) {
         int first = count;
         for (int i = 0; i < total; i++)
-            if (is_constrained(sentences->guides, i) == constrained)
+            if (what_is_asked(sentences->guides, i) == asked)
                 order[count++] = (SearchPlace){sources[(size_t)i * (size_t)translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, search_longest_first);
-        if (constrained && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
+        if (asked == CONSTRAINED && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
                         .sentences = sentences,
                         .results = results,
@@ -152,6 +158,7 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
                         .total = count - first,
                         .group = translator->options.search.decode.mini_batch,
                         .beam_size = beam,
+                        .guided = asked != FREE,
                         .lock = &lock,
                         .done = &done,
                         .all = all};

@@ -266,7 +266,7 @@ static attn_mt_candidate candidate_of(const Call *call, int text, const Translat
     attn_mt_candidate candidate = {strbuf_text(&item->text), item->score, item->normalized, item->steps,
                                    item->token_scores};
     bool impossible =
-        call->given && call->translations[text].pieces == 0 && sv_trim(call->given[text]).length > 0;
+        call->given && call->translations[text].pieces == 0 && !unicode_is_blank(call->given[text]);
     if (impossible) candidate.log_p = candidate.score = -INFINITY;
     return candidate;
 }

@@ -8,8 +8,7 @@
 #include "base/utf8.h"
 
 enum {
-    LONGEST_TAG = 4096,  /* bytes */
-    LONGEST_NAME = 64,   /* of placeholders and entities */
+    LONGEST_NAME = 64,   /* bytes, of placeholders and entities */
     DEEPEST_PAIR = 64,   /* of tags that are open, the first ones become single */
     MOST_PRECISION = 12, /* bytes of flags, width and precision: %-08.3f */
 };
@@ -32,7 +31,9 @@ static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
 
-/* ---- how long is the mark at text.data[at]? 0: there is none ---- */
+/* ---- how long is the mark at text.data[at]? 0: there is none ----
+ *
+ * Tags and comments are as long as they like: pictures stand in attributes (src="data:..."). */
 
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
@@ -53,8 +54,15 @@ static int find_name(StrView name, const char *const *names, size_t count) {
 }
 #define FIND_NAME(name, names) find_name(name, names, sizeof(names) / sizeof *(names))
 
-static size_t comment_length(StrView text, size_t at) {
-    for (size_t i = at + 4; i + 2 < text.length && i < at + LONGEST_TAG; i++)
+/* The last end of a comment, or 0: without it each <!-- of many would be looked through to the end. */
+static size_t last_comment_end(StrView text) {
+    for (size_t i = text.length; i > 2; i--)
+        if (memcmp(text.data + i - 3, "-->", 3) == 0) return i - 3;
+    return 0;
+}
+
+static size_t comment_length(StrView text, size_t at, size_t last_end) {
+    for (size_t i = at + 4; i <= last_end; i++)
         if (memcmp(text.data + i, "-->", 3) == 0) return i + 3 - at;
     return 0;
 }
@@ -64,14 +72,15 @@ static bool is_doctype(StrView text, size_t at) {
     return text.length - at > START && equals((StrView){text.data + at, START}, "<!doctype");
 }
 
+/* All of them take time in proportion to the text, however many < there are: outside of quotes the next one
+ * is the end, so that of all that reach a place one is outside, one in " and one in ' at most. */
 static size_t tag_length(StrView text, size_t at) {
     size_t i = at + 1;
-    if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--"))) return comment_length(text, at);
     if (byte_at(text, i) == '/' || is_doctype(text, at)) i++;
     if (!is_letter(byte_at(text, i))) return 0;
     while (is_name(byte_at(text, i))) i++;
     if (!is_blank(byte_at(text, i)) && !is_one_of(byte_at(text, i), "/>")) return 0;
-    for (char quote = '\0'; i < text.length && i < at + LONGEST_TAG; i++) {
+    for (char quote = '\0'; i < text.length; i++) {
         char c = text.data[i];
         if (quote)
             quote = c == quote ? '\0' : quote;
@@ -121,9 +130,11 @@ static size_t percent_length(StrView text, size_t at) {
     return i + 1 - at;
 }
 
-static size_t mark_length(StrView text, size_t at) {
+static size_t mark_length(StrView text, size_t at, size_t last_end) {
     switch (text.data[at]) {
     case '<':
+        if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--")))
+            return comment_length(text, at, last_end);
         return tag_length(text, at);
     case '&':
         return entity_length(text, at);
@@ -198,6 +209,7 @@ static bool is_untranslatable(StrView tag) {
 typedef struct {
     StrView text;
     Markup *markup;
+    size_t last_comment_end;
     bool without_end[RAW_COUNT]; /* from here on the text does not close it */
     bool in_pre;
 } Scan;
@@ -224,7 +236,7 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
 
 /* The mark at `at`; returns behind it, or `at` if there is none. */
 static size_t scan_mark(Scan *scan, size_t at) {
-    size_t length = mark_length(scan->text, at);
+    size_t length = mark_length(scan->text, at, scan->last_comment_end);
     if (length == 0) return at;
     StrView text = {scan->text.data + at, length}, name = tag_name(text);
     MarkKind kind = mark_kind(text);
@@ -412,7 +424,8 @@ static void copy_plain(Markup *markup) {
 
 void markup_find(StrView text, Markup *markup) {
     utf8_repair(text, &markup->sound);
-    scan_marks(&(Scan){.text = {strbuf_text(&markup->sound), markup->sound.length}, .markup = markup});
+    StrView sound = {strbuf_text(&markup->sound), markup->sound.length};
+    scan_marks(&(Scan){.text = sound, .markup = markup, .last_comment_end = last_comment_end(sound)});
     find_partners(markup, true);
     join_untranslatable(markup);
     find_partners(markup, false);

@@ -38,6 +38,17 @@ together=$(right)
 cp "$TMP/out" "$TMP/voted"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --threads 3 --mini-batch 5 "$TMP/source"
 same "threads and batches" "$TMP/voted" "$TMP/out"
+
+# What is asked of one line changes no other.
+printf 'nowhere\tva\n' >"$TMP/glossary"
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --glossary "$TMP/glossary" "$TMP/source"
+same "a glossary without words of the text" "$TMP/voted" "$TMP/out"
+sed 's/.*//; $s/^/je /' "$TMP/source" >"$TMP/prefixes"
+expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --prefix-file "$TMP/prefixes" "$TMP/source"
+sed '$d' "$TMP/voted" >"$TMP/before"
+sed '$d' "$TMP/out" >"$TMP/now"
+same "a prefix of another line" "$TMP/before" "$TMP/now"
+
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
 

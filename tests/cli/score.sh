@@ -43,6 +43,8 @@ says "in 2 lines, the first is line 4"
 [ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "odd pairs change the number of lines"
 sed -n 2p "$TMP/out" | grep -qx -e "$(printf -- '-inf\t-inf')" || fail "a translation of nothing"
 sed -n 3p "$TMP/out" | grep -qx "$(printf '0\t0')" || fail "nothing of nothing"
+printf '\343\200\200\t\302\240\n' | score >"$TMP/out" 2>"$TMP/err" # spaces of other widths
+grep -qx "$(printf '0\t0')" "$TMP/out" || fail "a blank line of a blank line: $(cat "$TMP/out")"
 : >"$TMP/out"
 {
     head -n 3 "$TMP/pairs"

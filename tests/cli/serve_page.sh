@@ -24,10 +24,15 @@ show 'go%20.' >"$TMP/dom" || {
     exit 77
 }
 french=$(echo "go ." | "$attn" translate -q -m "$TMP/tiny/best.safetensors")
-for part in ">$french</p>" '<th scope="col">go</th>' '<th scope="row">' 'background-color: rgba' \
-    'English → French'; do
+for part in "dir=\"auto\" aria-live=\"polite\">$french</p>" '<th scope="col">go</th>' '<th scope="row">' \
+    'background-color: rgba' 'English → French'; do
     grep -qF -e "$part" "$TMP/dom" || fail "no '$part' in: $(cat "$TMP/dom")"
 done
+
+# A per cent sign that encodes nothing.
+show '50%%20%2:%ff' >"$TMP/dom"
+grep -qF 'English → French' "$TMP/dom" || fail "a per cent sign: $(cat "$TMP/dom")"
+! grep -q 'id="attention"></div>' "$TMP/dom" || fail "a text with a per cent sign: $(cat "$TMP/dom")"
 
 # Text that would be markup, or a script: it is shown, and nothing of it runs.
 show '%3Cimg/src=x/onerror=document.title=1%3E%3Cscript%3Edocument.title=2%3C/script%3E' >"$TMP/dom"

@@ -71,6 +71,7 @@ static void test_no_ends(void **state) {
     check("Am 3. Oktober fing es an. |1. Erstens");
     check("well ... i know . |go");
     check("!!! Hello. |?");
+    check("高さは１．７メートル．|２階は３．|答えは３。|５ではない．");
     check("(Mr. X) und Hr. Y");
     PieceList none = {0};
     split_sentences(SV(""), false, &none);

@@ -9,8 +9,10 @@
 #include <cmocka.h>
 #include "base/mem.h"
 #include "decode/backpointers.h"
+#include "decode/explore.h"
 #include "decode/search.h"
 #include "decode/trace.h"
+#include "decode/translator.h"
 #include "num/kern.h"
 #include "tiny_model.h"
 #include "unit/variant_cover.h"
@@ -203,9 +205,40 @@ static void test_tree(void **state) {
     seq2seq_free(model);
 }
 
+/* What else could have come goes on no longer than models may ask for. */
+static void test_long_continuations(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(9, 3); /* it hardly ever ends */
+    const Seq2Seq *models[] = {model};
+    TranslatorOptions options = {.search = {.decode = seq2seq_config(model)->decode, .n_best = 1}};
+    options.search.attention = true;
+    options.search.decode.beam_size = 1;
+    ((Config *)(uintptr_t)seq2seq_config(model))->decode.max_length_extra = 20000;
+    Workers *workers = workers_new(1);
+    Translator *translator;
+    Translation translation;
+    StrView line = SV("s0 s1 s2");
+    StrBuf page = {0};
+    Explore *explore = explore_new();
+    assert_int_equal(translator_new(&translator, models, 1, &options, workers), STATUS_OK);
+    translator_run(translator, &line, 1, 1, &translation);
+    explore_add_model(explore, model, SV("model"));
+    explore_add_sentence(explore, line);
+    explore_add_run(explore, &(ExploreRun){.translation = &translation, .room = 10000});
+    explore_write(explore, 0, 0, true, &page);
+    assert_in_range(page.length, 10000, 100000); /* some 200 tokens each */
+    explore_free(explore);
+    strbuf_free(&page);
+    translation_free(&translation);
+    translator_free(translator);
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_model), cmocka_unit_test(test_states),
-                                       cmocka_unit_test(test_tree)};
+                                       cmocka_unit_test(test_tree),
+                                       cmocka_unit_test(test_long_continuations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,10 @@ static void test_score(void **state) {
         assert_true(fabs(attn_mt_candidate_at(result, i, 0)->log_p - item->score) < 1e-4);
     }
     attn_mt_release(result);
+    const char *nothing[] = {"\u3000", "\u200b"}, *blank[] = {"\u00a0", ""};
+    assert_int_equal(attn_mt_score(model, nothing, blank, 2, NULL, &result, NULL), ATTN_MT_OK);
+    for (int i = 0; i < 2; i++) assert_true(attn_mt_candidate_at(result, i, 0)->log_p == 0);
+    attn_mt_release(result);
     attn_mt_close(model);
 }
 

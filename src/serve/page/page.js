@@ -83,9 +83,11 @@ source.addEventListener('input', () => {
   timer = setTimeout(translate, 150);
 });
 
-// The text may stand behind a # in the address.
+// The text may stand behind a # in the address, where a % is as it is if nothing that it could encode follows.
 if (location.hash.length > 1) {
-  source.value = decodeURIComponent(location.hash.slice(1));
+  source.value = location.hash.slice(1).replace(/(%[0-9a-f]{2})+/gi, (encoded) => {
+    try { return decodeURIComponent(encoded); } catch (error) { return encoded; }
+  });
   translate();
 }
 
