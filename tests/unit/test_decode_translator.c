@@ -242,7 +242,8 @@ static void test_where_chinese_is_cut(void **state) {
     config_init(&config);
     config.text.bpe_merges = 0;
     config.text.min_count = 1;
-    assert_int_equal(learn_segmenter(&characters, &config.text, SV("a b c d e 。 ， ！ ？ 「 」")), STATUS_OK);
+    assert_int_equal(learn_segmenter(&characters, &config.text, SV("a b c d e 。 ， ！ ？ 「 」")),
+                     STATUS_OK);
     check_split(characters, "a。b，c。d。e", 7, "[a。][b，c。][d。e]");
     check_split(characters, "a「b！」「c」d。e。", 9, "[a「b！」][「c」d。e。]");
     check_split(characters, "a b，c d e a", 8, "[a b，][c d e a]");
@@ -380,10 +381,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grouping_and_threads), cmocka_unit_test(test_blank_lines),
         cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
-        cmocka_unit_test(test_where_lines_are_cut),
-        cmocka_unit_test(test_where_chinese_is_cut),  cmocka_unit_test(test_endless_word),
-        cmocka_unit_test(test_greedy_tokens),        cmocka_unit_test(test_forced_lines),
-        cmocka_unit_test(test_different_candidates),
+        cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_where_chinese_is_cut),
+        cmocka_unit_test(test_endless_word),         cmocka_unit_test(test_greedy_tokens),
+        cmocka_unit_test(test_forced_lines),         cmocka_unit_test(test_different_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
