@@ -50,8 +50,8 @@ BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], 
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, int tokenizer,
                           bool lowercase);
 
-/* The textbook's bleu(prediction, label, k) on tokens between spaces, Dive into Deep Learning, 10.7.6: its
- * mean over lines, each with the reference that it fits best. Its options are BleuOptions. */
+/* The textbook's bleu(prediction, label, k) on tokens between spaces, Dive into Deep Learning, eq. 10.7.4:
+ * its mean over lines, each with the reference that it fits best. Its options are BleuOptions. */
 extern const Metric METRIC_BLEU_D2L;
 
 #endif

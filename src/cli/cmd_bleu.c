@@ -208,8 +208,20 @@ static const BleuOptions *bleu_options(const Run *run) {
     return NULL;
 }
 
+/* The textbook's score cuts at spaces and smoothes nothing. */
+static Status check_d2l(const Run *run, const OptionsGiven *given) {
+    static const char *const OTHERS[] = {"tokenize", "smooth-method", "smooth-value"};
+    if (!bleu_options(run)->d2l) return STATUS_OK;
+    if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
+        return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (options_given(given, OTHERS[i]))
+            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
+    return STATUS_OK;
+}
+
 /* What one option says about another. */
-static Status check(const Run *run) {
+static Status check(const Run *run, const OptionsGiven *given) {
     if (run->paired_ar && run->paired_bs)
         return status_fail(STATUS_USAGE, "option '--paired-ar' does not go with '--paired-bs'");
     if (run->references.count == 0) {
@@ -226,8 +238,7 @@ static Status check(const Run *run) {
     if (run->models.count > 0 && run->inputs.count > 0)
         return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
-    if (bleu_options(run)->d2l && (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0))
-        return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
+    TRY(check_d2l(run, given));
     if (run->sentence_level && (run->confidence || is_paired(run)))
         return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
     return STATUS_OK;
@@ -269,14 +280,16 @@ static Status parse(Run *run, int argc, char **argv, bool *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
+    OptionsGiven given = {0};
     Status status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
-        status = options_parse(run->tables, (int)words.count, words.items, &positional, help, NULL);
+        status = options_parse(run->tables, (int)words.count, words.items, &positional, help, &given);
     if (status == STATUS_OK && !*help) {
         add_references(&run->references, &positional);
-        status = check(run);
+        status = check(run, &given);
     }
     mem_free(positional.items);
+    mem_free(given.rows);
     words_release(&words);
     return status;
 }
@@ -332,12 +345,15 @@ static Status translate(Run *run) {
 
 static Status read_input(Run *run) {
     TRY(input_references(&run->reference_lines, &run->references, run->num_refs));
-    if (run->models.count > 0)
-        TRY(translate(run));
-    else if (run->inputs.count > 0)
-        TRY(input_files(&run->systems, &run->inputs, is_paired(run)));
-    else
+    bool from_stdin = run->models.count == 0 && run->inputs.count == 0;
+    if (from_stdin && isatty(STDIN_FILENO) == 1)
+        log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
+    if (from_stdin)
         TRY(input_stdin(&run->systems, is_paired(run)));
+    else if (run->models.count > 0)
+        TRY(translate(run));
+    else
+        TRY(input_files(&run->systems, &run->inputs, is_paired(run)));
     TRY(check_systems(run));
     return input_check(&run->systems, &run->reference_lines);
 }

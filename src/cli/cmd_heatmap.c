@@ -241,16 +241,16 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
 static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
-                  const HeatmapFiles *files, const Lines *lines, const Lines *targets) {
+                  const HeatmapFiles *files, const Lines *lines, const Lines *targets,
+                  HeatmapRemarks *remarks) {
     enum { TOGETHER = 256 };
     const bool *wanted = files->wanted;
-    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER, blank = 0;
+    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
     Translation results[TOGETHER];
     Translator *translator = NULL;
     Backpointers tree = {0};
     if (wanted[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
     if (wanted[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
-    UnseenText unseen = {0};
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
@@ -262,8 +262,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         status = translator_check(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
-            blank += results[i].pieces == 0;
-            unseen_text_add(&unseen, &results[i], seq2seq_source(models->items[0]), number);
+            heatmap_remark(remarks, &results[i], models->items[0], number);
             if (status == STATUS_OK)
                 status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
                                           number);
@@ -271,10 +270,6 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         }
         backpointers_free(&tree);
     }
-    if (status == STATUS_OK && !options->quiet && blank == lines->count)
-        log_warn("no line has text: there is nothing to show");
-    if (status == STATUS_OK && !options->quiet) unseen_text_report(&unseen, models->items[0]);
-    unseen_text_free(&unseen);
     translator_free(translator);
     workers_free(workers);
     return status;
@@ -283,7 +278,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 /* All sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const ModelSet *models, const HeatmapFiles *files, const Lines *lines,
-                         const Lines *targets) {
+                         const Lines *targets, HeatmapRemarks *remarks) {
     StrBuf content = {0};
     Status status = heatmap_page_write(&(HeatmapPage){.models = models,
                                                       .paths = &options->models,
@@ -293,7 +288,8 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .count = lines->count,
                                                       .layer = options->layer,
                                                       .head = options->head,
-                                                      .subwords = options->subwords},
+                                                      .subwords = options->subwords,
+                                                      .remarks = remarks},
                                        &content);
     if (status == STATUS_OK) status = heatmap_files_write(files, FORMAT_HTML, 0, &content);
     strbuf_free(&content);
@@ -362,6 +358,7 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
 static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
                       TranslatorOptions *translating, const ModelSet *models, const char *sentence) {
     Lines lines = {0}, targets = {0};
+    HeatmapRemarks remarks = {0};
     bool pictures = false;
     translating->search.n_best = 1;
     translating->search.attention = !options->self;
@@ -372,8 +369,14 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
     if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
     for (int f = 0; f < FORMATS; f++) pictures |= files->wanted[f] && f != FORMAT_HTML;
     if (status == STATUS_OK && files->wanted[FORMAT_HTML])
-        status = write_page(options, translating, models, files, &lines, &targets);
-    if (status == STATUS_OK && pictures) status = run(options, translating, models, files, &lines, &targets);
+        status =
+            write_page(options, translating, models, files, &lines, &targets, pictures ? NULL : &remarks);
+    if (status == STATUS_OK && pictures)
+        status = run(options, translating, models, files, &lines, &targets, &remarks);
+    if (status == STATUS_OK && !options->quiet && remarks.shown == 0)
+        log_warn("no line has text: there is nothing to show");
+    if (status == STATUS_OK && !options->quiet) unseen_text_report(&remarks.unseen, models->items[0]);
+    unseen_text_free(&remarks.unseen);
     lines_free(&lines);
     lines_free(&targets);
     return status;

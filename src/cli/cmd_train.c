@@ -144,6 +144,8 @@ static Status check_command(const TrainCommand *command) {
     const char *other = command->init ? "init" : command->vocabulary ? "vocabulary" : NULL;
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
+    if (command->dump != DUMP_NONE && command->dump_pairs != DUMP_NO_PAIRS)
+        return status_fail(STATUS_USAGE, "--dump-config and --dump-pairs exclude each other");
     if (command->init && command->vocabulary) {
         status_fail(STATUS_USAGE, "--init and --vocabulary exclude each other");
         return status_hint(STATUS_USAGE, "--init MODEL brings its vocabulary along");

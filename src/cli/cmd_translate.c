@@ -239,7 +239,8 @@ static Status session_open(Session *session) {
     TRY(file_create(&output, options->output));
     session->output = output;
     session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
-    if (session->interactive) log_info("one sentence a line; Ctrl-D ends");
+    if (session->interactive)
+        log_info("one %s a line; Ctrl-D ends", options->json_input ? "JSON object" : "sentence");
     return STATUS_OK;
 }
 

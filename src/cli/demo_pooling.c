@@ -269,10 +269,10 @@ static void draw_widths(const Data *d, StrBuf *out) {
 static void draw_learned(const Learned *with, const Learned *without, StrBuf *out) {
     double step[CURVE_POINTS];
     for (int s = 0; s < CURVE_POINTS; s++) step[s] = s;
-    PlotSeries series[] = {{"at keys, each a key of itself", step, with->at_keys, CURVE_POINTS, false},
-                           {"at queries", step, with->at_queries, CURVE_POINTS, false},
-                           {"at keys, each left out", step, without->at_keys, CURVE_POINTS, false},
-                           {"at queries", step, without->at_queries, CURVE_POINTS, false}};
+    PlotSeries series[] = {{"x is a key: at keys", step, with->at_keys, CURVE_POINTS, false},
+                           {"x is a key: at queries", step, with->at_queries, CURVE_POINTS, false},
+                           {"x is left out: at keys", step, without->at_keys, CURVE_POINTS, false},
+                           {"x is left out: at queries", step, without->at_queries, CURVE_POINTS, false}};
     Plot plot = {.title = "The Gaussian's width, learned",
                  .x = {.title = "step", .whole = true},
                  .left = {.title = "mean square"},

@@ -66,6 +66,12 @@ void heatmap_title(StrView line, const Translation *translation, StrBuf *out) {
     strbuf_format(out, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
 }
 
+void heatmap_remark(HeatmapRemarks *remarks, const Translation *translation, const Seq2Seq *model,
+                    int number) {
+    remarks->shown += translation->pieces > 0;
+    unseen_text_add(&remarks->unseen, translation, seq2seq_source(model), number);
+}
+
 static void add_picture(PageWriter *writer, StrView line, const Translation *translation,
                         const Seq2Seq *model) {
     Alignment words;
@@ -138,6 +144,8 @@ static Status add_sentence(PageWriter *writer, int i) {
             add_run(writer, m, EXPLORE_SAME, line, strbuf_view(&first.items[0].text), false, &other);
         status = translator_check(writer->translators[m], &(StrList){page->paths->items + m, 1});
         if (m == 0) first = own;
+        if (m == 0 && page->remarks)
+            heatmap_remark(page->remarks, &own, page->models->items[0], page->count > 1 ? i + 1 : 0);
         if (m > 0) translation_free(&own);
         translation_free(&other);
     }

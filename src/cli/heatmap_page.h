@@ -5,15 +5,26 @@
 #include "cli/command_io.h"
 #include "decode/alignment.h"
 
+/* What is to be said of the lines. A zeroed one has seen none. */
+typedef struct {
+    UnseenText unseen;
+    int shown; /* lines with text */
+} HeatmapRemarks;
+
 typedef struct {
     const ModelSet *models;               /* at most EXPLORE_MODELS, or it fails */
     const StrList *paths;                 /* of the models */
     const TranslatorOptions *translating; /* how each of them translates */
     const StrView *lines, *targets;       /* [count]; targets NULL: none are given */
     int count;
-    int layer, head; /* to begin with, from 1; 0: the mean of all */
-    bool subwords;   /* to begin with, instead of words */
+    int layer, head;         /* to begin with, from 1; 0: the mean of all */
+    bool subwords;           /* to begin with, instead of words */
+    HeatmapRemarks *remarks; /* or NULL */
 } HeatmapPage;
+
+/* `number`: of the line; 0 if there is only one. */
+void heatmap_remark(HeatmapRemarks *remarks, const Translation *translation, const Seq2Seq *model,
+                    int number);
 
 /* Append the title of a picture: the line, an arrow, its translation. */
 void heatmap_title(StrView line, const Translation *translation, StrBuf *out);

@@ -57,6 +57,10 @@ expect 0 '1.000
 expect 0 0.829 '' --reference "$own/theirs" -i "$own/ours" --d2l -b
 expect 2 '' "attn-mt: option '--d2l' scores by itself and does not go with '--metrics'" \
     "$own/theirs" -i "$own/ours" --d2l -m chrf ter
+expect 2 '' "attn-mt: option '--d2l' does not go with '--tokenize'" \
+    "$own/theirs" -i "$own/ours" --d2l -tok zh
+expect 2 '' "attn-mt: option '--d2l' does not go with '--smooth-method'" \
+    "$own/theirs" -i "$own/ours" --d2l -s none
 expect 0 0.829 '' -i "$own/ours" -b --d2l "$own/theirs"
 printf 'va !\nil est riche .\n' >"$own/others"
 # Of several references the best one counts.

@@ -406,6 +406,10 @@ check_pooling boxcar 0.7
 check_pooling constant 1
 check_pooling epanechnikov 0.3
 for name in kernels widths learned weights; do picture pooling-$name.svg; done
+for side in "is a key" "is left out"; do
+    grep -q ">x $side: at keys<" pooling-learned.svg && grep -q ">x $side: at queries<" pooling-learned.svg ||
+        fail "names of the lines: $(grep '<text' pooling-learned.svg)"
+done
 
 # Without noise all that a constant does not see is an error, and the nearest keys tell the rest; with it a
 # width that is learned from the keys themselves forgets to average.

@@ -76,6 +76,8 @@ blanks() { printf '\n \n' | heatmap "$@"; }
 expect 0 blanks -o "$TMP/blank"
 says "no line has text: there is nothing to show"
 [ "$(echo "$TMP"/blank*)" = "$TMP/blank*" ] || fail "files of blank lines"
+expect 0 blanks -f html -o "$TMP/page"
+says "no line has text: there is nothing to show"
 mkdir "$TMP/named" && expect 0 heatmap -o "$TMP/named/go.svg" "go ."
 expect 0 heatmap -o "$TMP/named/hi.csv" -f csv,text "hi !"
 expect 0 heatmap -o "$TMP/named/page.html" "hi !"

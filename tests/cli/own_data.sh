@@ -245,6 +245,8 @@ pairs train "$TMP/odd.{}" --languages en-de --set data.valid="$TMP/header.tsv"
 says "dropped 1 pair with an empty side ($TMP/odd.{}: line 4)"
 paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/wanted"
 same "training pairs of two files" "$TMP/wanted" "$TMP/train"
+expect 2 "$attn" train --dump-pairs --dump-config
+says '--dump-config and --dump-pairs exclude each other'
 expect 2 "$attn" train --dump-pairs
 says 'no training data is configured'
 # One line that would take longer than all others.

@@ -72,3 +72,11 @@ for plain in TERM=dumb NO_COLOR=1; do
     in_colour TERM=xterm $plain || fail "$plain: $(cat "$TMP/screen")"
     ! grep -q "$(printf '\033')" "$TMP/screen" || fail "$plain is not heeded"
 done
+# What is to be typed, where nothing else says so.
+asks() { # WHAT COMMAND
+    timeout 20 script -qec "$2" /dev/null </dev/null >"$TMP/screen" 2>&1 || :
+    grep -qF "$1" "$TMP/screen" || fail "$2: $(cat "$TMP/screen")"
+}
+asks "one sentence a line; Ctrl-D ends" '"$attn" translate -m "$model"'
+asks "one JSON object a line; Ctrl-D ends" '"$attn" translate -m "$model" --json-input'
+asks "one translation a line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'

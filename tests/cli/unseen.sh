@@ -25,6 +25,13 @@ for name in one suffix; do
     ! grep -q "<unk>" "$TMP/out" || fail "$name: <unk> instead of what was typed"
 done
 
+# A page says so too, and once where there are pictures beside it.
+for format in html html,csv; do
+    expect 0 "$attn" heatmap -m "$TMP/one/best.safetensors" -f $format -o "$TMP/page" "go 字 ."
+    says "1 character that the model never saw (first: '字'): read as <unk>"
+    [ "$(grep -c "never saw" "$TMP/err")" -eq 1 ] || fail "$format: said more than once: $(cat "$TMP/err")"
+done
+
 # The same piece again comes from a cache.
 expect 0 "$attn" heatmap -m "$TMP/one/best.safetensors" -f csv --level word "字 字 go 字 go"
 [ "$(head -n 1 "$TMP/out")" = ",字,字,go,字,go,</s>" ] || fail "again: $(head -n 1 "$TMP/out")"
