@@ -1,4 +1,5 @@
-/* split.c - find where to cut by counting the tokens of one word, or what ends with a wide mark, after the other. */
+/* split.c - find where to cut by counting tokens of one part after the other: words, or what ends with a wide
+ * mark. */
 #include "decode/split.h"
 
 #include "base/mem.h"

@@ -85,7 +85,8 @@ static void join_text(StrBuf *text, const Segmenter *segmenter, const Hypothesis
         if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
 
-/* Does the text end in Chinese or Japanese, which put no spaces between sentences? Curled quotes do not tell. */
+/* Does the text end in Chinese or Japanese, which put no spaces between sentences? Curled quotes do not
+ * tell. */
 static bool ends_in_wide_script(StrView text) {
     while (text.length > 0) {
         size_t start = utf8_before(text, text.length), at = start;

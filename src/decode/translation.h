@@ -55,7 +55,8 @@ typedef struct {
 } FoundPieces;
 
 /* No pieces give one item, empty but for its gap. A single space between two pieces, or nothing, as
- * between Chinese sentences, becomes what the translation wants: nothing behind Chinese or Japanese, else a space. */
+ * between Chinese sentences, becomes what the translation wants: nothing behind Chinese or Japanese, else a
+ * space. */
 void translation_join(Translation *out, const FoundPieces *found, const DecodeOptions *options);
 
 #endif

@@ -5,8 +5,8 @@
  * changes any result. A line of white space gives an empty line.
  *
  *   Paragraphs  if so asked, lines are cut into sentences (sentences.h), and the white space between and
- *               around them stays what it was, but that single spaces come and go with the script (translation.h);
- *               n-best lists hold the k-th translation of every sentence.
+ *               around them stays what it was, but that single spaces come and go with the script
+ *               (translation.h); n-best lists hold the k-th translation of every sentence.
  *   Long lines  over max_input_length tokens: cut at the end of a sentence if there is one in the last three
  *               quarters of the piece, else at a comma or semicolon, else between words, else anywhere; the
  *               translations are joined likewise. Or cropped, if so asked. Both with a warning that names

@@ -23,9 +23,8 @@ void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf 
 
 /* Thai to Myanmar, Khmer, Chinese and Japanese, their wide and narrow forms. */
 bool text_is_unspaced(int c) {
-    static const int ranges[][2] = {
-        {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF},
-        {0xF900, 0xFAFF}, {0xFF01, 0xFF9F}, {0x20000, 0x3FFFF}};
+    static const int ranges[][2] = {{0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF},
+                                    {0xF900, 0xFAFF}, {0xFF01, 0xFF9F}, {0x20000, 0x3FFFF}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
     return false;

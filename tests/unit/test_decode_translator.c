@@ -233,8 +233,8 @@ static void test_where_lines_are_cut(void **state) {
     seq2seq_free(model);
 }
 
-/* Without spaces lines are cut behind wide marks, and words are not. Here each character is a token, and one begins
- * each part. */
+/* Without spaces lines are cut behind wide marks, and words are not. Here each character is a token, and one
+ * begins each part. */
 static void test_where_chinese_is_cut(void **state) {
     (void)state;
     Config config;
