@@ -485,9 +485,9 @@ static void wrong_configurations_are_located(void **state) {
     refuse_config("{\n\"model\": 5}", " line 2: section 'model' must be an object",
                   "write \"model\": {\"NAME\": VALUE, ...}");
     refuse_config("{\"mode\": 5}", " line 1: unknown key 'mode'", "did you mean 'model.hidden'?");
-    refuse_config("{\n\"modle\": {}}", " line 2: unknown key 'modle'", "did you mean 'model.hidden'?");
+    refuse_config("{\n\"modle\": {}}", " line 2: unknown key 'modle'", "");
     refuse_config("{\"model\": {\n\"hidden\": {}}}",
-                  " line 2: key 'model.hidden': expected a whole number, found an", "");
+                  " line 2: key 'model.hidden': expected a whole number, found an object", "");
     refuse_config("[]", ": a configuration must be an object of sections", "");
     refuse_config("{\"model\": {\"hidden\": 3},}", ": line 1 column 24: a comma before '}': remove it", "");
     refuse_config("", ": the text is empty", "");
