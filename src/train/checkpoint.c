@@ -94,10 +94,11 @@ bool checkpoint_has_model(const char *dir) {
 }
 
 Status checkpoint_hint_model_alone(Status code, const char *dir) {
-    return status_hint(code,
-                       "its training state is not there: --init %s/best.safetensors --run OTHER starts from "
-                       "the model, --overwrite begins again",
-                       dir);
+    return status_hint(
+        code,
+        "no training state can be read there: --init %s/best.safetensors --run OTHER starts from "
+        "the model, --overwrite begins again",
+        dir);
 }
 
 Status checkpoint_forget(const char *dir) {
@@ -117,15 +118,22 @@ static Status check_exists(const char *dir) {
     return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
 }
 
+/* What can be done about a training state that cannot be read, such as one that was cut off. */
+static Status hint_unreadable(Status status, const char *dir) {
+    return status == STATUS_DATA && checkpoint_has_model(dir) ? checkpoint_hint_model_alone(status, dir)
+                                                              : status;
+}
+
 Status checkpoint_load_config(const char *dir, Config *config) {
     SafeFile *file;
     Path path = path_in(dir, STATE_NAME);
     config_init(config);
     TRY(check_exists(dir));
-    TRY(safetensors_open_header(&file, path.text));
+    Status status = safetensors_open_header(&file, path.text);
+    if (status != STATUS_OK) return hint_unreadable(status, dir);
     const char *text = safetensors_metadata(file, "config");
-    Status status = text ? config_read_json(config, sv(text))
-                         : status_fail(STATUS_DATA, "not a training state of attn-mt");
+    status = text ? config_read_json(config, sv(text))
+                  : status_fail(STATUS_DATA, "not a training state of attn-mt");
     safetensors_close(file);
     return status == STATUS_OK ? status : status_context(STATUS_DATA, "cannot resume from '%s'", path.text);
 }
@@ -417,8 +425,9 @@ static Status check_best(const Checkpoint *c) {
 Status checkpoint_load_state(Checkpoint *c) {
     SafeFile *file;
     Path path = path_in(c->dir, STATE_NAME);
-    TRY(safetensors_open(&file, path.text));
-    Status status = read_state(c, file);
+    Status status = safetensors_open(&file, path.text);
+    if (status != STATUS_OK) return hint_unreadable(status, c->dir);
+    status = read_state(c, file);
     safetensors_close(file);
     if (status == STATUS_OK) status = check_best(c);
     if (status != STATUS_OK) return status_context(status, "cannot resume from '%s'", path.text);

@@ -36,7 +36,7 @@ Status checkpoint_lock(const char *dir);
 Status checkpoint_check_lock(const char *dir);
 bool checkpoint_exists(const char *dir); /* is there something to resume */
 bool checkpoint_has_model(const char *dir);
-/* Hint at what can be done where there is a model but nothing to resume. Returns `code`. */
+/* Hint at what can be done where there is a model but no training state that can be read. Returns `code`. */
 Status checkpoint_hint_model_alone(Status code, const char *dir);
 /* Forget training state and log of an earlier run, so that nobody resumes it in place of this one; models
  * stay. */

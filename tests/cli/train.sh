@@ -238,7 +238,7 @@ mkdir "$own/alone"
 cp "$own/a/best.safetensors" "$own/alone"
 for resume in --no-resume --resume; do
     refuse 2 "'$own/alone'" alone $resume
-    grep -q "^hint: .*not there: --init $own/alone/best.safetensors --run OTHER .*--overwrite" "$own/err" ||
+    grep -q "^hint: no training state can be read there: --init $own/alone/best.safetensors --run OTHER .*--overwrite" "$own/err" ||
         complain "a model without its training state: $(cat "$own/err")"
 done
 mv "$own/longer/best.safetensors" "$own/best"
@@ -425,6 +425,9 @@ rm "$own/huge.tsv" "$own/turned.tsv"
 head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"
 succeed over --overwrite --set train.epochs=1
 refuse 2 'validation data are not those' over --resume --set data.valid="$own/valid23.tsv"
+head -c 3000 "$own/over/last.state.safetensors" >"$own/cut"
+mv "$own/cut" "$own/over/last.state.safetensors"
+refuse 3 "hint: no training state can be read there: --init $own/over/best.safetensors" over --resume
 rm -f "$own/over/last.state.safetensors"
 start 0 over --overwrite --set train.epochs=0 --set train.valid_every=1000000
 kill -s KILL $trainer
