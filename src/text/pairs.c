@@ -84,6 +84,11 @@ static Status check_entry(const PairReader *reader, const char *entry) {
         return status_hint(STATUS_USAGE, "they are read more than once: give a file");
     }
     if (!is_pattern(entry)) return check_file(entry, entry, reader);
+    if (strcmp(reader->source, reader->target) == 0) {
+        status_fail(STATUS_USAGE, "'%s' is one file for both sides, which are both called '%s'", entry,
+                    reader->source);
+        return status_hint(STATUS_USAGE, "name them as the files end: --languages SRC-TRG");
+    }
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = check_file(paths[0], entry, reader);
     if (status == STATUS_OK) status = check_file(paths[1], entry, reader);

@@ -510,6 +510,19 @@ static void test_limit_report(void **state) {
     pair_reader_close(reader);
 }
 
+/* A pattern has a file for each side. */
+static void test_pattern_of_one_name(void **state) {
+    (void)state;
+    DataOptions options = {.source = "en", .target = "en"};
+    StrList entries = {0};
+    PairReader *reader;
+    WRITE("same.en", "a\n");
+    strlist_add(&entries, sv(fixture_path("same.{}")));
+    assert_int_equal(pair_reader_open(&reader, &entries, &options), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "same.{}' is one file for both sides"));
+    strlist_free(&entries);
+}
+
 /* {} may occur more than once, and files may be compressed. */
 static void test_pattern_and_gzip(void **state) {
     (void)state;
@@ -677,16 +690,27 @@ static void test_cannot_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),           cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_languages),       cmocka_unit_test(test_header),
-        cmocka_unit_test(test_other_columns),   cmocka_unit_test(test_held_out),
-        cmocka_unit_test(test_dropped),         cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_long_lines),      cmocka_unit_test(test_two_files),
-        cmocka_unit_test(test_other_encoding),  cmocka_unit_test(test_join),
-        cmocka_unit_test(test_first_line),      cmocka_unit_test(test_share),
-        cmocka_unit_test(test_limit_report),    cmocka_unit_test(test_pattern_and_gzip),
-        cmocka_unit_test(test_several_entries), cmocka_unit_test(test_line_counts_differ),
-        cmocka_unit_test(test_nothing_usable),  cmocka_unit_test(test_cannot_open),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_held_out),
+        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_two_files),
+        cmocka_unit_test(test_other_encoding),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_first_line),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_limit_report),
+        cmocka_unit_test(test_pattern_of_one_name),
+        cmocka_unit_test(test_pattern_and_gzip),
+        cmocka_unit_test(test_several_entries),
+        cmocka_unit_test(test_line_counts_differ),
+        cmocka_unit_test(test_nothing_usable),
+        cmocka_unit_test(test_cannot_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
