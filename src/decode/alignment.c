@@ -77,14 +77,17 @@ static Side input_side(const Translation *translation, AlignmentLevel level, con
     return side;
 }
 
-/* Merges weights [rows->tokens, columns->tokens]; releases both sides but their labels. */
-static Alignment merge(const float *weights, Side *rows, Side *columns, bool ended) {
+/* Merges the weights of an item, or [rows->tokens, columns->tokens]; releases both sides but their labels. */
+static Alignment merge(const TranslationItem *item, const float *weights, Side *rows, Side *columns,
+                       bool ended) {
     float *merged = mem_alloc((size_t)rows->units * (size_t)columns->units, sizeof *merged);
     for (int t = 0; t < rows->tokens; t++) {
-        const float *from = weights + (size_t)t * (size_t)columns->tokens;
+        AttentionRow from =
+            item ? translation_attention(item, t)
+                 : (AttentionRow){weights + (size_t)t * (size_t)columns->tokens, 0, columns->tokens};
         float *to = merged + (size_t)rows->unit[t] * (size_t)columns->units;
-        for (int s = 0; s < columns->tokens; s++)
-            to[columns->unit[s]] += from[s] / (float)rows->size[rows->unit[t]];
+        for (int s = 0; s < from.count; s++)
+            to[columns->unit[from.first + s]] += from.weights[s] / (float)rows->size[rows->unit[t]];
     }
     Alignment alignment = {.rows = rows->units,
                            .columns = columns->units,
@@ -102,7 +105,7 @@ void alignment_make(Alignment *alignment, const Translation *translation, int ra
     const TranslationItem *item = &translation->items[rank];
     Side columns = source_side(translation, level, source);
     Side rows = target_side(translation, item, level, target);
-    *alignment = merge(item->attention, &rows, &columns, item->steps > item->length);
+    *alignment = merge(item, NULL, &rows, &columns, item->steps > item->length);
     alignment->source_count = alignment->columns - 1;
 }
 
@@ -115,7 +118,7 @@ void alignment_make_self(Alignment *alignment, const Translation *translation, c
     Side columns = source                     ? source_side(translation, level, segmenter)
                    : kind == ALIGNMENT_INPUTS ? input_side(translation, level, segmenter)
                                               : target_side(translation, item, level, segmenter);
-    *alignment = merge(weights, &rows, &columns, source || item->steps > item->length);
+    *alignment = merge(NULL, weights, &rows, &columns, source || item->steps > item->length);
     alignment->source_count = alignment->target_count;
 }
 

@@ -100,14 +100,14 @@ static void find_belongs(Restoring *r, const int *target_unit, const int *source
     int S = r->translation->source_length;
     float *weight = mem_alloc((size_t)S, sizeof *weight); /* of source units */
     for (int t = 0; t < r->item->length; t++) {
-        const float *row = r->item->attention + (size_t)t * ((size_t)S + 1);
-        for (int s = 0; s < S; s++) weight[source_unit[s]] += row[s];
+        AttentionRow row = translation_attention(r->item, t);
+        int end = row.first + row.count < S ? row.first + row.count : S, best = 0;
+        for (int s = row.first; s < end; s++) weight[source_unit[s]] += row.weights[s - row.first];
         if (t + 1 < r->item->length && target_unit[t + 1] == target_unit[t]) continue;
-        int best = 0;
-        for (int s = 0; s < S; s++)
+        for (int s = row.first; s < end; s++)
             if (weight[source_unit[s]] > weight[source_unit[best]]) best = s;
         r->belongs[target_unit[t]] = best;
-        memset(weight, 0, (size_t)S * sizeof *weight);
+        for (int s = row.first; s < end; s++) weight[source_unit[s]] = 0;
     }
     mem_free(weight);
 }

@@ -12,6 +12,7 @@ static void item_free(TranslationItem *item) {
     strbuf_free(&item->text);
     mem_free(item->ids);
     mem_free(item->token_scores);
+    for (int b = 0; b < item->blocks; b++) mem_free(item->attention[b].weights);
     mem_free(item->attention);
     mem_free(item->alternatives);
     mem_free(item->word);
@@ -106,16 +107,24 @@ static void join_gap(const FoundPieces *found, int p, StrBuf *text) {
     strbuf_add(text, gap);
 }
 
-/* Attention of one piece into its block of the whole line's: `row` and `column` are its first. */
 static void join_attention(TranslationItem *item, const Hypothesis *piece, int row, int column,
-                           int piece_source, int columns, bool last) {
-    int rows = last ? piece->steps : piece->length;
-    assert(piece->attention && item->attention); /* all pieces have it, or none */
-    for (int t = 0; t < rows; t++) {
-        const float *from = piece->attention + (size_t)t * ((size_t)piece_source + 1);
-        float *to = item->attention + (size_t)(row + t) * (size_t)columns + column;
-        memcpy(to, from, ((size_t)piece_source + (last ? 1 : 0)) * sizeof *to);
-    }
+                           int piece_source, bool last) {
+    size_t rows = (size_t)(last ? piece->steps : piece->length), given = (size_t)piece_source + 1;
+    size_t columns = last ? given : given - 1;
+    assert(piece->attention); /* all pieces have it, or none */
+    AttentionBlock block = {.row = row, .column = column, .columns = (int)columns};
+    block.weights = mem_alloc(rows * columns, sizeof *block.weights);
+    for (size_t t = 0; t < rows; t++)
+        memcpy(block.weights + t * columns, piece->attention + t * given, columns * sizeof *block.weights);
+    item->attention[item->blocks++] = block;
+}
+
+AttentionRow translation_attention(const TranslationItem *item, int t) {
+    int b = item->blocks - 1;
+    while (item->attention[b].row > t) b--;
+    const AttentionBlock *block = &item->attention[b];
+    return (AttentionRow){block->weights + (size_t)(t - block->row) * (size_t)block->columns, block->column,
+                          block->columns};
 }
 
 static void join_alternatives(const FoundPieces *found, TranslationItem *item) {
@@ -130,10 +139,10 @@ static void join_alternatives(const FoundPieces *found, TranslationItem *item) {
     }
 }
 
-static void join_item(const FoundPieces *found, int rank, int source_length, const DecodeOptions *options,
+static void join_item(const FoundPieces *found, int rank, const DecodeOptions *options,
                       TranslationItem *item) {
     const Segmenter *segmenter = seq2seq_target(found->model);
-    int all_steps = 0, last = found->pieces - 1, columns = source_length + 1;
+    int all_steps = 0, last = found->pieces - 1;
     for (int p = 0; p < found->pieces; p++) item->length += piece_hypothesis(found, p, rank)->length;
     const Hypothesis *end = piece_hypothesis(found, last, rank);
     item->steps = item->length + end->steps - end->length;
@@ -141,7 +150,7 @@ static void join_item(const FoundPieces *found, int rank, int source_length, con
     item->ids = mem_alloc(length, sizeof *item->ids);
     item->word = mem_alloc(length, sizeof *item->word);
     item->token_scores = mem_alloc(steps, sizeof *item->token_scores);
-    if (end->attention) item->attention = mem_alloc(steps * (size_t)columns, sizeof *item->attention);
+    if (end->attention) item->attention = mem_alloc((size_t)found->pieces, sizeof *item->attention);
     for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(found, p++)->length) {
         const Hypothesis *piece = piece_hypothesis(found, p, rank);
         join_gap(found, p, &item->text);
@@ -151,7 +160,7 @@ static void join_item(const FoundPieces *found, int rank, int source_length, con
         size_t scores = (size_t)(p == last ? piece->steps : piece->length);
         memcpy(item->token_scores + row, piece->token_scores, scores * sizeof *item->token_scores);
         if (item->attention)
-            join_attention(item, piece, row, column, piece_source(found, p)->length, columns, p == last);
+            join_attention(item, piece, row, column, piece_source(found, p)->length, p == last);
         item->score += piece->score;
         all_steps += piece->steps;
         row += piece->length;
@@ -170,8 +179,7 @@ void translation_join(Translation *out, const FoundPieces *found, const DecodeOp
         join_gap(found, 0, &out->items[0].text);
         return;
     }
-    for (int rank = 0; rank < out->count; rank++)
-        join_item(found, rank, out->source_length, options, &out->items[rank]);
+    for (int rank = 0; rank < out->count; rank++) join_item(found, rank, options, &out->items[rank]);
     out->alternatives = found->alternatives;
     if (found->alternatives > 0) join_alternatives(found, &out->items[0]);
 }

@@ -1,7 +1,8 @@
 /* translation.h - what a line of text was translated into.
  *
  * Where a line was cut, the translations of its pieces are joined: tokens one after the other, the </s> of
- * all but the last left out, attention in blocks along the diagonal.
+ * all but the last left out. Attention stays in blocks, which would lie along the diagonal of the whole line's
+ * matrix: of long lines that has hundreds of times as many weights.
  *
  * Owner   whoever has a Translation releases it with translation_free
  */
@@ -9,6 +10,20 @@
 #define DECODE_TRANSLATION_H
 
 #include "decode/search.h"
+
+/* What one piece pays attention to. */
+typedef struct {
+    int row, column; /* of its first weight in the whole line's matrix */
+    int columns;     /* tokens of the piece, of the last one with </s> */
+    float *weights;  /* [rows, columns] */
+} AttentionBlock;
+
+/* Weights of one step for source tokens `first` to first + count - 1, where </s> is behind the last one; those
+ * of all others are 0. */
+typedef struct {
+    const float *weights; /* [count] */
+    int first, count;
+} AttentionRow;
 
 /* One candidate. */
 typedef struct {
@@ -18,7 +33,8 @@ typedef struct {
     int steps;                 /* length + 1 if the last piece ended with </s>, else length */
     double score, normalized;  /* as in search.h, over all pieces */
     float *token_scores;       /* [steps] */
-    float *attention;          /* [steps, source_length + 1]; NULL unless asked for */
+    AttentionBlock *attention; /* [blocks] one for each piece, in order; NULL unless asked for */
+    int blocks;
     ScoredToken *alternatives; /* [steps, alternatives] best first, token -1: no more; of the best item */
     int *word;                 /* [length] number of the word that the token belongs to */
     int words;
@@ -39,6 +55,8 @@ typedef struct {
 } Translation;
 
 void translation_free(Translation *translation);
+/* Of step t of an item that has attention. */
+AttentionRow translation_attention(const TranslationItem *item, int t);
 /* Of items of one text, which differ in how it is cut into tokens, only the first stays; of all no more than
  * `most`. */
 void translation_keep_different(Translation *translation, int most);

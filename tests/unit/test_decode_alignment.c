@@ -23,6 +23,7 @@ typedef struct {
     Seq2Seq *model;
     int source[3], source_word[3], ids[3], word[3];
     TranslationItem item;
+    AttentionBlock block;
     Translation translation;
 } Fixture;
 
@@ -36,7 +37,9 @@ static void fixture_begin(Fixture *f, bool ended) {
     }
     f->item =
         (TranslationItem){.ids = f->ids, .length = 3, .steps = ended ? 4 : 3, .word = f->word, .words = 2};
-    f->item.attention = (float *)WEIGHTS;
+    f->block = (AttentionBlock){.columns = 4, .weights = (float *)WEIGHTS};
+    f->item.attention = &f->block;
+    f->item.blocks = 1;
     f->translation = (Translation){.source = f->source,
                                    .source_length = 3,
                                    .source_word = f->source_word,

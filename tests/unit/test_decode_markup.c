@@ -369,10 +369,13 @@ static void check_restored_by(Segmenter *source, const Segmenter *target, const 
     int S = (int)ids.count, count = (int)translated.count, word[9];
     TranslationItem item = {
         .ids = translated.ids, .length = count, .steps = count, .word = word, .words = count};
-    item.attention = mem_alloc((size_t)(count * (S + 1)), sizeof *item.attention);
+    AttentionBlock block = {.columns = S + 1};
+    block.weights = mem_alloc((size_t)(count * (S + 1)), sizeof *block.weights);
+    item.attention = &block;
+    item.blocks = 1;
     for (int t = 0; t < count; t++) {
         word[t] = t;
-        item.attention[t * (S + 1) + align[t]] = 1;
+        block.weights[t * (S + 1) + align[t]] = 1;
     }
     segmenter_decode(target, translated.ids, translated.count, &item.text);
     Translation translation = {
@@ -383,7 +386,7 @@ static void check_restored_by(Segmenter *source, const Segmenter *target, const 
     assert_string_equal(strbuf_text(&text), expected);
     strbuf_free(&text);
     strbuf_free(&item.text);
-    mem_free(item.attention);
+    mem_free(block.weights);
     mem_free(translation.source_word);
     id_list_free(&ids);
     markup_free(&markup);

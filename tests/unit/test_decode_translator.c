@@ -67,9 +67,11 @@ static void assert_same_translation(const Translation *a, const Translation *b) 
         assert_int_equal(x->steps, y->steps);
         assert_memory_equal(&x->score, &y->score, sizeof x->score);
         assert_int_equal(x->attention == NULL, y->attention == NULL);
-        if (x->attention)
-            assert_memory_equal(x->attention, y->attention,
-                                (size_t)x->steps * (size_t)(a->source_length + 1) * sizeof *x->attention);
+        for (int t = 0; t < x->steps && x->attention; t++) {
+            AttentionRow mine = translation_attention(x, t), other = translation_attention(y, t);
+            assert_true(mine.first == other.first && mine.count == other.count);
+            assert_memory_equal(mine.weights, other.weights, (size_t)mine.count * sizeof *mine.weights);
+        }
     }
 }
 
@@ -157,13 +159,11 @@ static void test_long_lines(void **state) {
             strbuf_format(&text, "%s%s", p ? " " : "", strbuf_text(&part->text));
             score += part->score;
             for (int t = 0; t < (p < 2 ? part->length : part->steps); t++) {
-                for (int s = 0; s <= 24; s++) {
-                    int inside = s - column, own = parts[p].source_length + (p == 2);
-                    float want = inside >= 0 && inside < own
-                                     ? part->attention[t * (parts[p].source_length + 1) + inside]
-                                     : 0;
-                    assert_true(item->attention[(row + t) * 25 + s] == want);
-                }
+                AttentionRow got = translation_attention(item, row + t),
+                             want = translation_attention(part, t);
+                assert_int_equal(got.first, column);
+                assert_int_equal(got.count, parts[p].source_length + (p == 2));
+                assert_memory_equal(got.weights, want.weights, (size_t)got.count * sizeof *got.weights);
                 assert_true(item->token_scores[row + t] == part->token_scores[t]);
                 if (t < part->length) assert_int_equal(item->ids[row + t], part->ids[t]);
             }
