@@ -238,7 +238,7 @@ mkdir "$own/alone"
 cp "$own/a/best.safetensors" "$own/alone"
 for resume in --no-resume --resume; do
     refuse 2 "'$own/alone'" alone $resume
-    grep -q "^hint: no training state .*: --init $own/alone/best.safetensors --run OTHER .*--over" "$own/err" ||
+    grep -q "^hint: no training state .*: --init $own/alone/best.safetensors .*--overwrite" "$own/err" ||
         complain "a model without its training state: $(cat "$own/err")"
 done
 mv "$own/longer/best.safetensors" "$own/best"
