@@ -1,8 +1,8 @@
 /* translation.h - what a line of text was translated into.
  *
  * Where a line was cut, the translations of its pieces are joined: tokens one after the other, the </s> of
- * all but the last left out. Attention stays in blocks, which would lie along the diagonal of the whole line's
- * matrix: of long lines that has hundreds of times as many weights.
+ * all but the last left out. Attention stays in blocks, which would lie along the diagonal of the whole
+ * line's matrix: of long lines that has hundreds of times as many weights.
  *
  * Owner   whoever has a Translation releases it with translation_free
  */
@@ -18,8 +18,8 @@ typedef struct {
     float *weights;  /* [rows, columns] */
 } AttentionBlock;
 
-/* Weights of one step for source tokens `first` to first + count - 1, where </s> is behind the last one; those
- * of all others are 0. */
+/* Weights of one step for source tokens `first` to first + count - 1, where </s> is behind the last one;
+ * those of all others are 0. */
 typedef struct {
     const float *weights; /* [count] */
     int first, count;
