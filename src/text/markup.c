@@ -54,19 +54,6 @@ static int find_name(StrView name, const char *const *names, size_t count) {
 }
 #define FIND_NAME(name, names) find_name(name, names, sizeof(names) / sizeof *(names))
 
-/* The last end of a comment, or 0: without it each <!-- of many would be looked through to the end. */
-static size_t last_comment_end(StrView text) {
-    for (size_t i = text.length; i > 2; i--)
-        if (memcmp(text.data + i - 3, "-->", 3) == 0) return i - 3;
-    return 0;
-}
-
-static size_t comment_length(StrView text, size_t at, size_t last_end) {
-    for (size_t i = at + 4; i <= last_end; i++)
-        if (memcmp(text.data + i, "-->", 3) == 0) return i + 3 - at;
-    return 0;
-}
-
 static bool is_doctype(StrView text, size_t at) {
     enum { START = sizeof "<!doctype" - 1 };
     return text.length - at > START && equals((StrView){text.data + at, START}, "<!doctype");
@@ -130,27 +117,6 @@ static size_t percent_length(StrView text, size_t at) {
     return i + 1 - at;
 }
 
-static size_t mark_length(StrView text, size_t at, size_t last_end) {
-    switch (text.data[at]) {
-    case '<':
-        if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--")))
-            return comment_length(text, at, last_end);
-        return tag_length(text, at);
-    case '&':
-        return entity_length(text, at);
-    case '{':
-        return brace_length(text, at);
-    case '$': {
-        size_t length = byte_at(text, at + 1) == '{' ? brace_length(text, at + 1) : 0;
-        return length > 0 ? length + 1 : 0;
-    }
-    case '%':
-        return percent_length(text, at);
-    default:
-        return 0;
-    }
-}
-
 /* ---- what tags say ---- */
 
 /* Empty for comments, placeholders and entities. */
@@ -209,8 +175,7 @@ static bool is_untranslatable(StrView tag) {
 typedef struct {
     StrView text;
     Markup *markup;
-    size_t last_comment_end;
-    bool without_end[RAW_COUNT]; /* from here on the text does not close it */
+    bool without_end[RAW_COUNT], comment_without_end; /* from here on the text does not close it */
     bool in_pre;
 } Scan;
 
@@ -219,6 +184,37 @@ static void add_mark(Scan *scan, size_t at, size_t length, MarkKind kind, bool b
     MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
     markup->items[markup->count++] =
         (Mark){.text = {scan->text.data + at, length}, .kind = kind, .block = block, .partner = -1};
+}
+
+/* 0: nothing ends it. */
+static size_t comment_length(Scan *scan, size_t at) {
+    StrView text = scan->text;
+    for (size_t i = at + 4; i + 2 < text.length && !scan->comment_without_end; i++)
+        if (memcmp(text.data + i, "-->", 3) == 0) return i + 3 - at;
+    scan->comment_without_end = true;
+    return 0;
+}
+
+static size_t mark_length(Scan *scan, size_t at) {
+    StrView text = scan->text;
+    switch (text.data[at]) {
+    case '<':
+        if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--")))
+            return comment_length(scan, at);
+        return tag_length(text, at);
+    case '&':
+        return entity_length(text, at);
+    case '{':
+        return brace_length(text, at);
+    case '$': {
+        size_t length = byte_at(text, at + 1) == '{' ? brace_length(text, at + 1) : 0;
+        return length > 0 ? length + 1 : 0;
+    }
+    case '%':
+        return percent_length(text, at);
+    default:
+        return 0;
+    }
 }
 
 /* Length from `at` up to and with the tag that closes RAW[raw]; 0: there is none. */
@@ -236,7 +232,7 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
 
 /* The mark at `at`; returns behind it, or `at` if there is none. */
 static size_t scan_mark(Scan *scan, size_t at) {
-    size_t length = mark_length(scan->text, at, scan->last_comment_end);
+    size_t length = mark_length(scan, at);
     if (length == 0) return at;
     StrView text = {scan->text.data + at, length}, name = tag_name(text);
     MarkKind kind = mark_kind(text);
@@ -424,8 +420,7 @@ static void copy_plain(Markup *markup) {
 
 void markup_find(StrView text, Markup *markup) {
     utf8_repair(text, &markup->sound);
-    StrView sound = {strbuf_text(&markup->sound), markup->sound.length};
-    scan_marks(&(Scan){.text = sound, .markup = markup, .last_comment_end = last_comment_end(sound)});
+    scan_marks(&(Scan){.text = {strbuf_text(&markup->sound), markup->sound.length}, .markup = markup});
     find_partners(markup, true);
     join_untranslatable(markup);
     find_partners(markup, false);
