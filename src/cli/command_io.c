@@ -51,7 +51,8 @@ Status command_run(int argc, char **argv, const CommandText *text, const OptionT
 }
 
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode) {
-    const DecodeOptions wanted = seq2seq_config(models->items[0])->decode, most = model_set_decode(models);
+    const DecodeOptions wanted = seq2seq_config(models->items[0])->decode,
+                        most = model_set_decode(models->items[0]);
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
     if (most.field < wanted.field && decode->field == most.field)                                            \
@@ -139,7 +140,7 @@ Status translate_lines(const StrList *models, const StrView *sources, size_t cou
     ModelSet set;
     TRY(model_set_load(&set, models, FORMAT_FLOAT32));
     TranslatorOptions options = {
-        .search = {.decode = model_set_decode(&set), .n_best = 1, .tokens_only = true}};
+        .search = {.decode = model_set_decode(set.items[0]), .n_best = 1, .tokens_only = true}};
     options.search.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());
     Translator *translator = NULL;

@@ -277,8 +277,7 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
  * own prefix. */
 static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace, StrBuf *out) {
     size_t T = (size_t)trace->target_length;
-    const ModelSet alone = {.items = (Seq2Seq *[]){(Seq2Seq *)model}, .count = 1};
-    SearchOptions options = {.decode = model_set_decode(&alone), .n_best = 1};
+    SearchOptions options = {.decode = model_set_decode(model), .n_best = 1};
     options.decode.beam_size = 1;
     Tokens *sources = mem_alloc(T, sizeof *sources);
     Guide *guides = mem_alloc(T, sizeof *guides);

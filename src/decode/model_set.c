@@ -67,8 +67,8 @@ static const DecodeOptions MODELS_MOST = {.beam_size = 20,
 /* Steps of a piece, but for max_length_extra, which short pieces must not have many times over. */
 enum { MOST_STEPS = 5000, FEW_EXTRA = 20 };
 
-DecodeOptions model_set_decode(const ModelSet *models) {
-    DecodeOptions decode = seq2seq_config(models->items[0])->decode;
+DecodeOptions model_set_decode(const Seq2Seq *first) {
+    DecodeOptions decode = seq2seq_config(first)->decode;
 #define BOUND(field)                                                                                         \
     if (decode.field > MODELS_MOST.field) decode.field = MODELS_MOST.field;
     MODEL_SET_BOUNDED(BOUND)

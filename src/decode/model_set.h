@@ -27,10 +27,10 @@ static inline const Seq2Seq *const *model_set_items(const ModelSet *models) {
 }
 /* Target tokens that a model file may ask for, for each source token. */
 enum { MODEL_SET_MOST_FACTOR = 20 };
-/* The first model's own search options, up to bounds: a beam of 20, translations of 20 tokens for each source
+/* A model's own search options, up to bounds: a beam of 20, translations of 20 tokens for each source
  * token and 200 more (20 if a piece has so few tokens), pieces of 1000 tokens that become no more than 5000
  * and those 200, 256 sentences at once and 1000 times as many read ahead. */
-DecodeOptions model_set_decode(const ModelSet *models);
+DecodeOptions model_set_decode(const Seq2Seq *first);
 
 /* The fields that are bounded. */
 #define MODEL_SET_BOUNDED(FIELD)                                                                             \

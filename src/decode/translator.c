@@ -74,7 +74,7 @@ typedef struct {
     const SearchPlace *order; /* longest first, so that the last groups to start are the short ones */
     int total, group;
     int beam_size;
-    bool guided;
+    const Guide *guides;   /* of all sentences; NULL: these are free */
     pthread_mutex_t *lock; /* of `done` and of what it is told to */
     double *done, all;     /* source tokens, over all jobs of a call */
 } GroupJob;
@@ -101,18 +101,18 @@ static void group_search(void *context, int task, int thread) {
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
-    Guide *guides = mem_alloc(job->guided ? (size_t)B : 0, sizeof *guides);
+    Guide *guides = mem_alloc(job->guides ? (size_t)B : 0, sizeof *guides);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
     options.decode.beam_size = job->beam_size;
     for (int b = 0; b < B; b++) {
-        if (job->guided) guides[b] = sentences->guides[order[b].sentence];
+        if (job->guides) guides[b] = job->guides[order[b].sentence];
         for (int m = 0; m < models; m++)
             sources[m * B + b] = sentences->sources[order[b].sentence * models + m];
         if (sentences->targets) targets[b] = sentences->targets[order[b].sentence];
     }
     VoterSentences group = {.sources = sources,
                             .targets = sentences->targets ? targets : NULL,
-                            .guides = job->guided ? guides : NULL,
+                            .guides = job->guides ? guides : NULL,
                             .B = B};
     voters_search(*voters, &group, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
@@ -158,7 +158,7 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
                         .total = count - first,
                         .group = translator->options.search.decode.mini_batch,
                         .beam_size = beam,
-                        .guided = asked != FREE,
+                        .guides = asked != FREE ? sentences->guides : NULL,
                         .lock = &lock,
                         .done = &done,
                         .all = all};

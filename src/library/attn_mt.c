@@ -214,7 +214,7 @@ static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *wanted = &call->options;
     TranslatorOptions options = {.split = wanted->split, .wrapped = wanted->markup, .quiet = true};
     DecodeOptions *decode = &options.search.decode;
-    *decode = model_set_decode(&call->model->models);
+    *decode = model_set_decode(call->model->models.items[0]);
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
     if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
     if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
