@@ -345,15 +345,14 @@ static Status translate(Run *run) {
 
 static Status read_input(Run *run) {
     TRY(input_references(&run->reference_lines, &run->references, run->num_refs));
-    bool from_stdin = run->models.count == 0 && run->inputs.count == 0;
-    if (from_stdin && isatty(STDIN_FILENO) == 1)
-        log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
-    if (from_stdin)
-        TRY(input_stdin(&run->systems, is_paired(run)));
-    else if (run->models.count > 0)
+    if (run->models.count > 0) {
         TRY(translate(run));
-    else
+    } else if (run->inputs.count > 0) {
         TRY(input_files(&run->systems, &run->inputs, is_paired(run)));
+    } else {
+        if (isatty(STDIN_FILENO) == 1) log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
+        TRY(input_stdin(&run->systems, is_paired(run)));
+    }
     TRY(check_systems(run));
     return input_check(&run->systems, &run->reference_lines);
 }

@@ -94,11 +94,10 @@ bool checkpoint_has_model(const char *dir) {
 }
 
 Status checkpoint_hint_model_alone(Status code, const char *dir) {
-    return status_hint(
-        code,
-        "no training state can be read there: --init %s/best.safetensors --run OTHER starts from "
-        "the model, --overwrite begins again",
-        dir);
+    return status_hint(code,
+                       "no training state can be read there: --init %s/best.safetensors --run OTHER starts "
+                       "from the model, --overwrite begins again",
+                       dir);
 }
 
 Status checkpoint_forget(const char *dir) {

@@ -15,9 +15,7 @@ train() { # STATUS RUN ARGUMENT...
 silent_on() { # TEXT
     ! grep -qF -e "$1" "$TMP/err" || fail "'$1' on standard error: $(cat "$TMP/err")"
 }
-member() { # RUN KEY: of its last validation
-    tail -n 1 "$TMP/$1/train.jsonl" | sed -n "s/.*\"$2\": \([^,}]*\).*/\1/p"
-}
+member() { column "$1" "$2" | tail -n 1; } # RUN KEY: of its last validation
 
 scripts/make-pairs german 120 >"$TMP/plain.tsv"
 { printf 'en\tde\n' && cat "$TMP/plain.tsv"; } >"$TMP/header.tsv"

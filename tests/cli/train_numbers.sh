@@ -23,9 +23,6 @@ still() {
     expect 0 "$attn" train --config "$TMP/still.json" --run "$TMP/$run" --threads 1 "$@"
 }
 
-# column RUN KEY: its numbers, a line for each validation
-column() { sed -n "s/.*\"$2\": \([^,}]*\).*/\1/p" "$TMP/$1/train.jsonl"; }
-
 # alike WHAT FACTORS FILE: its numbers are the first one times these, but for rounding
 alike() {
     what=$1 factors=$2
