@@ -282,7 +282,7 @@ static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace 
     Tokens *sources = mem_alloc(T, sizeof *sources);
     Guide *guides = mem_alloc(T, sizeof *guides);
     HypothesisList *found = mem_alloc(T, sizeof *found);
-    Scorer *scorer = scorer_new(&model, 1);
+    Scorer *scorer = scorer_new(&model, 1, false);
     for (size_t t = 0; t < T; t++) {
         int other = other_token(trace, (int)t);
         sources[t] = (Tokens){trace->source, trace->source_length - 1};

@@ -36,6 +36,7 @@ struct Scorer {
     int *ids;
     size_t *start;
     size_t sentences, ids_capacity, start_capacity;
+    bool backwards;
     int broken; /* model; -1: none */
     int V;
     real *scratch; /* of top_tokens_find */
@@ -62,10 +63,11 @@ Status scorer_check(const Seq2Seq *const *models, int count) {
     return STATUS_OK;
 }
 
-Scorer *scorer_new(const Seq2Seq *const *models, int count) {
+Scorer *scorer_new(const Seq2Seq *const *models, int count, bool backwards) {
     Scorer *scorer = mem_alloc(1, sizeof *scorer);
     scorer->models = mem_alloc((size_t)count, sizeof *scorer->models);
     scorer->count = count;
+    scorer->backwards = backwards;
     scorer->broken = -1;
     scorer->V = vocab_size(segmenter_vocab(seq2seq_target(models[0])));
     for (int m = 0; m < count; m++) {
@@ -246,6 +248,16 @@ static int all_tokens(Scorer *scorer, const SearchOptions *options, const int *r
     return most;
 }
 
+/* As this model has them: its translations may begin behind another token. */
+static const int *model_tokens(Tape *tape, const Seq2Seq *model, bool backwards, const int *tokens,
+                               int rows) {
+    int start = seq2seq_start_token(model, backwards);
+    if (start == VOCAB_BOS) return tokens;
+    int *own = tape_alloc(tape, (size_t)rows * sizeof *own);
+    for (int r = 0; r < rows; r++) own[r] = tokens[r] == VOCAB_BOS ? start : tokens[r];
+    return own;
+}
+
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                        const int *tokens, const RowChoice *choices, int rows) {
     ScorerStep step = {.rows = rows};
@@ -255,8 +267,9 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
         one->current = 1 - one->current;
         Tape *tape = one->steps[one->current];
         tape_reset(tape);
-        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
-                                       &one->state, options->attention && m == 0 ? &step.attention : NULL);
+        const int *own = model_tokens(tape, one->model, scorer->backwards, tokens, rows);
+        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, own, rows, &one->state,
+                                       options->attention && m == 0 ? &step.attention : NULL);
     }
     step.top = all_tokens(scorer, options, row_sentence, choices, rows);
     step.tokens = scorer->tokens;

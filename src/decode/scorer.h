@@ -62,7 +62,8 @@ typedef struct Scorer Scorer;
 
 /* Can these models vote? STATUS_USAGE if their target vocabularies differ. */
 Status scorer_check(const Seq2Seq *const *models, int count);
-Scorer *scorer_new(const Seq2Seq *const *models, int count);
+/* `backwards`: they write from right to left. */
+Scorer *scorer_new(const Seq2Seq *const *models, int count, bool backwards);
 void scorer_free(Scorer *scorer);
 /* sources [models, B]: the same sentences as tokens of each model. */
 void scorer_encode(Scorer *scorer, const Tokens *sources, int B);

@@ -6,12 +6,17 @@
 
 struct Voters {
     Scorer *search, *others; /* others: NULL if there are none */
-    int searching, count;
-    bool backwards; /* what is searched */
-    int *place;     /* [count] of those that search, then of the others, among the models that were given */
+    int searching, count;    /* a model that writes in both directions counts in both */
+    bool backwards;          /* what is searched */
+    int *place; /* [count] of those that search, then of the others, among the models that were given */
 };
 
 bool model_writes_backwards(const Seq2Seq *model) { return seq2seq_config(model)->model.right_to_left; }
+
+static bool writes(const Seq2Seq *model, bool backwards) {
+    const ModelOptions *options = &seq2seq_config(model)->model;
+    return options->decoder_bidirectional || options->right_to_left == backwards;
+}
 
 Status model_check_forwards(const Seq2Seq *model, const char *what) {
     if (!model_writes_backwards(model)) return STATUS_OK;
@@ -22,21 +27,20 @@ Status model_check_forwards(const Seq2Seq *model, const char *what) {
 
 Voters *voters_new(const Seq2Seq *const *models, int count) {
     Voters *voters = mem_alloc(1, sizeof *voters);
-    const Seq2Seq **sorted = mem_alloc((size_t)count, sizeof *sorted);
-    *voters = (Voters){.count = count, .backwards = model_writes_backwards(models[0])};
-    voters->place = mem_alloc((size_t)count, sizeof *voters->place);
-    for (int others = 0, next = 0; others < 2; others++) {
+    const Seq2Seq **sorted = mem_alloc(2 * (size_t)count, sizeof *sorted);
+    *voters = (Voters){.backwards = model_writes_backwards(models[0])};
+    voters->place = mem_alloc(2 * (size_t)count, sizeof *voters->place);
+    for (int others = 0; others < 2; others++) {
         for (int m = 0; m < count; m++) {
-            bool searches = model_writes_backwards(models[m]) == voters->backwards;
-            if (searches == others) continue;
-            sorted[next] = models[m];
-            voters->place[next++] = m;
+            if (!writes(models[m], voters->backwards != others)) continue;
+            sorted[voters->count] = models[m];
+            voters->place[voters->count++] = m;
         }
-        if (!others) voters->searching = next;
+        if (!others) voters->searching = voters->count;
     }
-    voters->search = scorer_new(sorted, voters->searching);
-    if (voters->searching < count)
-        voters->others = scorer_new(sorted + voters->searching, count - voters->searching);
+    int judges = voters->count - voters->searching;
+    voters->search = scorer_new(sorted, voters->searching, voters->backwards);
+    if (judges > 0) voters->others = scorer_new(sorted + voters->searching, judges, !voters->backwards);
     mem_free(sorted);
     return voters;
 }

@@ -4,8 +4,9 @@
  * translations that are finished: on all that the beams of both hold, or on given ones. log p of a token is
  * the mean over all models then, where an ensemble's counts as often as it has models. Liu et al. 2016,
  * "Agreement on target-bidirectional neural machine translation". What a model writes last rests on all that
- * it wrote before, mistakes included; the others begin there. Where a translation shall begin with something,
- * or have something in it, only models of the first one's direction search.
+ * it wrote before, mistakes included; the others begin there. A model whose decoder writes in both directions
+ * (model.decoder.bidirectional) is one of each kind. Where a translation shall begin with something, or have
+ * something in it, only models of the first one's direction search.
  *
  * Shapes  B sentences; sources [models, B], models in the order in which they were given
  * Owner   the models must outlive the voters; results as in search.h

@@ -112,6 +112,8 @@ const Option MODEL_OPTIONS[] = {
     {.key = "model.decoder.right_to_left", MODEL(BOOL, right_to_left), .fallback = "false",
      .help = "translations are written from their last token to the first, for an ensemble with models "
              "that write them the usual way"},
+    {.key = "model.decoder.bidirectional", MODEL(BOOL, decoder_bidirectional), .fallback = "false",
+     .help = "one decoder writes in both directions, and translations are those that both agree on"},
     {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
      .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
                             "(luong: size of its vector, embedding or hidden)"},
@@ -363,6 +365,10 @@ static Status check_self_attention(const ModelOptions *m) {
 
 static Status check_styles(const ModelOptions *m) {
     Status s = STATUS_USAGE;
+    if (m->decoder_bidirectional && m->right_to_left) {
+        s = status_fail(s, "model.decoder.bidirectional and model.decoder.right_to_left do not go together");
+        return status_hint(s, "a bidirectional decoder writes from right to left, too");
+    }
     if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
         s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
         return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");

@@ -37,6 +37,7 @@ typedef struct {
     bool input_feeding;
     bool decoder_self_attention; /* of recurrent decoders */
     bool right_to_left;          /* the last target token comes first */
+    bool decoder_bidirectional;  /* behind </s> instead of <s> it does */
     int readout;                 /* Readout */
 
     int attention;      /* row of the score table */

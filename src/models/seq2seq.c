@@ -248,7 +248,9 @@ static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) 
     Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
            *target = tape_alloc(tape, 2 * n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
+    int *start = batch->start ? tape_alloc(tape, 2 * n * sizeof *start) : NULL;
     for (size_t i = 0; i < 2 * n; i++) {
+        if (start) start[i] = batch->start[i % n];
         source[i] = batch->source[i % n];
         target[i] = batch->target[i % n];
         sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
@@ -258,8 +260,13 @@ static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) 
                              .source = source,
                              .target = target,
                              .sentence = sentence,
-                             .seed_update = batch->seed_update};
+                             .seed_update = batch->seed_update,
+                             .start = start};
     return twice;
+}
+
+int seq2seq_start_token(const Seq2Seq *m, bool backwards) {
+    return backwards && m->config.model.decoder_bidirectional ? VOCAB_EOS : VOCAB_BOS;
 }
 
 int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
@@ -289,6 +296,9 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
         labels[r] = t < batch->target[b].length ? batch->target[b].ids[t] : VOCAB_EOS;
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
+    for (int r = 0; r < target->rows && batch->start;
+         r++) /* which says the direction, and is never dropped */
+        if (target->position[r] == 0) inputs[r] = batch->start[target->sentence[r]];
 
     Phase before = tape_phase(tape, PHASE_DECODER);
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);

@@ -38,6 +38,9 @@ Segmenter *seq2seq_target(const Seq2Seq *model);
 /* NULL if the model has none. It is given to the model before its parameters have memory, if it is to be used
  * with them, and becomes its own. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
+/* What its translations begin behind; `backwards`: those that it writes from right to left. That is <s>, but
+ * </s> for these if the decoder is one for both directions. */
+int seq2seq_start_token(const Seq2Seq *model, bool backwards);
 void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 /* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
  */
@@ -52,8 +55,8 @@ Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources,
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
                                  int B);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
-/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state.
- * `attention` may be NULL; if not, its choice says what is wanted. */
+/* One token for each row: tokens[r] is the previous target token (seq2seq_start_token first). Replaces
+ * *state. `attention` may be NULL; if not, its choice says what is wanted. */
 Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
 /* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A
@@ -75,6 +78,7 @@ typedef struct {
     const Tokens *source, *target; /* [B] */
     const uint32_t *sentence;      /* [B] number of the sentence in the corpus: keys the dropout masks */
     uint64_t seed_update;          /* mixes seed and update number: keys the dropout masks; 0 = no dropout */
+    const int *start;              /* [B] what targets begin behind; NULL: VOCAB_BOS */
 } TrainingBatch;
 
 typedef struct {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include "base/comm.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "models/dropout_streams.h"
 #include "num/gradients.h"
 #include "num/tapes.h"
 
@@ -103,21 +105,30 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
+/* Of a decoder that learns both directions, half of the targets. */
+static bool drawn_backwards(uint64_t seed_update, int pair) {
+    return rng_key(seed_update, DROPOUT_DIRECTION, (uint64_t)pair, 0) >> 63;
+}
+
 TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus, const int *pairs, int count,
                           uint64_t seed_update) {
-    bool right_to_left = seq2seq_config(model)->model.right_to_left;
+    const ModelOptions *options = &seq2seq_config(model)->model;
     size_t n = (size_t)count;
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
+    int *start = options->decoder_bidirectional ? tape_alloc(tape, n * sizeof *start) : NULL;
     for (int i = 0; i < count; i++) {
         size_t tokens = (size_t)rows_of(corpus, pairs[i]);
         int *ids = tape_alloc(tape, tokens * sizeof *ids);
         source[i] = corpus_source(corpus, pairs[i], ids);
         target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
-        if (right_to_left) tokens_turn(ids + source[i].length, target[i].length);
+        bool backwards = options->right_to_left;
+        if (start) backwards = seed_update && drawn_backwards(seed_update, pairs[i]);
+        if (start) start[i] = seq2seq_start_token(model, backwards);
+        if (backwards) tokens_turn(ids + source[i].length, target[i].length);
         sentence[i] = (uint32_t)pairs[i];
     }
-    return (TrainingBatch){count, source, target, sentence, seed_update};
+    return (TrainingBatch){count, source, target, sentence, seed_update, start};
 }
 
 /* ---- sentences ----------------------------------------------------------------------------------------- */

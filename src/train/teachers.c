@@ -17,7 +17,9 @@ static Status check_teacher(const Seq2Seq *teacher, const Seq2Seq *pupil, const 
         status_fail(STATUS_USAGE, "train.teacher '%s' has another vocabulary than this training", path);
         return status_hint(STATUS_USAGE, "train both with the same data and the same section \"text\"");
     }
-    if (seq2seq_config(teacher)->model.right_to_left != seq2seq_config(pupil)->model.right_to_left) {
+    const ModelOptions *its = &seq2seq_config(teacher)->model, *ours = &seq2seq_config(pupil)->model;
+    if (its->right_to_left != ours->right_to_left ||
+        its->decoder_bidirectional < ours->decoder_bidirectional) {
         status_fail(STATUS_USAGE, "train.teacher '%s' writes in the other direction than this training",
                     path);
         return status_hint(STATUS_USAGE, "set model.decoder.right_to_left as the teacher has it");

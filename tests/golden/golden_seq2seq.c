@@ -132,7 +132,7 @@ static Data *read_data(Reference *inputs) {
 }
 
 static TrainingBatch batch_of(const Data *data) {
-    return (TrainingBatch){B, data->source, data->target, data->sentence, 0};
+    return (TrainingBatch){B, data->source, data->target, data->sentence, 0, NULL};
 }
 
 static void check_loss(const char *file, const char *attention, bool packed) {

@@ -113,5 +113,5 @@ TrainingBatch variant_batch(uint64_t seed_update) {
     static const Tokens source[VARIANT_SENTENCES] = {{A, 3}, {B, 0}, {C, 5}, {D, 1}, {B, 1}},
                         target[VARIANT_SENTENCES] = {{B, 1}, {D, 4}, {A, 0}, {C, 5}, {A, 2}};
     static const uint32_t sentence[VARIANT_SENTENCES] = {12, 0, 7, 3000000000u, 8};
-    return (TrainingBatch){VARIANT_SENTENCES, source, target, sentence, seed_update};
+    return (TrainingBatch){VARIANT_SENTENCES, source, target, sentence, seed_update, NULL};
 }

@@ -34,7 +34,7 @@ typedef struct {
 
 static void fixture_begin(Fixture *fixture, uint64_t seed) {
     *fixture = (Fixture){.model = tiny_model_new(WORDS, seed)};
-    fixture->scorer = scorer_new((const Seq2Seq *const *)&fixture->model, 1);
+    fixture->scorer = scorer_new((const Seq2Seq *const *)&fixture->model, 1, false);
     for (int i = 0; i < SENTENCES; i++)
         fixture->sources[i] = tiny_model_tokens(fixture->model, WORDS, i, 1 + i * 7 % 13);
 }

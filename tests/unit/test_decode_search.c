@@ -68,7 +68,7 @@ static void search_some(const Fixture *fixture, const int *order, int count, con
     Tokens sources[SENTENCES];
     for (int i = 0; i < count; i++) sources[i] = fixture->sources[order[i]];
     const Seq2Seq *model = fixture->model;
-    Scorer *scorer = scorer_new(&model, 1);
+    Scorer *scorer = scorer_new(&model, 1, false);
     if (beam)
         beam_search(scorer, sources, NULL, count, options, results);
     else
@@ -148,7 +148,7 @@ static void test_forced_equals_search(void **state) {
     for (int i = 0; i < SENTENCES; i++)
         targets[i] = (Tokens){found[i].items[0].ids, found[i].items[0].length};
     const Seq2Seq *model = fixture.model;
-    Scorer *scorer = scorer_new(&model, 1);
+    Scorer *scorer = scorer_new(&model, 1, false);
     forced_search(scorer, fixture.sources, targets, SENTENCES, &options, forced);
     for (int i = 0; i < SENTENCES; i++) {
         double sum = 0;
@@ -188,7 +188,7 @@ static void test_beam_finds_the_best(void **state) {
         int wanted = 1 + n % BEST;
         Seq2Seq *model = tiny_model_new(FEW, (uint64_t)n + 1);
         const Seq2Seq *models = model;
-        Scorer *scorer = scorer_new(&models, 1);
+        Scorer *scorer = scorer_new(&models, 1, false);
         SearchOptions options = {
             .decode = {.beam_size = 200, .length_penalty = alpha, .max_length_extra = MAX_STEPS},
             .n_best = wanted};
@@ -232,7 +232,7 @@ static void test_beam_between_equals(void **state) {
     ParamSet *params = seq2seq_params(model);
     for (size_t i = 0; i < params->size; i++) params->data[i] = 0;
     params_pack_all(params);
-    Scorer *scorer = scorer_new(&models, 1);
+    Scorer *scorer = scorer_new(&models, 1, false);
     Tokens source = tiny_model_tokens(model, FEW, 1, 3);
     SearchOptions options = {.decode = {.beam_size = BEAM, .max_length_extra = BEAM}, .n_best = BEAM};
     HypothesisList found;
@@ -323,7 +323,7 @@ static void test_no_special_tokens(void **state) {
         enum { N = 20, VERY_FEW = 2 }; /* most of the vocabulary is special tokens */
         Seq2Seq *model = tiny_model_new(VERY_FEW, seed);
         const Seq2Seq *models = model;
-        Scorer *scorer = scorer_new(&models, 1);
+        Scorer *scorer = scorer_new(&models, 1, false);
         for (int i = 0; i < N; i++) {
             HypothesisList found;
             SearchOptions options = GREEDY;
@@ -466,7 +466,7 @@ static void test_ensemble_of_one_model(void **state) {
     Tokens sources[2][SENTENCES];
     for (int m = 0; m < 2; m++) memcpy(sources[m], fixture.sources, sizeof sources[m]);
     assert_int_equal(scorer_check(models, 2), STATUS_OK);
-    Scorer *scorer = scorer_new(models, 2);
+    Scorer *scorer = scorer_new(models, 2, false);
     beam_search(scorer, sources[0], NULL, SENTENCES, &options, two);
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(one[i].items[0].length, two[i].items[0].length);
@@ -490,7 +490,7 @@ static void test_ensemble_mean(void **state) {
     HypothesisList result[3];
     double differ = 0;
     for (int m = 0; m < 3; m++) {
-        Scorer *scorer = m < 2 ? scorer_new(&models[m], 1) : scorer_new(models, 2);
+        Scorer *scorer = m < 2 ? scorer_new(&models[m], 1, false) : scorer_new(models, 2, false);
         forced_search(scorer, sources, &target, 1, &GREEDY, &result[m]);
         scorer_free(scorer);
     }

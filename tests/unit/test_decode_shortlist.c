@@ -57,7 +57,7 @@ static void search(const Fixture *fixture, int models, int first, int count, con
     Tokens sources[2 * SENTENCES];
     for (int m = 0; m < models; m++)
         for (int i = 0; i < count; i++) sources[m * count + i] = fixture->sources[m][first + i];
-    Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture->models, models);
+    Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture->models, models, false);
     (options->decode.beam_size > 1 ? beam_search : greedy_search)(
         scorer, sources, guides ? guides + first : NULL, count, options, results);
     scorer_free(scorer);
@@ -181,7 +181,7 @@ static void test_forced(void **state) {
     search(&fixture, 1, 0, SENTENCES, &options, NULL, found);
     for (int i = 0; i < SENTENCES; i++)
         targets[i] = (Tokens){found[i].items[0].ids, found[i].items[0].length};
-    Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture.models, 1);
+    Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture.models, 1, false);
     forced_search(scorer, fixture.sources[0], targets, SENTENCES, &options, forced);
     scorer_free(scorer);
     for (int i = 0; i < SENTENCES; i++) {

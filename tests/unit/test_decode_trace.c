@@ -89,7 +89,7 @@ static void test_every_model(void **state) {
         Seq2Seq *model = variant_new(variant, NULL, 4);
         params_pack_all(seq2seq_params(model));
         const Seq2Seq *one = model;
-        Scorer *scorer = scorer_new(&one, 1);
+        Scorer *scorer = scorer_new(&one, 1, false);
         HypothesisList found = {0};
         Trace trace;
         int layers, heads;
@@ -175,7 +175,7 @@ static void test_tree(void **state) {
         SearchOptions options = {.decode = {.beam_size = beam, .length_penalty = 1, .max_length_extra = 12},
                                  .n_best = 1,
                                  .tree = &tree};
-        Scorer *scorer = scorer_new(&one, 1);
+        Scorer *scorer = scorer_new(&one, 1, false);
         HypothesisList found = {0}, alone = {0};
         if (beam > 1)
             beam_search(scorer, &source, NULL, 1, &options, &found);

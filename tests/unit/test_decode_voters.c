@@ -123,7 +123,7 @@ static void ask(const Seq2Seq *const *models, int count, int sentence, const Hyp
     for (int t = 0; t < h->length; t++) ids[t] = h->ids[turned ? h->length - 1 - t : t];
     Tokens target = {ids, h->length};
     HypothesisList said = {0};
-    Scorer *scorer = scorer_new(models, count);
+    Scorer *scorer = scorer_new(models, count, turned);
     SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1};
     forced_search(scorer, sources, &target, 1, &options, &said);
     for (int t = 0; t < h->steps; t++)
@@ -362,6 +362,52 @@ static void test_greedy(void **state) {
     seq2seq_free(backwards);
 }
 
+/* One decoder for both directions is two models of the same weights; the second begins behind </s>. */
+static void test_bidirectional(void **state) {
+    (void)state;
+    Seq2Seq *both = tiny_model_new(WORDS, 31), *forth = tiny_model_new(WORDS, 31),
+            *back = tiny_model_new(WORDS, 31);
+    const Seq2Seq *models[] = {forth, back}, *one[] = {both};
+    ParamSet *params = seq2seq_params(back);
+    const Param *table = params_find(params, "target.embedding");
+    real *rows = param_data(params, table);
+    size_t width = (size_t)table->columns;
+    memcpy(rows + VOCAB_BOS * width, rows + VOCAB_EOS * width, width * sizeof *rows);
+    params_pack_all(params);
+    tiny_model_turn(back);
+    tiny_model_write_both_ways(both);
+    Tokens given[SENTENCES];
+    int different = 0;
+    for (int s = 0; s < SENTENCES; s++) given[s] = tiny_model_tokens(both, WORDS, 100 + s, s % 5);
+    for (int kind = 0; kind < 3; kind++) { /* a beam, greedy search, given translations */
+        HypothesisList found[SENTENCES] = {0}, wanted[SENTENCES] = {0}, alone[SENTENCES] = {0};
+        SearchOptions options = OPTIONS;
+        if (kind == 1) options.decode.beam_size = 1;
+        const Tokens *targets = kind == 2 ? given : NULL;
+        find(one, 1, targets, &options, found);
+        find(models, 2, targets, &options, wanted);
+        find(models, 1, targets, &options, alone);
+        for (int s = 0; s < SENTENCES; s++) {
+            assert_int_equal(found[s].count, wanted[s].count);
+            for (int i = 0; i < found[s].count; i++) {
+                const Hypothesis *a = &found[s].items[i], *b = &wanted[s].items[i];
+                assert_int_equal(a->length, b->length);
+                assert_true(a->score == b->score && a->normalized == b->normalized);
+                if (a->length) assert_memory_equal(a->ids, b->ids, (size_t)a->length * sizeof *a->ids);
+            }
+            different += found[s].items[0].score != alone[s].items[0].score;
+        }
+        free_all(found);
+        free_all(wanted);
+        free_all(alone);
+    }
+    assert_true(different > 2 * SENTENCES);
+    for (int s = 0; s < SENTENCES; s++) tiny_model_forget(given[s]);
+    seq2seq_free(both);
+    seq2seq_free(forth);
+    seq2seq_free(back);
+}
+
 /* Several translations of a sentence, whatever the model: as each by itself. */
 static void test_forced_each(void **state) {
     (void)state;
@@ -371,7 +417,7 @@ static void test_forced_each(void **state) {
     for (const ModelVariant *variant = MODEL_VARIANTS; variant->name; variant++) {
         Seq2Seq *model = variant_new(variant, NULL, 3);
         params_pack_all(seq2seq_params(model));
-        Scorer *scorer = scorer_new((const Seq2Seq *const *)&model, 1);
+        Scorer *scorer = scorer_new((const Seq2Seq *const *)&model, 1, false);
         HypothesisList each[VARIANT_SENTENCES * GIVEN] = {0};
         Tokens targets[VARIANT_SENTENCES * GIVEN];
         int sentence[VARIANT_SENTENCES * GIVEN], count = 0;
@@ -437,7 +483,7 @@ int main(void) {
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_guided),
         cmocka_unit_test(test_found_by_both),   cmocka_unit_test(test_own_sources),
         cmocka_unit_test(test_greedy),          cmocka_unit_test(test_forced_each),
-        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_broken),          cmocka_unit_test(test_bidirectional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, c
         source[r] = batch->source[s], target[r] = batch->target[s];
         number[r] = batch->sentence[s];
     }
-    TrainingBatch part = {rows, source, target, number, batch->seed_update};
+    TrainingBatch part = {rows, source, target, number, batch->seed_update, NULL};
     Tape *tape = tape_new(seq2seq_params(model), false);
     BatchLoss loss = seq2seq_loss(model, tape, &part, 0, 1);
     tape_free(tape);

@@ -48,6 +48,10 @@ Seq2Seq *tiny_model_new(int words, uint64_t seed) {
 
 void tiny_model_turn(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
 
+void tiny_model_write_both_ways(Seq2Seq *model) {
+    ((Config *)seq2seq_config(model))->model.decoder_bidirectional = true;
+}
+
 void tiny_model_sentence(int words, int number, int length, StrBuf *line) {
     Rng rng = rng_new(rng_key(7, (uint64_t)number, 0, 0));
     for (int i = 0; i < length; i++)

@@ -9,6 +9,8 @@
 Seq2Seq *tiny_model_new(int words, uint64_t seed);
 /* From now on it writes from right to left. */
 void tiny_model_turn(Seq2Seq *model);
+/* From now on it writes in both directions. */
+void tiny_model_write_both_ways(Seq2Seq *model);
 /* Sentence `number` of an endless text in words that the model knows; `length` words. */
 void tiny_model_sentence(int words, int number, int length, StrBuf *line);
 /* The same sentence as tokens; release with tiny_model_forget. */

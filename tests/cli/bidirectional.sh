@@ -1,0 +1,66 @@
+#!/bin/sh
+# bidirectional.sh - a model whose decoder writes in both directions: alone and among others.
+set -eu
+. tests/cli/tiny_model.inc
+both="--set model.decoder.bidirectional=true"
+# shellcheck disable=SC2086  # a list of options
+tiny_model both $both --set train.epochs=250
+tiny_model forth
+model=$TMP/both/best.safetensors forth=$TMP/forth/best.safetensors
+cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
+cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
+
+# By heart, greedily and with a beam; in whatever batches, on whatever threads.
+for beam in 1 12; do
+    expect 0 "$attn" translate -m "$model" -b $beam "$TMP/source"
+    right=$(paste -d '\t' "$TMP/out" "$TMP/target" | awk -F '\t' '$1 == $2' | wc -l | tr -d ' ')
+    [ "$right" -ge 58 ] || fail "beam $beam: of 64 sentences $right are right: $(head -n 5 "$TMP/out")"
+    cp "$TMP/out" "$TMP/found"
+    expect 0 "$attn" translate -m "$model" -b $beam --threads 3 --mini-batch 5 "$TMP/source"
+    same "threads and batches" "$TMP/found" "$TMP/out"
+done
+
+# What the search says of a translation is what `score` says of it: the mean of both directions.
+for models in "$model" "$model $forth" "$forth $model"; do
+    list=$(for name in $models; do echo "-m $name"; done)
+    # shellcheck disable=SC2086
+    expect 0 "$attn" translate $list -b 12 --n-best "$TMP/source"
+    cp "$TMP/out" "$TMP/found"
+    # shellcheck disable=SC2086
+    expect 0 "$attn" score $list --n-best "$TMP/found" "$TMP/source"
+    awk -F ' [|][|][|] ' '
+        NR == FNR { target[NR - 1] = $0; next }
+        target[$1] != $2 { next }
+        { seen++; split($3, feature, " ") }
+        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad++ }
+        END { exit seen < 10 * bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
+        fail "scores of $models: $(head -n 3 "$TMP/bad")"
+done
+
+# It begins at the beginning, too: prefixes, pictures and the page of a model go with it.
+expect 0 "$attn" translate -m "$model" --prefix 'je' "$TMP/source"
+[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix: $(head -n 3 "$TMP/out")"
+expect 0 "$attn" heatmap -f csv -m "$model" "i'm home ."
+expect 0 "$attn" heatmap -f html -o "$TMP/page.html" -m "$model" "i'm home ."
+[ -s "$TMP/page.html" ] || fail "no page"
+
+# Interrupted and resumed it ends with the same bytes.
+part="$both --set train.schedule=constant --set train.epochs=30"
+# shellcheck disable=SC2086
+tiny_model whole $part
+# shellcheck disable=SC2086
+tiny_model part $part --after-updates 150
+# shellcheck disable=SC2086
+tiny_model part $part --resume
+same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
+
+# A teacher that writes in both directions can teach one, not the other way round.
+expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/pupil" --after-updates 2 \
+    --set train.teacher="$model"
+# shellcheck disable=SC2086
+expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" $both --set train.teacher="$forth"
+says "writes in the other direction than this training"
+# shellcheck disable=SC2086
+expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" $both \
+    --set model.decoder.right_to_left=true
+says "do not go together"
