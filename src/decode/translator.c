@@ -97,7 +97,7 @@ static void group_search(void *context, int task, int thread) {
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
     Voters **voters = &job->translator->voters[thread];
-    if (!*voters) *voters = voters_new(job->translator->models, models);
+    if (!*voters) *voters = voters_new(job->translator->models, models, options.decode.left_to_right);
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
     Tokens *targets = mem_alloc((size_t)B, sizeof *targets);

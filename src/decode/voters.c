@@ -13,9 +13,9 @@ struct Voters {
 
 bool model_writes_backwards(const Seq2Seq *model) { return seq2seq_config(model)->model.right_to_left; }
 
-static bool writes(const Seq2Seq *model, bool backwards) {
+static bool writes(const Seq2Seq *model, bool backwards, bool left_to_right) {
     const ModelOptions *options = &seq2seq_config(model)->model;
-    return options->decoder_bidirectional || options->right_to_left == backwards;
+    return (options->decoder_bidirectional && !left_to_right) || options->right_to_left == backwards;
 }
 
 Status model_check_forwards(const Seq2Seq *model, const char *what) {
@@ -25,14 +25,14 @@ Status model_check_forwards(const Seq2Seq *model, const char *what) {
                                      "translate may have this one as a second");
 }
 
-Voters *voters_new(const Seq2Seq *const *models, int count) {
+Voters *voters_new(const Seq2Seq *const *models, int count, bool left_to_right) {
     Voters *voters = mem_alloc(1, sizeof *voters);
     const Seq2Seq **sorted = mem_alloc(2 * (size_t)count, sizeof *sorted);
     *voters = (Voters){.backwards = model_writes_backwards(models[0])};
     voters->place = mem_alloc(2 * (size_t)count, sizeof *voters->place);
     for (int others = 0; others < 2; others++) {
         for (int m = 0; m < count; m++) {
-            if (!writes(models[m], voters->backwards != others)) continue;
+            if (!writes(models[m], voters->backwards != others, left_to_right)) continue;
             sorted[voters->count] = models[m];
             voters->place[voters->count++] = m;
         }

@@ -24,7 +24,8 @@ Status model_check_forwards(const Seq2Seq *model, const char *what);
 
 typedef struct Voters Voters;
 
-Voters *voters_new(const Seq2Seq *const *models, int count);
+/* `left_to_right`: decoders for both directions write in this one alone. */
+Voters *voters_new(const Seq2Seq *const *models, int count, bool left_to_right);
 void voters_free(Voters *voters);
 /* As scorer_broken, among all models. */
 int voters_broken(const Voters *voters);

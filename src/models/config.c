@@ -274,6 +274,8 @@ const Option DECODE_OPTIONS[] = {
      .help = "batches that are read ahead and sorted by length"},
     {.key = "decode.allow_unk", .flag = "allow-unk", DECODE(BOOL, allow_unk), .fallback = "false",
      .help = "let <unk> appear in the output"},
+    {.key = "decode.left_to_right", .flag = "left-to-right", DECODE(BOOL, left_to_right), .fallback = "false",
+     .help = "a bidirectional decoder writes in this direction alone: faster, and less good"},
     {0}};
 
 /* clang-format on */

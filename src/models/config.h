@@ -88,6 +88,7 @@ typedef struct {
     int max_input_length;       /* source tokens of one piece; longer lines are split */
     int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
     bool allow_unk;
+    bool left_to_right; /* a decoder for both directions writes this way alone */
 } DecodeOptions;
 
 typedef struct {

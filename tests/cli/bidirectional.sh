@@ -20,6 +20,12 @@ for beam in 1 12; do
     same "threads and batches" "$TMP/found" "$TMP/out"
 done
 
+# One way alone, if so asked, has other scores.
+expect 0 "$attn" translate -m "$model" -b 12 --word-scores "$TMP/source"
+cp "$TMP/out" "$TMP/both"
+expect 0 "$attn" translate -m "$model" -b 12 --word-scores --left-to-right "$TMP/source"
+cmp -s "$TMP/both" "$TMP/out" && fail "--left-to-right changes nothing"
+
 # What the search says of a translation is what `score` says of it: the mean of both directions.
 for models in "$model" "$model $forth" "$forth $model"; do
     list=$(for name in $models; do echo "-m $name"; done)

@@ -31,7 +31,7 @@ static void find(const Seq2Seq *const *models, int count, const Tokens *targets,
         sources[b] = tiny_model_tokens(models[0], WORDS, b, b * 7 % 13);
         for (int m = 1; m < count; m++) sources[m * SENTENCES + b] = sources[b];
     }
-    Voters *voters = voters_new(models, count);
+    Voters *voters = voters_new(models, count, options->decode.left_to_right);
     VoterSentences sentences = {.sources = sources, .targets = targets, .B = SENTENCES};
     voters_search(voters, &sentences, options, results);
     assert_int_equal(voters_broken(voters), -1);
@@ -255,7 +255,7 @@ static void test_guided(void **state) {
     Guide guide = {0};
     assert_true(guide_add_constraint(&guide, seq2seq_target(forwards), SV("t1 t2 t3 t4 t5 t6 t7 t8")));
     HypothesisList found = {0};
-    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2);
+    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2, false);
     VoterSentences sentences = {.sources = sources, .guides = &guide, .B = 1};
     voters_search(voters, &sentences, &options, &found);
     assert_int_equal(found.count, BEAM);
@@ -289,7 +289,7 @@ static void test_found_by_both(void **state) {
     options.decode.max_length_factor = 0;
     options.decode.max_length_extra = 3;
     options.alternatives = 0;
-    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2);
+    Voters *voters = voters_new((const Seq2Seq *[]){forwards, backwards}, 2, false);
     for (int s = 0; s < SENTENCES; s++) {
         Tokens source = tiny_model_tokens(forwards, 2, s, 1 + s % 4), sources[] = {source, source};
         HypothesisList found = {0};
@@ -316,12 +316,12 @@ static void test_own_sources(void **state) {
     Tokens sources[] = {tiny_model_tokens(models[0], WORDS, 5, 9), tiny_model_tokens(models[0], WORDS, 6, 4)};
     Tokens target = tiny_model_tokens(models[0], WORDS, 100, LENGTH);
     HypothesisList found = {0}, alone[2] = {0};
-    Voters *voters = voters_new((const Seq2Seq *const *)models, 2);
+    Voters *voters = voters_new((const Seq2Seq *const *)models, 2, false);
     voters_search(voters, &(VoterSentences){.sources = sources, .targets = &target, .B = 1}, &OPTIONS,
                   &found);
     voters_free(voters);
     for (int m = 0; m < 2; m++) {
-        voters = voters_new((const Seq2Seq *const *)&models[m], 1);
+        voters = voters_new((const Seq2Seq *const *)&models[m], 1, false);
         voters_search(voters, &(VoterSentences){.sources = &sources[m], .targets = &target, .B = 1}, &OPTIONS,
                       &alone[m]);
         voters_free(voters);
@@ -362,6 +362,16 @@ static void test_greedy(void **state) {
     seq2seq_free(backwards);
 }
 
+static void assert_same(const HypothesisList *x, const HypothesisList *y) {
+    assert_int_equal(x->count, y->count);
+    for (int i = 0; i < x->count; i++) {
+        const Hypothesis *a = &x->items[i], *b = &y->items[i];
+        assert_int_equal(a->length, b->length);
+        assert_true(a->score == b->score && a->normalized == b->normalized);
+        if (a->length) assert_memory_equal(a->ids, b->ids, (size_t)a->length * sizeof *a->ids);
+    }
+}
+
 /* One decoder for both directions is two models of the same weights; the second begins behind </s>. */
 static void test_bidirectional(void **state) {
     (void)state;
@@ -380,25 +390,24 @@ static void test_bidirectional(void **state) {
     int different = 0;
     for (int s = 0; s < SENTENCES; s++) given[s] = tiny_model_tokens(both, WORDS, 100 + s, s % 5);
     for (int kind = 0; kind < 3; kind++) { /* a beam, greedy search, given translations */
-        HypothesisList found[SENTENCES] = {0}, wanted[SENTENCES] = {0}, alone[SENTENCES] = {0};
+        HypothesisList found[SENTENCES] = {0}, wanted[SENTENCES] = {0}, one_way[SENTENCES] = {0},
+                       alone[SENTENCES] = {0};
         SearchOptions options = OPTIONS;
         if (kind == 1) options.decode.beam_size = 1;
         const Tokens *targets = kind == 2 ? given : NULL;
         find(one, 1, targets, &options, found);
         find(models, 2, targets, &options, wanted);
         find(models, 1, targets, &options, alone);
+        options.decode.left_to_right = true;
+        find(one, 1, targets, &options, one_way);
         for (int s = 0; s < SENTENCES; s++) {
-            assert_int_equal(found[s].count, wanted[s].count);
-            for (int i = 0; i < found[s].count; i++) {
-                const Hypothesis *a = &found[s].items[i], *b = &wanted[s].items[i];
-                assert_int_equal(a->length, b->length);
-                assert_true(a->score == b->score && a->normalized == b->normalized);
-                if (a->length) assert_memory_equal(a->ids, b->ids, (size_t)a->length * sizeof *a->ids);
-            }
+            assert_same(&found[s], &wanted[s]);
+            assert_same(&one_way[s], &alone[s]);
             different += found[s].items[0].score != alone[s].items[0].score;
         }
         free_all(found);
         free_all(wanted);
+        free_all(one_way);
         free_all(alone);
     }
     assert_true(different > 2 * SENTENCES);
@@ -454,7 +463,7 @@ static void test_broken(void **state) {
     for (int first = 0; first < 3; first++) {
         const Seq2Seq *models[3];
         for (int m = 0; m < 3; m++) models[m] = one[(first + m) % 3];
-        Voters *voters = voters_new(models, 3);
+        Voters *voters = voters_new(models, 3, false);
         HypothesisList found = {0};
         SearchOptions options = OPTIONS;
         options.alternatives = 0;
@@ -467,7 +476,7 @@ static void test_broken(void **state) {
     params = seq2seq_params(one[2]);
     for (size_t i = 0; i < params->size; i++) params->data[i] = NAN;
     params_pack_all(params);
-    Voters *voters = voters_new((const Seq2Seq *[]){one[0], one[1], one[2]}, 3);
+    Voters *voters = voters_new((const Seq2Seq *[]){one[0], one[1], one[2]}, 3, false);
     HypothesisList found = {0};
     voters_search(voters, &(VoterSentences){.sources = sources, .B = 1}, &OPTIONS, &found);
     assert_int_equal(voters_broken(voters), 2);
