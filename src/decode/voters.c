@@ -104,15 +104,27 @@ static int *turn_targets(Tokens *targets, int count) {
 
 /* ---- the vote ---- */
 
+/* The same translation in a list of the same order of tokens, or NULL. */
+static const Hypothesis *find_same(const HypothesisList *list, const Hypothesis *h) {
+    for (int i = 0; i < list->count; i++) {
+        const Hypothesis *other = &list->items[i];
+        if (other->length != h->length || other->steps != h->steps) continue;
+        if (h->length == 0 || memcmp(other->ids, h->ids, (size_t)h->length * sizeof *h->ids) == 0)
+            return other;
+    }
+    return NULL;
+}
+
 /* What models of one direction say of what those of the other found. */
 typedef struct {
-    HypothesisList *said; /* [count] of all hypotheses, in the order in which those write who say it */
+    HypothesisList *said; /* [count] of the hypotheses, in the order in which those write who say it */
     Tokens *targets;      /* [count] */
-    int *sentence, *ids;
+    int *sentence;
     int count;
 } Opinion;
 
-static Opinion list_hypotheses(const HypothesisList *found, int B) {
+/* `except` [B]: lists of hypotheses that nobody needs to be asked about; or NULL. */
+static Opinion list_hypotheses(const HypothesisList *found, const HypothesisList *except, int B) {
     Opinion o = {0};
     size_t count = 0;
     for (int b = 0; b < B; b++) count += (size_t)found[b].count;
@@ -122,20 +134,18 @@ static Opinion list_hypotheses(const HypothesisList *found, int B) {
     for (int b = 0; b < B; b++)
         for (int i = 0; i < found[b].count; i++) {
             const Hypothesis *h = &found[b].items[i];
+            if (except && find_same(&except[b], h)) continue;
             o.sentence[o.count] = b;
             o.targets[o.count++] = (Tokens){h->ids, h->length};
         }
-    o.ids = turn_targets(o.targets, o.count);
     return o;
 }
 
-/* `attention`: is theirs wanted? */
-static Opinion ask(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options, bool attention,
-                   const HypothesisList *found) {
-    Opinion o = list_hypotheses(found, B);
+/* Ask about all of the list. `attention`: is theirs wanted? */
+static void ask(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options, bool attention,
+                Opinion *o) {
     SearchOptions asking = {.decode = options->decode, .attention = attention, .choice = options->choice};
-    forced_search_each(scorer, sources, B, o.targets, o.sentence, o.count, &asking, o.said);
-    return o;
+    forced_search_each(scorer, sources, B, o->targets, o->sentence, o->count, &asking, o->said);
 }
 
 static void opinion_free(Opinion *o) {
@@ -143,7 +153,6 @@ static void opinion_free(Opinion *o) {
     mem_free(o->said);
     mem_free(o->targets);
     mem_free(o->sentence);
-    mem_free(o->ids);
 }
 
 /* The mean with what others say of the same tokens, which has a share of it. A hypothesis that was cut,
@@ -158,36 +167,31 @@ static void vote(Hypothesis *h, const Hypothesis *said, double share, const Deco
     h->normalized = search_normalize(options, h->score, h->steps);
 }
 
-/* The others vote on what was found. */
+/* The others vote on what was found. `finds`: what their own search found, in the same order, if it did. */
 static void judge(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
-                  HypothesisList *found) {
-    Opinion o =
-        ask(voters->others, sources + (size_t)voters->searching * (size_t)B, B, options, false, found);
+                  const HypothesisList *finds, HypothesisList *found) {
+    Opinion o = list_hypotheses(found, finds, B);
+    int *turned = turn_targets(o.targets, o.count);
     double share = 1 - (double)voters->searching / voters->count;
+    ask(voters->others, sources, B, options, false, &o);
     for (int b = 0, next = 0; b < B; b++)
-        for (int i = 0; i < found[b].count; i++, next++) {
-            turn_hypotheses(&o.said[next], 0);
-            vote(&found[b].items[i], o.said[next].items, share, &options->decode);
+        for (int i = 0; i < found[b].count; i++) {
+            Hypothesis *h = &found[b].items[i];
+            const Hypothesis *said = finds ? find_same(&finds[b], h) : NULL;
+            if (!said) {
+                turn_hypotheses(&o.said[next], 0);
+                said = o.said[next++].items;
+            }
+            vote(h, said, share, &options->decode);
         }
     opinion_free(&o);
-}
-
-/* Is h, which was written in the other direction, in the list? */
-static bool is_known(const HypothesisList *list, const Hypothesis *h) {
-    for (int i = 0; i < list->count; i++) {
-        const Hypothesis *known = &list->items[i];
-        int same = 0;
-        if (known->length != h->length || known->steps != h->steps) continue;
-        while (same < h->length && known->ids[same] == h->ids[h->length - 1 - same]) same++;
-        if (same == h->length) return true;
-    }
-    return false;
+    mem_free(turned);
 }
 
 static void keep_unknown(const HypothesisList *list, HypothesisList *more) {
     int kept = 0;
     for (int i = 0; i < more->count; i++) {
-        if (is_known(list, &more->items[i])) continue;
+        if (find_same(list, &more->items[i])) continue;
         Hypothesis new = more->items[i];
         more->items[i] = more->items[kept];
         more->items[kept++] = new;
@@ -203,30 +207,37 @@ static void move_all(HypothesisList *from, HypothesisList *to) {
     from->count = 0;
 }
 
-/* The others search, too, and those that search vote on what is new. */
-static void add_finds(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
-                      HypothesisList *found) {
-    HypothesisList *more = mem_alloc((size_t)B, sizeof *more);
-    double share = (double)voters->searching / voters->count;
+/* What the others find, in the order of those that search; [B]. */
+static HypothesisList *search_others(Voters *voters, const Tokens *sources, int B,
+                                     const SearchOptions *options) {
+    HypothesisList *finds = mem_alloc((size_t)B, sizeof *finds);
     SearchOptions theirs = *options;
     theirs.attention = false;
     theirs.tree = NULL;
-    beam_search(voters->others, sources + (size_t)voters->searching * (size_t)B, NULL, B, &theirs, more);
-    for (int b = 0; b < B; b++) keep_unknown(&found[b], &more[b]);
-    Opinion o = ask(voters->search, sources, B, options, options->attention, more);
+    beam_search(voters->others, sources, NULL, B, &theirs, finds);
+    for (int b = 0; b < B; b++) turn_hypotheses(&finds[b], 0);
+    return finds;
+}
+
+/* Those that search vote on what only the others found, which then is found, too. */
+static void add_finds(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
+                      HypothesisList *finds, HypothesisList *found) {
+    double share = (double)voters->searching / voters->count;
+    for (int b = 0; b < B; b++) keep_unknown(&found[b], &finds[b]);
+    Opinion o = list_hypotheses(finds, NULL, B);
+    ask(voters->search, sources, B, options, options->attention, &o);
     for (int b = 0, next = 0; b < B; b++) {
-        turn_hypotheses(&more[b], 0);
-        for (int i = 0; i < more[b].count; i++, next++) {
-            Hypothesis *h = &more[b].items[i], *said = o.said[next].items;
+        for (int i = 0; i < finds[b].count; i++, next++) {
+            Hypothesis *h = &finds[b].items[i], *said = o.said[next].items;
             vote(h, said, share, &options->decode);
             h->attention = said->attention;
             said->attention = NULL;
         }
-        move_all(&more[b], &found[b]);
-        hypotheses_free(&more[b]);
+        move_all(&finds[b], &found[b]);
+        hypotheses_free(&finds[b]);
     }
     opinion_free(&o);
-    mem_free(more);
+    mem_free(finds);
 }
 
 /* ---- searching ---- */
@@ -276,10 +287,14 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
         greedy_search(voters->search, sources, s->guides, s->B, &own, results);
     else
         beam_search(voters->search, sources, s->guides, s->B, &own, results);
-    if (judged) judge(voters, sources, s->B, &own, results);
-    if (judged && !s->targets && !s->guides && own.decode.beam_size > 1)
-        add_finds(voters, sources, s->B, &own, results);
-    for (int b = 0; b < s->B && judged; b++) hypotheses_rank(&results[b]);
+    if (judged) {
+        const Tokens *theirs = sources + (size_t)voters->searching * B;
+        bool find = !s->targets && !s->guides && own.decode.beam_size > 1;
+        HypothesisList *finds = find ? search_others(voters, theirs, s->B, &own) : NULL;
+        judge(voters, theirs, s->B, &own, finds, results);
+        if (finds) add_finds(voters, sources, s->B, &own, finds, results);
+        for (int b = 0; b < s->B; b++) hypotheses_rank(&results[b]);
+    }
     for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
     if (options->alternatives > 0 && !s->targets)
         add_alternatives(voters->search, sources, s->B, own, results);
