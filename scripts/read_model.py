@@ -2,6 +2,9 @@
 """read_model.py best.safetensors <test.en >test.fr - translates as attn-mt translate --beam-size 1: in NumPy,
 what docs/model-format.md says in words, for most models of configs/. READ says which."""
 import functools, json, math, sys
+
+if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+    sys.exit(print(__doc__))
 import numpy as np
 from read_segmenter import BOS, EOS, PAD, UNK, Segmenter
 

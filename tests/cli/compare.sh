@@ -71,6 +71,8 @@ cp "$TMP/out" "$TMP/before"
 expect 0 sizes --configs "auto transformer"
 same "what is measured is measured again" "$TMP/before" "$TMP/out"
 [ ! -s "$TMP/err" ] || fail "a training again: $(cat "$TMP/err")"
+expect 1 sizes --configs auto --seeds none # its training fails, and says why
+says "'none' is not a whole number"
 expect 1 sizes --configs huge
 says "no configuration 'huge'"
 # Too few pairs of one kind: the others are measured all the same.

@@ -11,20 +11,12 @@ set -eu
     exit 77
 }
 
-timeout=8
-options="--config $TMP/rnn.json --threads 1 --set train.comm_timeout=$timeout --set train.save_minutes=0.01"
-length="--after-epochs 0 --after-updates"
-
 # start LIBRARY RUN: three ranks in the background, until there is something saved
 start() {
     # shellcheck disable=SC2086  # the options are words
     ranks "$1" 3 train --run "$TMP/$2" $options $length 100000 >"$TMP/err" 2>&1 &
     job=$!
-    for attempt in $(seq 300); do
-        [ ! -e "$TMP/$2/last.state.safetensors" ] || break
-        [ "$attempt" -lt 300 ] || fail "$2 saves nothing: $(cat "$TMP/err")"
-        sleep 0.1
-    done
+    saved "$2"
     sleep "0.$(($(date +%N | cut -c 1-3 | sed 's/^0*//;s/^$/0/') % 10))"
 }
 
@@ -41,19 +33,6 @@ ends() {
     done
 }
 
-# goes_on LIBRARY RUN: to the bytes of a run that nothing happened to
-goes_on() {
-    at=$(sed -n 's/.*"update": \([0-9]*\),.*/\1/p' "$TMP/$2/train.jsonl" 2>/dev/null | tail -n 1)
-    whole=$(((${at:-0} / 28 + 2) * 28)) # a multiple of what is between validations
-    # shellcheck disable=SC2086  # the options are words
-    {
-        ranks "$1" 2 train --run "$TMP/$2" $options $length $whole --resume --quiet
-        [ -d "$TMP/whole.$whole" ] ||
-            "$attn" train --run "$TMP/whole.$whole" $options $length $whole --quiet
-    }
-    same_run "$2 goes on" "whole.$whole" "$2"
-}
-
 for library in $mpis; do
     for fault in $(seq "${MPI_STOPS:-2}"); do
         run=$library.stopped$fault rank=$((fault % 3))
@@ -61,7 +40,7 @@ for library in $mpis; do
         kill -STOP "$(rank_process "$run" $rank)"
         ends "$run" 6
         says "rank $rank on $(hostname) for"
-        goes_on "$library" "$run"
+        goes_on "$library" 2 "$run"
         echo "$library: rank $rank stopped, all ended after $took seconds, went on from update ${at:-0}"
     done
     for fault in $(seq "${MPI_KILLS:-2}"); do
@@ -69,7 +48,7 @@ for library in $mpis; do
         start "$library" "$run"
         kill -KILL "$(rank_process "$run" $rank)"
         ends "$run" "6 9 137"
-        goes_on "$library" "$run"
+        goes_on "$library" 2 "$run"
         echo "$library: rank $rank killed, all ended after $took seconds, went on from update ${at:-0}"
     done
 
@@ -80,19 +59,19 @@ for library in $mpis; do
     kill -TERM "$(rank_process "$run" 1)"
     ends "$run" 143
     says 'everything is saved'
-    goes_on "$library" "$run"
+    goes_on "$library" 2 "$run"
     run=$library.all
     start "$library" "$run"
     kill -TERM "$(launcher_process "$library" "$run")"
     ends "$run" "143 1 0"
-    goes_on "$library" "$run"
+    goes_on "$library" 2 "$run"
     run=$library.user
     start "$library" "$run"
     kill -USR1 "$(launcher_process "$library" "$run")"
     case $library in mpich) codes="138 0" ;; *) codes=138 ;; esac
     ends "$run" "$codes"
     says 'everything is saved'
-    goes_on "$library" "$run"
+    goes_on "$library" 2 "$run"
 done
 
 # Weights that differ: the linker puts a hand between the program and its exchanges, which turns a bit of

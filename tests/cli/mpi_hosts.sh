@@ -5,7 +5,7 @@
 # not sanitized: the program is linked here
 set -eu
 . tests/cli/mpi.inc
-a=attn-mt-a$$ b=attn-mt-b$$ timeout=8 # other runs of this script may be under way
+a=attn-mt-a$$ b=attn-mt-b$$ # other runs of this script may be under way
 tidy() {
     for host in $a $b; do ip netns delete $host; done 2>/dev/null || true
 }
@@ -17,6 +17,7 @@ have ip && have unshare || no="ip or unshare"
     exit 77
 }
 trap tidy EXIT
+trap 'exit 130' INT TERM
 ip netns add $b
 ip link add name wire netns $a type veth peer name wire netns $b
 ip -n $a address add 10.199.7.1/24 dev wire
@@ -44,8 +45,6 @@ chmod +x "$TMP/on" "$TMP/agent"
 # A process that nobody has waited for has no command line any more.
 is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; } 2>/dev/null
 
-options="--config $TMP/rnn.json --threads 1 --set train.comm_timeout=$timeout --set train.save_minutes=0.01"
-length="--after-epochs 0 --after-updates"
 for cut in $(seq "${MPI_CUTS:-2}"); do
     run=cut$cut
     # shellcheck disable=SC2086,SC2154  # the options are words; $run_openmpi is set there
@@ -53,11 +52,7 @@ for cut in $(seq "${MPI_CUTS:-2}"); do
         --mca btl_tcp_if_include wire --mca oob_tcp_if_include wire --host 10.199.7.1:2,10.199.7.2:2 -n 4 \
         "$TMP/attn-mt-openmpi" train --run "$TMP/$run" $options $length 100000 >"$TMP/err" 2>&1 </dev/null &
     job=$!
-    for attempt in $(seq 300); do
-        [ ! -e "$TMP/$run/last.state.safetensors" ] || break
-        kill -0 $job 2>/dev/null && [ "$attempt" -lt 300 ] || fail "nothing is saved: $(cat "$TMP/err")"
-        sleep 0.1
-    done
+    saved $run
     sleep 0.$cut
     processes=$(for rank in 0 1 2 3; do rank_process $run $rank; done)
     [ "$(echo "$processes" | wc -l)" -eq 4 ] || fail "there are ranks missing"
@@ -76,13 +71,5 @@ for cut in $(seq "${MPI_CUTS:-2}"); do
     grep -q "rank [01] ($a): nothing was heard from rank 2 on $b .*rank 3 on $b" "$TMP/err" ||
         fail "$a does not name the ranks of $b: $(cat "$TMP/err")"
     ip -n $a link set wire up
-    at=$(sed -n 's/.*"update": \([0-9]*\),.*/\1/p' "$TMP/$run/train.jsonl" 2>/dev/null | tail -n 1)
-    whole=$(((${at:-0} / 28 + 2) * 28))
-    # shellcheck disable=SC2086  # the options are words
-    {
-        ranks openmpi 3 train --run "$TMP/$run" $options $length $whole --resume --quiet
-        [ -d "$TMP/whole.$whole" ] ||
-            "$attn" train --run "$TMP/whole.$whole" $options $length $whole --quiet
-    }
-    same_run "cut $cut" whole.$whole $run
+    goes_on openmpi 3 $run
 done

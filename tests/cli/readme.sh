@@ -5,8 +5,7 @@ set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
 case $program in /*) ;; *) program=$root/$program ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=${TMP:?an empty folder}
 
 mkdir "$work/build" "$work/configs"
 ln -s "$program" "$work/build/attn-mt"

@@ -10,25 +10,21 @@ head -n 200 data/train.tsv >"$TMP/train.tsv"
 start() { # RUN, ARGUMENT...: in place of the shell
     run=$1
     shift
-    exec "$attn" train --quiet --run "$TMP/$run" --set data.train="$TMP/train.tsv" \
+    exec "$attn" train --run "$TMP/$run" --set data.train="$TMP/train.tsv" \
         --set data.valid="$TMP/valid.tsv" \
         --set text.bpe_merges=50 --set model.embedding=16 --set model.hidden=16 --set train.valid_limit=500 \
         --set train.max_updates=6 --set train.valid_every=3 --set train.warmup=0 --set train.samples=0 \
         --threads 2 "$@" 2>"$TMP/err"
 }
 (start whole)
-start stopped &
+(export ATTN_MT_PROGRESS=0.01 && start stopped) &
 trainer=$!
-sleep 1.5 # reading the data takes less, the first validation more
-kill -TERM $trainer 2>/dev/null || true
+while kill -0 $trainer 2>/dev/null && ! grep -q '^validating' "$TMP/err"; do sleep 0.05; done
+kill -TERM $trainer || fail "it was over before a validation was seen: $(cat "$TMP/err")"
 status=0
 wait $trainer || status=$?
-case $status in 0 | 143) ;; *) fail "exit status $status: $(cat "$TMP/err")" ;; esac
-if [ -e "$TMP/stopped/last.state.safetensors" ]; then
-    (start stopped --resume)
-else
-    (start stopped --overwrite)
-fi
+[ $status -eq 143 ] || fail "exit status $status: $(cat "$TMP/err")"
+(start stopped --resume)
 for file in best last; do
     same "stopped in a validation: $file" "$TMP/whole/$file.safetensors" "$TMP/stopped/$file.safetensors"
 done

@@ -70,6 +70,9 @@ says "longer-1 was made with other arguments"
 sed 's/greedy .*/greedy --beam-size 2/' "$TMP/plan" >"$TMP/other"
 expect 1 scripts/tune --table "$TMP/other" "$TMP/runs"
 says "greedy-1 was made with other arguments"
+sed 's/^bleu .*/bleu --tokenize none --bogus/' "$TMP/plan" >"$TMP/other" # no scores, no table
+expect 2 scripts/tune --table "$TMP/other" "$TMP/runs"
+[ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table without scores: $(cat "$TMP/out")"
 
 # Another source: translated again, not trained again. Another search that finds the same differs in nothing.
 head -n 9 "$TMP/tiny.en" >"$TMP/nine.en"

@@ -6,12 +6,13 @@ files >"$TMP/before"
 mkdir "$TMP/here"
 cd "$TMP/here"
 for script in "$top"/scripts/*; do
-    if [ -d "$script" ] || [ ! -x "$script" ]; then continue; fi
-    language=$(sed -n '1s|.*[ /]||p' "$script")
+    [ -f "$script" ] || continue
+    language=$(sed -n '1s|^#!.*[ /]||p' "$script")
+    [ -n "$language" ] || continue # it is to be sourced
     command -v "$language" >/dev/null || continue
     for option in --help -h; do
         status=0
-        BUILD=$TMP/here/build "$script" $option >"$TMP/out" 2>"$TMP/err" </dev/null || status=$?
+        BUILD=$TMP/here/build "$language" "$script" $option >"$TMP/out" 2>"$TMP/err" </dev/null || status=$?
         if [ $status -ne 0 ] || [ -s "$TMP/err" ] || [ "$(wc -w <"$TMP/out")" -lt 9 ]; then
             echo "$script $option: exit code $status, and:"
             cat "$TMP/out" "$TMP/err"

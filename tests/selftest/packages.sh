@@ -76,6 +76,12 @@ if tar --version 2>/dev/null | grep -q 'GNU tar'; then
         [ -s "$TMP/attn-mt-$version/$file" ] || fail "$file is not in the tarball"
     done
     make -C "$TMP/attn-mt-$version" -n all tests >"$TMP/log" 2>&1 || fail "make: $(cat "$TMP/log")"
+    # A file that git tracks is not there any more: nothing is packed.
+    mkdir "$TMP/bin"
+    printf '#!/bin/sh\n[ "$1" != ls-files ] || echo gone\n' >"$TMP/bin/git"
+    chmod +x "$TMP/bin/git"
+    ! PATH=$TMP/bin:$PATH BUILD=$TMP/two scripts/make-dist >"$TMP/log" 2>&1 || fail "packed what is not there"
+    [ -z "$(ls "$TMP/two")" ] || fail "of what cannot be packed it leaves $(ls "$TMP/two")"
 else
     echo "skipped: make dist needs GNU tar"
 fi

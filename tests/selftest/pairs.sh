@@ -23,4 +23,14 @@ refused 2 "no kind 'klingon'" scripts/compare-sizes --work "$TMP/sizes" --kinds 
 refused 2 "sizes wants a value" scripts/compare-sizes --sizes
 cut -f 1 "$TMP/german" >"$TMP/one"
 refused 1 "without a TAB" scripts/score-pairs none.safetensors "$TMP/one"
+gzip -c "$TMP/german" | head -c 5000 >"$TMP/cut.gz"
+refused 1 "unexpected end of file" scripts/score-pairs none.safetensors "$TMP/cut.gz"
+refused 2 "--only all: check, training," scripts/compare-pytorch --only all program.py
+refused 2 "rounds is a number, not 'two'" scripts/compare-pytorch --rounds two program.py
+refused 2 "list goes with no other argument" scripts/compare-attention --list gru
+mkdir -p "$TMP/data/multi30k/tok"
+refused 1 "no variant 'klingon': lstm conditional" scripts/compare-models "$TMP/data" klingon
+refused 1 "no program '$TMP/none': run make" env ATTN_MT="$TMP/none" scripts/make-man
+refused 2 "scripts/demo .RUN." scripts/demo --fast
+! command -v python3 >/dev/null || refused 2 "sample N .SEED." scripts/make-corpus --sample
 [ ! -e "$TMP/sizes" ]

@@ -228,7 +228,7 @@ function showTools() {
   replace("views", ...viewsOf().map((name) => make("button", {type: "button", "aria-pressed": String(state.view === name),
     "data-key": name, click: () => go({view: name})}, VIEW_NAMES[name])));
   const slider = make("input", {type: "range", min: 0, max: 0.9, step: 0.01, "data-key": "min",
-    "aria-label": "hide weights below", change: (event) => go({min: Number(event.target.value)}),
+    change: (event) => go({min: Number(event.target.value)}),
     input: (event) => { /* not the tools: the slider is being dragged */
       state.min = Number(event.target.value);
       event.target.nextSibling.textContent = shown(state.min, 2);
@@ -290,7 +290,7 @@ function matrix(view, caption, room, pick) {
     ...row.map((weight, c) => make("td." + shade(weight) + (weight < state.min ? ".under" : ""), {
       title: cellText(view, r, c), "data-row": r, "data-column": c, "data-key": pick ? "cell" + r + "," + c : null,
       tabindex: pick ? (r === Math.max(r0, 0) && c === Math.max(c0, 0) ? 0 : -1) : null,
-      "aria-selected": pick && r === r0 && c === c0 ? "true" : null}, shown(weight, 2).replace("0.", ".")))));
+      "aria-selected": pick && r === r0 && c === c0 ? "true" : null}, weight < state.min ? "" : shown(weight, 2).replace("0.", ".")))));
   const table = make(size >= 30 && state.numbers ? "table.matrix.numbers" : "table.matrix",
     {role: pick ? "grid" : null, dir: backwards ? "rtl" : "ltr", "--cell": size + "px",
       "--label": clamp(size * 0.62, 12, 15) + "px"},
@@ -347,7 +347,7 @@ function drawRibbons() {
   const gap = width * 0.3, left = gap, right = width - gap, r0 = rowNow(view);
   const height = most * line + 8;
   const y = (i, n) => 4 + (i + 0.5) * line * most / n; /* the shorter side is spread */
-  const svg = draw("svg.ribbons", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+  const svg = draw("svg.ribbons", {width, height, viewBox: `0 0 ${width} ${height}`, role: "group",
     "aria-label": "Ribbons from each target word to the source words it looked at; the same weights as the table"});
   const lit = (side, n) => {
     svg.classList.toggle("lighted", n >= 0);
@@ -359,7 +359,7 @@ function drawRibbons() {
     const a = y(c, view.columns.length), b = y(r, view.rows.length), half = (left + right) / 2;
     svg.append(draw(state.sofar && r0 >= 0 && r > r0 ? "path.later" : "path",
       {d: `M${left} ${a}C${half} ${a} ${half} ${b} ${right} ${b}`, "stroke-width": (weight * line * 0.6).toFixed(1),
-        "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2), "data-row": r, "data-column": c},
+        "stroke-opacity": (0.2 + 0.7 * weight).toFixed(2), "data-row": r, "data-column": c, "aria-hidden": "true"},
       draw("title", {}, cellText(view, r, c))));
   }));
   const token = (name, n, count, side) => {
@@ -402,10 +402,11 @@ function multiples(maps, heads, what, key) {
   return make("div.multiples", {}, ...maps.map((map, i) => {
     const layer = Math.floor(i / heads) + 1, head = i % heads + 1;
     const chosen = key ? state[key] === i + 1 : state.l === layer && state.h === head;
+    const label = `layer ${layer}, head ${head} \u00b7 ${shown(sum(map.map(bits)) / map.length, 1)} bit`;
     return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(chosen),
-      "aria-label": `${what}, layer ${layer}, head ${head}`,
+      "aria-label": `${what}, ${label}`,
       click: () => go(key ? {[key]: chosen ? 0 : i + 1} : {l: layer, h: head, view: "matrix"})},
-    mini(map), `layer ${layer}, head ${head} \u00b7 ${shown(sum(map.map(bits)) / map.length, 1)} bit`);
+    mini(map), label);
   }));
 }
 // Maps of one side in itself, and the one of them that is chosen as a matrix.
@@ -473,7 +474,8 @@ function drawBeam() {
     svg.append(draw("path." + FATES[node.fate] + (on.has(node.i) ? ".chosen" : ""),
       {d: `M${x1} ${y1}C${half} ${y1} ${half} ${y2} ${x2} ${y2}`}));
   }
-  for (const node of tree) svg.append(beamNode(node, on, x(node), y(node), width - 22));
+  for (const node of tree) svg.append(beamNode(node, on, node === picked, x(node), y(node), width - 22));
+  svg.addEventListener("keydown", (event) => moveInTree(event, tree));
   const words = chain.map((node) => node.name), shownAs = {rows: words, columns: run().source.map(text),
     weights: chain.map((node) => node.weights), rowWord: words.map((_, i) => i), columnWord: run().source.map((_, i) => i)};
   return [make("div.scroll", {}, svg),
@@ -482,11 +484,24 @@ function drawBeam() {
     make("p.sofar", {id: "hypothesis"}, bdi(words.join(" "), "b"), "  " + shown(picked.score, 2)),
     make("div.scroll", {}, matrix(shownAs, "Attention of the chosen hypothesis", roomOf("stage"), false)), scale()];
 }
-function beamNode(node, on, x, y, width) {
-  const kind = FATES[node.fate];
-  const pick = () => go({n: node.i}, node.name + ", " + kind + ", score " + shown(node.score, 2));
-  const group = draw("g.node." + kind + (on.has(node.i) ? ".chosen" : ""), {tabindex: 0, role: "button", "data-key": "n" + node.i,
-    "aria-label": `${node.name}, ${kind}, score ${shown(node.score, 2)}`, click: pick},
+const nodeText = (node) => `${node.name}, ${FATES[node.fate]}, score ${shown(node.score, 2)}`;
+// To the parent, the best child, the neighbours in a step.
+function moveInTree(event, tree) {
+  const group = event.target.closest(".node"), node = group && tree[group.dataset.key.slice(1)];
+  const beside = (by) => tree.find((other) => other.depth === node.depth && other.y === node.y + by);
+  const to = node && {ArrowLeft: () => tree[node.parent], ArrowRight: () => tree.find((other) => other.parent === node.i),
+    ArrowUp: () => beside(-1), ArrowDown: () => beside(1)}[event.key];
+  if (!to) return;
+  event.preventDefault();
+  const next = to();
+  if (!next) return;
+  find("stage").querySelector(`[data-key="n${next.i}"]`).focus();
+  go({n: next.i}, nodeText(next));
+}
+function beamNode(node, on, picked, x, y, width) {
+  const kind = FATES[node.fate], pick = () => go({n: node.i}, nodeText(node));
+  const group = draw("g.node." + kind + (on.has(node.i) ? ".chosen" : ""), {tabindex: picked ? 0 : -1, role: "button",
+    "data-key": "n" + node.i, "aria-label": nodeText(node), click: pick},
   draw("title", {}, `${node.name}: log p ${shown(node.log, 2)}, score ${shown(node.score, 2)}, ${kind}`),
   draw("rect", {x, y, width, height: 28, rx: 6}),
   draw("text", {x: x + 7, y: y + 18}, ...tspans(short(node.name, wide(node.name) ? 3 : 7))),
@@ -532,8 +547,9 @@ function difference(a, b) {
   state.min = keep;
   table.classList.add("difference");
   for (const td of table.querySelectorAll("td[data-row]")) {
-    const by = view.weights[td.dataset.row][td.dataset.column], part = Math.round(Math.abs(by) * 100);
-    td.className = (by >= 0 ? "more" : "less") + (part > 55 ? " strong" : "");
+    const by = view.weights[td.dataset.row][td.dataset.column];
+    const part = Math.round(Math.abs(by) * 55); // per cent of the colour: on more of it numbers cannot be read
+    td.className = by >= 0 ? "more" : "less";
     td.style.setProperty("--part", (Math.abs(by) < Math.max(keep, 0.005) ? 0 : part) + "%");
     td.title = td.title.replace(/: [^:]*$/, ": " + (by >= 0 ? "+" : "") + shown(by, 3));
   }
@@ -712,7 +728,7 @@ function show() {
 }
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
-  const act = {ArrowRight: () => step(1), ArrowDown: () => step(1), ArrowLeft: () => step(-1), ArrowUp: () => step(-1),
+  const act = {ArrowRight: () => step(1), ArrowLeft: () => step(-1), // up and down scroll the page
     Escape: () => go({sofar: 0, t: 0, c: 0}), p: play}[event.key];
   if (!act || (event.target.closest(".scroll") && event.key.startsWith("Arrow"))) return;
   event.preventDefault();
