@@ -127,7 +127,7 @@ typedef struct {
 
 /* Count the tokens of the word, in which mark m is the first one. */
 static void word_measure(const Markup *markup, int m, Segmenter *segmenter, Word *word) {
-    enum { MOST_BYTES = 1 << 17 }; /* to cut */
+    enum { MOST_BYTES = 1 << 19 }; /* of the parts: hundredths of a second */
     size_t end = (size_t)(word->text.data - strbuf_text(&markup->plain)) + word->text.length, marks = 0;
     for (; m < markup->count && markup->items[m].position < end; m++) marks++;
     word->tokens = count_tokens(segmenter, word->text);
