@@ -229,7 +229,7 @@ static Status show_translation(const Translation *translation, StrView line, con
                           .columns = alignment.columns,
                           .row_labels = (const char *const *)alignment.row_labels,
                           .column_labels = (const char *const *)alignment.column_labels,
-                          .weights = alignment.weights,
+                          .weights = alignment_matrix(&alignment),
                           .title = strbuf_text(&title)};
     Status status = show(&shown, options, files, number);
     alignment_free(&alignment);

@@ -69,7 +69,7 @@ static void show_attention(const Session *session, const Translation *translatio
                    .columns = alignment.columns,
                    .row_labels = (const char *const *)alignment.row_labels,
                    .column_labels = (const char *const *)alignment.column_labels,
-                   .weights = alignment.weights};
+                   .weights = alignment_matrix(&alignment)};
     heatmap_write_text(&map, log_terminal_width(STDERR_FILENO), log_colours(STDERR_FILENO), &picture);
     fwrite(strbuf_text(&picture), 1, picture.length, stderr);
     strbuf_free(&picture);

@@ -82,7 +82,7 @@ static void add_picture(PageWriter *writer, StrView line, const Translation *tra
                                      .columns = words.columns,
                                      .row_labels = (const char *const *)words.row_labels,
                                      .column_labels = (const char *const *)words.column_labels,
-                                     .weights = words.weights,
+                                     .weights = alignment_matrix(&words),
                                      .title = strbuf_text(&title)},
                           &writer->pictures);
     alignment_free(&words);

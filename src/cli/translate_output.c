@@ -8,16 +8,23 @@
 
 enum { DIGITS = 6 };
 
-static const float *soft_row(const Alignment *alignment, int t) {
-    return alignment->weights + (size_t)t * (size_t)alignment->columns;
+/* The weights of row t, 0 where the line was cut. */
+static void add_soft_row(const Alignment *alignment, int t, StrView comma, StrBuf *out) {
+    AttentionRow row = alignment_row(alignment, t);
+    for (int s = 0; s < alignment->columns; s++) {
+        bool inside = s >= row.first && s < row.first + row.count;
+        if (s > 0) strbuf_add(out, comma);
+        strbuf_format(out, "%.6g", inside ? (double)row.weights[s - row.first] : 0);
+    }
 }
 
 /* "0-0 1-2", or "0.9,0.1 0.2,0.8". */
 static void add_alignment(const OutputStyle *style, const Alignment *alignment, StrBuf *out) {
     if (style->alignment == ALIGN_SOFT) {
-        for (int t = 0; t < alignment->rows; t++)
-            for (int s = 0; s < alignment->columns; s++)
-                strbuf_format(out, "%s%.6g", s ? "," : t ? " " : "", (double)soft_row(alignment, t)[s]);
+        for (int t = 0; t < alignment->rows; t++) {
+            if (t > 0) strbuf_add_char(out, ' ');
+            add_soft_row(alignment, t, SV(","), out);
+        }
         return;
     }
     AlignmentPair *pairs;
@@ -101,8 +108,7 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
     strbuf_format(out, ", \"%s\": [", soft ? "attention" : "alignment");
     for (int t = 0; soft && t < alignment.rows; t++) {
         strbuf_add(out, t ? SV(", [") : SV("["));
-        for (int s = 0; s < alignment.columns; s++)
-            strbuf_format(out, "%s%.6g", s ? ", " : "", (double)soft_row(&alignment, t)[s]);
+        add_soft_row(&alignment, t, SV(", "), out);
         strbuf_add_char(out, ']');
     }
     int count = soft ? 0 : alignment_pairs(&alignment, style->threshold, &pairs);

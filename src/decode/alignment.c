@@ -77,24 +77,37 @@ static Side input_side(const Translation *translation, AlignmentLevel level, con
     return side;
 }
 
-/* Merges the weights of an item, or [rows->tokens, columns->tokens]; releases both sides but their labels. */
-static Alignment merge(const TranslationItem *item, const float *weights, Side *rows, Side *columns,
-                       bool ended) {
-    float *merged = mem_alloc((size_t)rows->units * (size_t)columns->units, sizeof *merged);
-    for (int t = 0; t < rows->tokens; t++) {
-        AttentionRow from =
-            item ? translation_attention(item, t)
-                 : (AttentionRow){weights + (size_t)t * (size_t)columns->tokens, 0, columns->tokens};
-        float *to = merged + (size_t)rows->unit[t] * (size_t)columns->units;
-        for (int s = 0; s < from.count; s++)
-            to[columns->unit[from.first + s]] += from.weights[s] / (float)rows->size[rows->unit[t]];
+/* Merges one block, whose rows end before `end`. No word reaches across blocks. */
+static AttentionBlock merge_block(const AttentionBlock *block, int end, const Side *rows,
+                                  const Side *columns) {
+    bool empty = end == block->row;
+    int row = block->row < rows->tokens ? rows->unit[block->row] : rows->units;
+    int column = columns->unit[block->column];
+    int height = empty ? 0 : rows->unit[end - 1] + 1 - row;
+    int width = columns->unit[block->column + block->columns - 1] + 1 - column;
+    float *merged = mem_alloc((size_t)height * (size_t)width, sizeof *merged);
+    for (int t = block->row; t < end; t++) {
+        const float *from = block->weights + (size_t)(t - block->row) * (size_t)block->columns;
+        float *to = merged + (size_t)(rows->unit[t] - row) * (size_t)width;
+        for (int s = 0; s < block->columns; s++)
+            to[columns->unit[block->column + s] - column] += from[s] / (float)rows->size[rows->unit[t]];
     }
+    return (AttentionBlock){row, column, width, merged};
+}
+
+/* Merges blocks [count] of tokens; releases both sides but their labels. */
+static Alignment merge(const AttentionBlock *blocks, int count, Side *rows, Side *columns, bool ended) {
     Alignment alignment = {.rows = rows->units,
                            .columns = columns->units,
                            .target_count = rows->units - ended,
-                           .weights = merged,
+                           .attention = mem_alloc((size_t)count, sizeof *alignment.attention),
+                           .blocks = count,
                            .row_labels = rows->labels,
                            .column_labels = columns->labels};
+    for (int b = 0; b < count; b++) {
+        int end = b + 1 < count ? blocks[b + 1].row : rows->tokens;
+        alignment.attention[b] = merge_block(&blocks[b], end, rows, columns);
+    }
     side_free(rows);
     side_free(columns);
     return alignment;
@@ -105,7 +118,7 @@ void alignment_make(Alignment *alignment, const Translation *translation, int ra
     const TranslationItem *item = &translation->items[rank];
     Side columns = source_side(translation, level, source);
     Side rows = target_side(translation, item, level, target);
-    *alignment = merge(item, NULL, &rows, &columns, item->steps > item->length);
+    *alignment = merge(item->attention, item->blocks, &rows, &columns, item->steps > item->length);
     alignment->source_count = alignment->columns - 1;
 }
 
@@ -118,8 +131,14 @@ void alignment_make_self(Alignment *alignment, const Translation *translation, c
     Side columns = source                     ? source_side(translation, level, segmenter)
                    : kind == ALIGNMENT_INPUTS ? input_side(translation, level, segmenter)
                                               : target_side(translation, item, level, segmenter);
-    *alignment = merge(NULL, weights, &rows, &columns, source || item->steps > item->length);
+    AttentionBlock whole = {0, 0, columns.tokens, weights};
+    *alignment = merge(&whole, 1, &rows, &columns, source || item->steps > item->length);
     alignment->source_count = alignment->target_count;
+}
+
+static void blocks_free(Alignment *alignment) {
+    for (int b = 0; b < alignment->blocks; b++) mem_free((float *)alignment->attention[b].weights);
+    mem_free(alignment->attention);
 }
 
 void alignment_free(Alignment *alignment) {
@@ -127,8 +146,27 @@ void alignment_free(Alignment *alignment) {
     for (int s = 0; s < alignment->columns; s++) mem_free(alignment->column_labels[s]);
     mem_free(alignment->row_labels);
     mem_free(alignment->column_labels);
-    mem_free(alignment->weights);
+    blocks_free(alignment);
     *alignment = (Alignment){0};
+}
+
+AttentionRow alignment_row(const Alignment *alignment, int row) {
+    return attention_row(alignment->attention, alignment->blocks, row);
+}
+
+const float *alignment_matrix(Alignment *alignment) {
+    if (alignment->blocks == 1) return alignment->attention[0].weights;
+    size_t columns = (size_t)alignment->columns;
+    float *weights = mem_alloc((size_t)alignment->rows * columns, sizeof *weights);
+    for (int t = 0; t < alignment->rows; t++) {
+        AttentionRow row = alignment_row(alignment, t);
+        memcpy(weights + (size_t)t * columns + row.first, row.weights, (size_t)row.count * sizeof *weights);
+    }
+    blocks_free(alignment);
+    alignment->attention = mem_alloc(1, sizeof *alignment->attention);
+    alignment->attention[0] = (AttentionBlock){0, 0, alignment->columns, weights};
+    alignment->blocks = 1;
+    return weights;
 }
 
 static int pair_compare(const void *a, const void *b) {
@@ -142,14 +180,16 @@ int alignment_pairs(const Alignment *alignment, double threshold, AlignmentPair 
     size_t capacity = 0;
     *pairs = NULL;
     for (int t = 0; t < alignment->target_count; t++) {
-        const float *weights = alignment->weights + (size_t)t * (size_t)alignment->columns;
-        int best = 0;
-        MEM_GROW(*pairs, capacity, (size_t)count + (size_t)alignment->source_count + 1);
-        for (int s = 0; s < alignment->source_count; s++) {
-            if (threshold > 0 && (double)weights[s] >= threshold) (*pairs)[count++] = (AlignmentPair){s, t};
-            if (weights[s] > weights[best]) best = s;
+        AttentionRow row = alignment_row(alignment, t);
+        int words = alignment->source_count - row.first, best = 0;
+        if (words > row.count) words = row.count;
+        MEM_GROW(*pairs, capacity, (size_t)count + (size_t)row.count);
+        for (int s = 0; s < words; s++) {
+            bool enough = threshold > 0 && (double)row.weights[s] >= threshold;
+            if (enough) (*pairs)[count++] = (AlignmentPair){row.first + s, t};
+            if (row.weights[s] > row.weights[best]) best = s;
         }
-        if (threshold <= 0 && alignment->source_count > 0) (*pairs)[count++] = (AlignmentPair){best, t};
+        if (threshold <= 0 && words > 0) (*pairs)[count++] = (AlignmentPair){row.first + best, t};
     }
     if (count > 0) qsort(*pairs, (size_t)count, sizeof **pairs, pair_compare);
     return count;

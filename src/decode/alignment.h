@@ -3,6 +3,8 @@
  * Attention weights between tokens, or merged into words: a target word's weights are the mean of its
  * tokens', a source word's the sum of its tokens'. So each row keeps its sum.
  *
+ * Weights stay in blocks, one for each piece of the line (translation.h).
+ *
  * Shapes  weights [rows, columns]; the last column is the source's </s>, and the last row the target's if it
  *         ended with it
  * Owner   the caller releases with alignment_free
@@ -18,7 +20,8 @@ typedef enum { ALIGNMENT_WORD, ALIGNMENT_SUBWORD } AlignmentLevel;
 typedef struct {
     int rows, columns;
     int target_count, source_count; /* rows and columns without those of </s> */
-    float *weights;
+    AttentionBlock *attention;      /* [blocks] */
+    int blocks;
     char **row_labels, **column_labels;
 } Alignment;
 
@@ -32,6 +35,9 @@ typedef enum { ALIGNMENT_SOURCE, ALIGNMENT_OUTPUTS, ALIGNMENT_INPUTS } Alignment
 void alignment_make_self(Alignment *alignment, const Translation *translation, const float *weights,
                          AlignmentSelf kind, AlignmentLevel level, const Segmenter *segmenter);
 void alignment_free(Alignment *alignment);
+AttentionRow alignment_row(const Alignment *alignment, int row);
+/* All weights [rows, columns], which takes one block of them: of long lines that is large. */
+const float *alignment_matrix(Alignment *alignment);
 
 typedef struct {
     int source, target;

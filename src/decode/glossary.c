@@ -146,17 +146,34 @@ static bool is_listed(const GlossaryTerm *list, int count, StrView target) {
     return false;
 }
 
+/* Which bytes follow each other in a text: of a glossary's terms, however many, few pass this. */
+enum { BYTE_PAIRS = 1 << 16 };
+
+static unsigned pair_at(StrView text, size_t at) {
+    return (unsigned)(unsigned char)text.data[at] << 8 | (unsigned char)text.data[at + 1];
+}
+
+static bool may_have(const bool *pairs, StrView term) {
+    for (size_t at = 0; at + 1 < term.length; at++)
+        if (!pairs[pair_at(term, at)]) return false;
+    return true;
+}
+
 int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most) {
     StrBuf normal = {0};
     add_normal_form(glossary, text, &normal);
     bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes that a term has taken */
+    bool *pairs = mem_alloc(BYTE_PAIRS, sizeof *pairs);
+    for (size_t at = 0; at + 1 < normal.length; at++) pairs[pair_at(strbuf_view(&normal), at)] = true;
     for (size_t t = 0; t < glossary->count && count < most; t++) {
         const Term *term = &glossary->terms[t];
-        if (!take_term(strbuf_view(&normal), term->source, hidden)) continue;
+        if (!may_have(pairs, term->source) || !take_term(strbuf_view(&normal), term->source, hidden))
+            continue;
         if (!is_listed(terms, count, term->target))
             terms[count++] = (GlossaryTerm){term->source, term->target};
     }
     mem_free(hidden);
+    mem_free(pairs);
     strbuf_free(&normal);
     return count;
 }

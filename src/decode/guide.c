@@ -282,6 +282,7 @@ GuideState guide_follow(const Guide *guide, GuideState state, int token, const r
         state.met &= ~(bit_of(state.last_met) | guide->forms[state.last_met]);
         take_back(&state);
     }
+    if (state.matched == 0) state.begun = 0; /* what was completed stands */
     state.last_met = -1;
     state.last_token = token;
     int next = find_next(guide, &state, token);

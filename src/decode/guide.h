@@ -64,7 +64,7 @@ typedef struct {
     int matched;
     int last_met;   /* the constraint that its last token completed, or -1 (at the start: of no meaning) */
     int last_token; /* of any kind */
-    double placement, begun; /* what its terms add to log p; of which the last one that began */
+    double placement, begun; /* what its terms add to log p; what of it may still be taken back */
 } GuideState;
 
 /* `attention`: of the source tokens at this step; NULL if there are no terms. */

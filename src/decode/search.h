@@ -66,8 +66,9 @@ void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Toke
 /* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best
  * `beam_size` of all; those that end leave the beam, which shrinks by as many. A sentence is done when the
  * beam is empty, or when no hypothesis in it could still rank among the n best: scores only fall, so its best
- * possible rank is score / max_steps^length_penalty. Hypotheses that were cut at the maximal length rank
- * after all that ended by themselves. `guides` [B], or NULL: with constraints, too. */
+ * possible rank is score / max_steps^length_penalty, with constraints log p and placement but for what of
+ * that may be taken back. Hypotheses that were cut at the maximal length rank after all that ended by
+ * themselves. `guides` [B], or NULL: with constraints, too. */
 void beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                  const SearchOptions *options, HypothesisList *results);
 

@@ -153,12 +153,21 @@ static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamR
                                                        .rank = rank_of(search, row, search->steps)};
 }
 
-/* Could a growing hypothesis still rank among the n best of those that ended? `best`: of the growing ones. */
-static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence,
-                                 const BeamRow *best) {
+/* The best rank that a growing hypothesis may come to: scores only fall, and so does what terms add to them,
+ * but for a term that has begun and does not go on, which gives back what its place has cost. */
+static double best_possible(const BeamSearch *search, const BeamRow *row, int max_steps) {
+    BeamRow best = *row;
+    best.state.placement -= best.state.begun;
+    return rank_of(search, &best, max_steps);
+}
+
+/* Could one of the growing hypotheses rows [count] still rank among the n best of those that ended? */
+static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, const BeamRow *rows,
+                                 int count) {
     int better = 0;
-    double best_possible = rank_of(search, best, sentence->max_steps);
-    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].rank >= best_possible;
+    double best = -INFINITY;
+    for (int i = 0; i < count; i++) best = fmax(best, best_possible(search, &rows[i], sentence->max_steps));
+    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].rank >= best;
     return better < search->options->n_best;
 }
 
@@ -189,10 +198,11 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
         search->next[search->next_count++] = row;
     }
     if (search->next_count == start) return;
-    const BeamRow *best = &search->next[start];
-    if (search->steps < sentence->max_steps && sentence_can_improve(search, sentence, best)) return;
+    const BeamRow *growing = &search->next[start];
+    bool can_grow = search->steps < sentence->max_steps;
+    if (can_grow && sentence_can_improve(search, sentence, growing, search->next_count - start)) return;
     /* Out of room: what is still growing fills the places that nothing better took. */
-    for (int i = start; search->steps >= sentence->max_steps && i < search->next_count; i++)
+    for (int i = start; !can_grow && i < search->next_count; i++)
         sentence_end(search, sentence, &search->next[i]);
     search->next_count = start;
 }

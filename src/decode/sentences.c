@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "decode/punctuation.h"
 
 /* Lower case. Those that often end a sentence too (etc. Inc. a.m.) are left out. */
 static const char *const ABBREVIATIONS[] = {"mr",
@@ -56,39 +57,6 @@ static const char *const ABBREVIATIONS[] = {"mr",
                                             "\xD0\xB8\xD0\xBC" /* im */};
 static const char *const BEFORE_NUMBERS[] = {"no",  "nos", "nr",  "vol", "fig", "figs", "eq", "eqs",
                                              "sec", "pp",  "art", "ch",  "abb", "abs",  "bd", "p"};
-
-typedef enum { END_NONE, END_STOP, END_ELLIPSIS, END_MARK, END_WIDE_STOP, END_WIDE_MARK } EndKind;
-
-static EndKind end_kind(int c) {
-    switch (c) {
-    case '.':
-        return END_STOP;
-    case 0x2026:
-        return END_ELLIPSIS;
-    case '!':
-    case '?':
-    case 0x203C: /* double ! and its likes */
-    case 0x2047:
-    case 0x2048:
-    case 0x2049:
-    case 0x061F: /* Arabic */
-    case 0x06D4:
-    case 0x0589: /* Armenian */
-    case 0x0964: /* Devanagari */
-    case 0x0965:
-    case 0x1362: /* Ethiopic */
-        return END_MARK;
-    case 0x3002:
-    case 0xFF0E:
-    case 0xFF61:
-        return END_WIDE_STOP;
-    case 0xFF01:
-    case 0xFF1F:
-        return END_WIDE_MARK;
-    default:
-        return END_NONE;
-    }
-}
 
 static bool is_word(int c) { return unicode_class(c) == CHAR_LETTER || unicode_class(c) == CHAR_DIGIT; }
 
@@ -147,6 +115,26 @@ static bool is_abbreviation(StrView word, bool digit_follows) {
            (digit_follows && IS_LISTED(word, BEFORE_NUMBERS));
 }
 
+/* The same of full-width words, which are read as their ASCII forms; others, which have no spaces between
+ * them, say nothing. */
+static bool is_wide_abbreviation(StrView word, bool digit_follows) {
+    enum { LONGEST = 64 };
+    if (word.length > LONGEST) return false;
+    StrBuf narrow = {0};
+    bool all = true;
+    for (size_t position = 0; position < word.length && all;) {
+        int c = utf8_next(word, &position);
+        if (c > 0xFF00 && c < 0xFF5F) c -= 0xFEE0;
+        if (c < 0x80)
+            strbuf_add_char(&narrow, (char)c);
+        else
+            all = false;
+    }
+    bool is = all && is_abbreviation(strbuf_view(&narrow), digit_follows);
+    strbuf_free(&narrow);
+    return is;
+}
+
 typedef struct {
     StrView text;
     bool cased;            /* has upper-case letters, so that lower-case ones say something */
@@ -172,7 +160,7 @@ static int first_of_word(StrView text, size_t position) {
 /* Behind the marks and what closes; French puts a space before its closing quotes. */
 static size_t skip_closing(StrView text, size_t position, bool wide) {
     for (size_t next = position; next < text.length; position = next)
-        if (!split_is_closing(utf8_next(text, &next), wide)) break;
+        if (!punctuation_is_closing(utf8_next(text, &next), wide)) break;
     size_t after = skip_spaces(text, position);
     int c = peek(text, after);
     if (after > position && (c == 0xBB || c == 0x203A)) {
@@ -184,27 +172,28 @@ static size_t skip_closing(StrView text, size_t position, bool wide) {
 }
 
 /* At an end mark that begins at `start`: goes behind all that belongs to it. Does the sentence end there? */
-static bool scan_end(Scan *scan, size_t start, EndKind kind) {
-    StrView text = scan->text;
+static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
+    StrView text = scan->text, word = {text.data + scan->word, start - scan->word};
     int marks = 1;
     for (size_t next = scan->position; next < text.length; scan->position = next, marks++) {
-        EndKind more = end_kind(utf8_next(text, &next));
-        if (more == END_NONE) break;
+        Punctuation more = punctuation_of(utf8_next(text, &next));
+        if (more < PUNCTUATION_STOP) break;
         if (more > kind) kind = more;
     }
-    if (kind == END_STOP && marks > 1) kind = END_ELLIPSIS;
-    size_t closed = skip_closing(text, scan->position, kind >= END_WIDE_STOP);
+    if (kind == PUNCTUATION_STOP && marks > 1) kind = PUNCTUATION_ELLIPSIS;
+    size_t closed = skip_closing(text, scan->position, kind >= PUNCTUATION_WIDE_STOP);
     bool in_quotes = closed > scan->position;
     scan->position = closed;
     size_t begin = skip_spaces(text, closed);
     if (begin == text.length) return false; /* the last sentence ends with the text */
-    if (begin == closed) return kind == END_WIDE_STOP || (kind == END_WIDE_MARK && !in_quotes);
+    bool digit = unicode_class(peek(text, begin)) == CHAR_DIGIT;
+    if (peek(text, start) == 0xFF0E && marks == 1 && !in_quotes && is_wide_abbreviation(word, digit))
+        return false;
+    if (begin == closed) return kind == PUNCTUATION_WIDE_STOP || (kind == PUNCTUATION_WIDE_END && !in_quotes);
     int first = first_of_word(text, begin);
     if (unicode_is_lower(first) && scan->cased) return false;
-    if (kind == END_ELLIPSIS) return scan->cased;
-    StrView word = {text.data + scan->word, start - scan->word};
-    bool digit = unicode_class(peek(text, begin)) == CHAR_DIGIT;
-    return kind != END_STOP || in_quotes || !is_abbreviation(word, digit);
+    if (kind == PUNCTUATION_ELLIPSIS) return scan->cased;
+    return kind != PUNCTUATION_STOP || in_quotes || !is_abbreviation(word, digit);
 }
 
 static void add_sentence(StrView text, size_t start, size_t end, PieceList *sentences) {
@@ -225,8 +214,9 @@ static void split_part(StrView text, bool cased, PieceList *sentences) {
     while (scan.position < text.length) {
         size_t start = scan.position;
         int c = utf8_next(text, &scan.position);
-        EndKind kind = split_is_in_number(before, c, peek(text, scan.position)) ? END_NONE : end_kind(c);
-        bool cut = kind != END_NONE && scan_end(&scan, start, kind) && words;
+        bool in_number = punctuation_is_in_number(before, c, peek(text, scan.position));
+        Punctuation kind = in_number ? PUNCTUATION_NONE : punctuation_of(c);
+        bool cut = kind >= PUNCTUATION_STOP && scan_end(&scan, start, kind) && words;
         if (cut) {
             add_sentence(text, begun, scan.position, sentences);
             begun = scan.position;

@@ -12,7 +12,7 @@
  *   - behind an ellipsis in such a text;
  *   - at a full stop behind an initial (one letter), parts of one or two letters (e.g. U.S. z.B.), a number
  *     of one or two digits (an ordinal), an abbreviation of the short list in sentences.c; or behind No. p.
- *     Fig. and their likes before a digit;
+ *     Fig. and their likes before a digit; at U+FF0E behind such words in full-width letters and digits;
  *   - before any letter or digit was seen.
  * Where the rules doubt, two sentences stay together: a model can take that, half a sentence less so.
  *

@@ -3,8 +3,8 @@
 #include "decode/split.h"
 
 #include "base/mem.h"
-#include "base/unicode.h"
 #include "base/utf8.h"
+#include "decode/punctuation.h"
 
 void piece_list_free(PieceList *list) {
     mem_free(list->items);
@@ -24,51 +24,12 @@ static int token_count(Segmenter *segmenter, StrView text, IdList *scratch) {
     return (int)scratch->count;
 }
 
-bool split_is_closing(int c, bool wide) {
-    if (wide && (c == 0x2018 || c == 0x201C || c == 0xAB)) return false;
-    static const int closing[] = {'"',    '\'',   ')',    ']',    '}',    0xBB,   0xAB,   0x2018,
-                                  0x2019, 0x201C, 0x201D, 0x2039, 0x203A, 0x300D, 0x300F, 0x3011,
-                                  0x3009, 0x300B, 0x3015, 0xFF09, 0xFF3D, 0xFF5D, 0xFF63};
-    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
-        if (closing[i] == c) return true;
-    return false;
-}
-
 typedef enum { CUT_NONE, CUT_WORD, CUT_CLAUSE, CUT_SENTENCE } CutKind;
 
-/* How good a place for a cut is behind this character? Wide marks have no space behind them. */
+/* How good a place for a cut is behind this character? */
 static CutKind mark_cut_kind(int c) {
-    switch (c) {
-    case '.':
-    case '!':
-    case '?':
-    case 0x2026: /* ellipsis */
-    case 0x3002: /* wide . ! ? */
-    case 0xFF0E:
-    case 0xFF01:
-    case 0xFF1F:
-    case 0xFF61:
-        return CUT_SENTENCE;
-    case ',':
-    case ';':
-    case ':':
-    case 0x3001: /* wide , ; : */
-    case 0xFF0C:
-    case 0xFF1A:
-    case 0xFF1B:
-    case 0xFF64:
-        return CUT_CLAUSE;
-    default:
-        return CUT_WORD;
-    }
-}
-
-static bool is_wide_mark(int c) { return c >= 0x3000 && mark_cut_kind(c) > CUT_WORD; }
-
-static bool is_digit(int c) { return c >= 0 && unicode_class(c) == CHAR_DIGIT; }
-
-bool split_is_in_number(int before, int c, int after) {
-    return (c == 0xFF0C || c == 0xFF0E || c == 0xFF1A) && is_digit(before) && is_digit(after);
+    Punctuation kind = punctuation_of(c);
+    return kind >= PUNCTUATION_STOP ? CUT_SENTENCE : kind == PUNCTUATION_CLAUSE ? CUT_CLAUSE : CUT_WORD;
 }
 
 /* How good a place for a cut is the end of this part? Closing quotes and brackets take after what they close;
@@ -77,25 +38,27 @@ static CutKind part_cut_kind(StrView part, CutKind before) {
     while (part.length > 0) {
         size_t start = utf8_before(part, part.length), at = start;
         int c = utf8_next(part, &at);
-        if (!split_is_closing(c, false)) return mark_cut_kind(c);
+        if (!punctuation_is_closing(c, false)) return mark_cut_kind(c);
         part.length = start;
     }
     return before;
 }
 
-/* The next part of a line that is in one piece if it can be: a word, or what ends with a wide mark. */
-static bool next_part(StrView *rest, StrView *part) {
+/* The next part of a line that is in one piece if it can be: a word, or what ends with a wide mark. Of a part
+ * of `most` bytes or more the end is not looked for. */
+static bool next_part(StrView *rest, size_t most, StrView *part) {
     StrView line = *rest;
     size_t start = 0, end;
     bool marked = false;
     int before = -1;
     while (start < line.length && char_is_space(line.data[start])) start++;
     for (size_t next = end = start; next < line.length && !char_is_space(line.data[next]); end = next) {
+        if (end - start >= most) break;
         int c = utf8_next(line, &next);
         size_t at = next;
         int after = at < line.length ? utf8_next(line, &at) : -1;
-        bool mark = is_wide_mark(c) && !split_is_in_number(before, c, after);
-        if (marked && !mark && !split_is_closing(c, true)) break;
+        bool mark = punctuation_is_wide(c) && !punctuation_is_in_number(before, c, after);
+        if (marked && !mark && !punctuation_is_closing(c, true)) break;
         marked = marked || mark;
         before = c;
     }
@@ -114,12 +77,11 @@ static size_t code_points_length(StrView part, int count) {
 /* Length in bytes of the first piece of `line`. */
 static size_t first_piece(Segmenter *segmenter, StrView line, int limit, IdList *scratch) {
     size_t best[CUT_SENTENCE + 1] = {0};
+    size_t huge = 8 * (size_t)limit; /* so many bytes are not worth tokenizing, which may take long */
     StrView rest = line, part;
     CutKind kind = CUT_WORD;
-    for (int count = 0; next_part(&rest, &part);) {
-        /* A part of very many bytes is not worth tokenizing, which may take long. */
-        bool huge = part.length / 8 >= (size_t)limit;
-        int tokens = huge ? limit + 1 : token_count(segmenter, part, scratch);
+    for (int count = 0; next_part(&rest, huge, &part);) {
+        int tokens = part.length >= huge ? limit + 1 : token_count(segmenter, part, scratch);
         if (count + tokens > limit) {
             for (int k = CUT_SENTENCE; k >= CUT_WORD; k--)
                 if (best[k] > 0) return best[k];

@@ -12,7 +12,7 @@ static void item_free(TranslationItem *item) {
     strbuf_free(&item->text);
     mem_free(item->ids);
     mem_free(item->token_scores);
-    for (int b = 0; b < item->blocks; b++) mem_free(item->attention[b].weights);
+    for (int b = 0; b < item->blocks; b++) mem_free((float *)item->attention[b].weights);
     mem_free(item->attention);
     mem_free(item->alternatives);
     mem_free(item->word);
@@ -112,19 +112,28 @@ static void join_attention(TranslationItem *item, const Hypothesis *piece, int r
     size_t rows = (size_t)(last ? piece->steps : piece->length), given = (size_t)piece_source + 1;
     size_t columns = last ? given : given - 1;
     assert(piece->attention); /* all pieces have it, or none */
-    AttentionBlock block = {.row = row, .column = column, .columns = (int)columns};
-    block.weights = mem_alloc(rows * columns, sizeof *block.weights);
+    float *weights = mem_alloc(rows * columns, sizeof *weights);
     for (size_t t = 0; t < rows; t++)
-        memcpy(block.weights + t * columns, piece->attention + t * given, columns * sizeof *block.weights);
-    item->attention[item->blocks++] = block;
+        memcpy(weights + t * columns, piece->attention + t * given, columns * sizeof *weights);
+    item->attention[item->blocks++] = (AttentionBlock){row, column, (int)columns, weights};
+}
+
+AttentionRow attention_row(const AttentionBlock *blocks, int count, int t) {
+    int first = 0; /* the block is the last one of first..end-1 that does not begin behind t */
+    for (int end = count; end - first > 1;) {
+        int middle = first + (end - first) / 2;
+        if (blocks[middle].row <= t)
+            first = middle;
+        else
+            end = middle;
+    }
+    const AttentionBlock *block = &blocks[first];
+    return (AttentionRow){block->weights + (size_t)(t - block->row) * (size_t)block->columns, block->column,
+                          block->columns};
 }
 
 AttentionRow translation_attention(const TranslationItem *item, int t) {
-    int b = item->blocks - 1;
-    while (item->attention[b].row > t) b--;
-    const AttentionBlock *block = &item->attention[b];
-    return (AttentionRow){block->weights + (size_t)(t - block->row) * (size_t)block->columns, block->column,
-                          block->columns};
+    return attention_row(item->attention, item->blocks, t);
 }
 
 static void join_alternatives(const FoundPieces *found, TranslationItem *item) {

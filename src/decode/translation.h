@@ -13,9 +13,9 @@
 
 /* What one piece pays attention to. */
 typedef struct {
-    int row, column; /* of its first weight in the whole line's matrix */
-    int columns;     /* tokens of the piece, of the last one with </s> */
-    float *weights;  /* [rows, columns] */
+    int row, column;      /* of its first weight in the whole line's matrix */
+    int columns;          /* tokens of the piece, of the last one with </s> */
+    const float *weights; /* [rows, columns] */
 } AttentionBlock;
 
 /* Weights of one step for source tokens `first` to first + count - 1, where </s> is behind the last one;
@@ -55,6 +55,8 @@ typedef struct {
 } Translation;
 
 void translation_free(Translation *translation);
+/* Row t of blocks [count]. */
+AttentionRow attention_row(const AttentionBlock *blocks, int count, int t);
 /* Of step t of an item that has attention. */
 AttentionRow translation_attention(const TranslationItem *item, int t);
 /* Of items of one text, which differ in how it is cut into tokens, only the first stays; of all no more than

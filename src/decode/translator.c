@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/hashmap.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
@@ -387,12 +388,6 @@ static void pieces_free(Pieces *pieces, HypothesisList *results) {
 
 /* ---- constraints ---- */
 
-static bool is_wanted(const Wanted *wanted, StrView words) {
-    for (int c = 0; c < wanted->count; c++)
-        if (sv_equal(wanted->terms[c].target, words)) return true;
-    return false;
-}
-
 /* Look in the text itself. */
 static bool piece_has(const Translator *translator, const HypothesisList *found, StrView words) {
     const TextOptions *options = &seq2seq_config(translator->models[0])->text;
@@ -406,21 +401,27 @@ static bool piece_has(const Translator *translator, const HypothesisList *found,
     return has;
 }
 
-/* Of the pieces of a line: met are words that all pieces have which want them. */
-static void constraints_check(const Translator *translator, const Wanted *wanted,
+/* Of a line, whose guide may be NULL, and its pieces: met are words that all pieces have which want them. Of
+ * a line without pieces none are. */
+static void constraints_check(const Translator *translator, const LineGuide *guide, const Wanted *wanted,
                               const HypothesisList *results, long number, Translation *out) {
+    HashMap *met = hashmap_new(); /* of the words, as they come */
+    for (int c = 0; guide && out->pieces == 0 && c < guide->constraint_count; c++)
+        hashmap_set(met, guide->constraints[c], false);
     for (int p = 0; p < out->pieces; p++)
         for (int c = 0; c < wanted[p].count; c++) {
             StrView words = wanted[p].terms[c].target;
-            bool met = true, seen = false;
-            for (int q = 0; q < p; q++) seen |= is_wanted(&wanted[q], words);
-            if (seen) continue;
-            for (int q = p; q < out->pieces && met; q++)
-                met = !is_wanted(&wanted[q], words) || piece_has(translator, &results[q], words);
-            strlist_add(met ? &out->constraints_met : &out->constraints_unmet, words);
-            if (!met && !translator->options.quiet)
-                log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+            int64_t *is_met = hashmap_slot(met, words, true);
+            *is_met = *is_met && piece_has(translator, &results[p], words);
         }
+    for (size_t i = 0; i < hashmap_count(met); i++) {
+        StrView words = hashmap_key(met, i);
+        bool is_met = hashmap_value(met, i);
+        strlist_add(is_met ? &out->constraints_met : &out->constraints_unmet, words);
+        if (!is_met && !translator->options.quiet)
+            log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+    }
+    hashmap_free(met);
 }
 
 /* ---- lines ---- */
@@ -440,8 +441,11 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
     Sentences sentences = {pieces.sources, NULL, pieces.guides, translator->count, pieces.count};
     sentences_search(translator, &sentences, results);
     pieces_join(&pieces, results, translator, count, out);
-    for (int i = 0, first = 0; pieces.wanted && i < count; first += out[i++].pieces)
-        constraints_check(translator, pieces.wanted + first, results + first, first_number + i, &out[i]);
+    bool asked = guides || translator->options.glossary;
+    for (int i = 0, first = 0; asked && i < count; first += out[i++].pieces)
+        constraints_check(translator, guides ? &guides[i] : NULL,
+                          pieces.wanted ? pieces.wanted + first : NULL, results + first, first_number + i,
+                          &out[i]);
     pieces_free(&pieces, results);
 }
 

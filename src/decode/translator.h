@@ -61,7 +61,7 @@ enum { CONSTRAINTS_BEAM = 5 };
 
 /* The same for translations as `guides` [count], which may be NULL, ask for. Which constraints are met, those
  * of the glossary too, is in the Translation; those that are not, in every sentence that asks for them, cause
- * a warning. */
+ * a warning. A blank line meets none. */
 void translator_run_guided(Translator *translator, const StrView *lines, const LineGuide *guides, int count,
                            long first_number, Translation *out);
 /* Score given translations instead: one item each. Long lines are taken whole. */

@@ -276,7 +276,7 @@ static attn_mt_matrix matrix_of(const Call *call, const Translation *translation
     AlignmentLevel level = call->options.attention == ATTN_MT_WORDS ? ALIGNMENT_WORD : ALIGNMENT_SUBWORD;
     alignment_make(&alignment, translation, rank, level, seq2seq_source(call->views[0]),
                    seq2seq_target(call->views[0]));
-    return (attn_mt_matrix){alignment.rows, alignment.columns, alignment.weights,
+    return (attn_mt_matrix){alignment.rows, alignment.columns, alignment_matrix(&alignment),
                             (const char *const *)alignment.row_labels,
                             (const char *const *)alignment.column_labels};
 }

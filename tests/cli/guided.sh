@@ -53,6 +53,11 @@ sed -n 3p "$TMP/out" | grep -q '"constraints_met": \["perdu", "suis"\], "constra
 sed -n 5p "$TMP/out" | grep -q '"constraints_met": \[" mon \\t chat "\], "constraints_unmet": \[\]' ||
     fail "white space in constraints: $(cat "$TMP/out")"
 [ "$(grep -c constraints_met "$TMP/out")" -eq 2 ] || fail "coverage where nothing was asked for"
+echo '{"text": " ", "constraints": ["va", "mon chat", "va"]}' >"$TMP/json"
+expect 0 translate --json-input "$TMP/json"
+grep -q '"constraints_met": \[\], "constraints_unmet": \["va", "mon chat"\]' "$TMP/out" ||
+    fail "constraints of a blank line: $(cat "$TMP/out")"
+says "line 1: 'mon chat' is not in the translation"
 
 # A glossary: longer terms first, whole words only, in any batch the same.
 printf 'go\tperdu\nhi\tmon chat\nlost .\tperdu\nlost\tgagn\303\251\n\n' >"$TMP/glossary"

@@ -37,7 +37,7 @@ static void fixture_begin(Fixture *f, bool ended) {
     }
     f->item =
         (TranslationItem){.ids = f->ids, .length = 3, .steps = ended ? 4 : 3, .word = f->word, .words = 2};
-    f->block = (AttentionBlock){.columns = 4, .weights = (float *)WEIGHTS};
+    f->block = (AttentionBlock){.columns = 4, .weights = WEIGHTS[0]};
     f->item.attention = &f->block;
     f->item.blocks = 1;
     f->translation = (Translation){.source = f->source,
@@ -53,10 +53,11 @@ static void make(const Fixture *f, AlignmentLevel level, Alignment *alignment) {
     alignment_make(alignment, &f->translation, 0, level, seq2seq_source(f->model), seq2seq_target(f->model));
 }
 
-static void check_weights(const Alignment *alignment, int rows, int columns, const float *expected) {
+static void check_weights(Alignment *alignment, int rows, int columns, const float *expected) {
     assert_int_equal(alignment->rows, rows);
     assert_int_equal(alignment->columns, columns);
-    for (int i = 0; i < rows * columns; i++) assert_true(alignment->weights[i] == expected[i]);
+    const float *weights = alignment_matrix(alignment);
+    for (int i = 0; i < rows * columns; i++) assert_true(weights[i] == expected[i]);
 }
 
 static void test_subwords_are_left_alone(void **state) {
@@ -124,9 +125,45 @@ static void test_order_of_pairs(void **state) {
     (void)state;
     static float weights[] = {0.25f, 0.75f, 0, 0.5f, 0.5f, 0};
     static const int best[2][2] = {{0, 1}, {1, 0}}, over[3][2] = {{0, 1}, {1, 0}, {1, 1}};
-    Alignment alignment = {.rows = 2, .columns = 3, .target_count = 2, .source_count = 2, .weights = weights};
+    AttentionBlock block = {.columns = 3, .weights = weights};
+    Alignment alignment = {
+        .rows = 2, .columns = 3, .target_count = 2, .source_count = 2, .attention = &block, .blocks = 1};
     check_pairs(&alignment, 0, best, 2);
     check_pairs(&alignment, 0.5, over, 3);
+}
+
+/* Of a line in three pieces, the second of which has no translation: a block for each, and zeros beside them
+ * only where a matrix is asked for. */
+static void test_blocks(void **state) {
+    (void)state;
+    static const float first[2][2] = {{16 / 64.f, 8 / 64.f}, {4 / 64.f, 4 / 64.f}};
+    static const float last[2][2] = {{8 / 64.f, 48 / 64.f}, {2 / 64.f, 62 / 64.f}};
+    static const float expected[3][4] = {
+        {16 / 64.f, 0, 0, 0}, {0, 0, 8 / 64.f, 48 / 64.f}, {0, 0, 2 / 64.f, 62 / 64.f}};
+    static const int best[2][2] = {{0, 0}, {2, 1}};
+    int source[4] = {4, 5, 6, 7}, source_word[4] = {0, 0, 1, 2}, ids[3] = {4, 5, 6}, word[3] = {0, 0, 1};
+    AttentionBlock blocks[3] = {{0, 0, 2, first[0]}, {2, 2, 1, NULL}, {2, 3, 2, last[0]}};
+    TranslationItem item = {
+        .ids = ids, .length = 3, .steps = 4, .word = word, .words = 2, .attention = blocks, .blocks = 3};
+    Fixture f;
+    Alignment alignment;
+    fixture_begin(&f, true);
+    f.translation = (Translation){.source = source,
+                                  .source_length = 4,
+                                  .source_word = source_word,
+                                  .source_words = 3,
+                                  .pieces = 3,
+                                  .items = &item,
+                                  .count = 1};
+    make(&f, ALIGNMENT_WORD, &alignment);
+    assert_int_equal(alignment.blocks, 3);
+    check_pairs(&alignment, 0, best, 2);
+    check_pairs(&alignment, 0.25, best, 1);
+    check_weights(&alignment, 3, 4, expected[0]);
+    check_pairs(&alignment, 0.1, best, 2);
+    check_weights(&alignment, 3, 4, expected[0]);
+    alignment_free(&alignment);
+    seq2seq_free(f.model);
 }
 
 /* Self-attention of a translation that was cut, without </s>: the source has one, inputs begin with <s>. */
@@ -157,7 +194,10 @@ static void test_self(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_subwords_are_left_alone),
-                                       cmocka_unit_test(test_words), cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_order_of_pairs), cmocka_unit_test(test_self)};
+                                       cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_order_of_pairs),
+                                       cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_self)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -509,7 +509,7 @@ static void test_placement(void **state) {
     at = guide_follow(&guide, at, other, HERE);
     assert_true(at.placement == 0);
     at = guide_follow(&guide, at, first, HERE);
-    assert_true(fabs(at.placement - 2 * log(0.7)) < 1e-6);
+    assert_true(fabs(at.placement - 2 * log(0.7)) < 1e-6 && at.begun == at.placement);
     at = guide_follow(&guide, at, other, HERE); /* not the second */
     assert_true(fabs(at.placement) < 1e-12);
     at = guide_follow(&guide, at, first, NOWHERE);
@@ -517,8 +517,9 @@ static void test_placement(void **state) {
     assert_true(guide_all_met(&guide, &at));
     assert_true(fabs(at.placement - 2 * log(1e-9)) < 1e-6); /* of the first token alone, and never infinite */
     double met = at.placement;
+    assert_true(at.begun == met);               /* until it is seen that the word goes on no further */
     at = guide_follow(&guide, at, first, HERE); /* once more asks for nothing */
-    assert_true(at.placement == met);
+    assert_true(at.placement == met && at.begun == 0);
     guide_free(&guide);
 
     /* A term of two words that is there once. What begins, and begins again, is taken back once. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include "base/mem.h"
 #include "base/rng.h"
@@ -369,13 +370,13 @@ static void check_restored_by(Segmenter *source, const Segmenter *target, const 
     int S = (int)ids.count, count = (int)translated.count, word[9];
     TranslationItem item = {
         .ids = translated.ids, .length = count, .steps = count, .word = word, .words = count};
-    AttentionBlock block = {.columns = S + 1};
-    block.weights = mem_alloc((size_t)(count * (S + 1)), sizeof *block.weights);
+    float *weights = mem_alloc((size_t)(count * (S + 1)), sizeof *weights);
+    AttentionBlock block = {.columns = S + 1, .weights = weights};
     item.attention = &block;
     item.blocks = 1;
     for (int t = 0; t < count; t++) {
         word[t] = t;
-        block.weights[t * (S + 1) + align[t]] = 1;
+        weights[t * (S + 1) + align[t]] = 1;
     }
     segmenter_decode(target, translated.ids, translated.count, &item.text);
     Translation translation = {
@@ -386,7 +387,7 @@ static void check_restored_by(Segmenter *source, const Segmenter *target, const 
     assert_string_equal(strbuf_text(&text), expected);
     strbuf_free(&text);
     strbuf_free(&item.text);
-    mem_free(block.weights);
+    mem_free(weights);
     mem_free(translation.source_word);
     id_list_free(&ids);
     markup_free(&markup);
@@ -456,6 +457,34 @@ static void test_parts_of_words(void **state) {
     config_free(&config);
 }
 
+/* Thousands of marks in one word take time in proportion to them; all are put back. */
+static void test_words_of_marks(void **state) {
+    (void)state;
+    enum { PAIRS = 4000, TEXT_WORDS = 8 };
+    Seq2Seq *model = tiny_model_new(9, 1);
+    const Seq2Seq *models = model;
+    Workers *workers = workers_new(1);
+    Translator *translator;
+    StrBuf text = {0}, out = {0};
+    for (int w = 0; w < TEXT_WORDS; w++) {
+        for (int i = 0; i < PAIRS; i++) strbuf_add(&text, SV("<b>s</b>"));
+        strbuf_add_char(&text, ' ');
+    }
+    assert_int_equal(translator_new(&translator, &models, 1, &OPTIONS, workers), STATUS_OK);
+    clock_t began = clock();
+    restore_plain(translator, model, strbuf_view(&text), &out);
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 2);
+    Markup markup = {0};
+    markup_find(strbuf_view(&out), &markup);
+    assert_int_equal(markup.count, 2 * PAIRS * TEXT_WORDS);
+    markup_free(&markup);
+    strbuf_free(&text);
+    strbuf_free(&out);
+    translator_free(translator);
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
@@ -464,7 +493,7 @@ int main(void) {
         cmocka_unit_test(test_without_end),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_long_tags),      cmocka_unit_test(test_any_text),
         cmocka_unit_test(test_between_breaks), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_parts_of_words),
+        cmocka_unit_test(test_parts_of_words), cmocka_unit_test(test_words_of_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ static void test_ends(void **state) {
     check("He said \"Go.\" |She went. |(It rained.) |Then what?! |Nothing.");
     check("«\u00a0Allons\u00a0! » |Il part. |„Ja.“ |Er geht. |¿Qué? |¡Nada! |«No.»");
     check("हिंदी है। |यह भी। |هل تراه؟ |نعم. |لا.");
+    check("Բարեւ։ |Այո։ |ሰላም። |አዎ፧ |ဟုတ်။ |បាទ។ |Ok");
     check("你好。|再见！|谁？|“走！”他说。|好");
     check("first\n|second line. |Third\r\n|fourth");
     check("one\f|Two.\f\f|three. \f|» \n|» four\r|five. |Six.");
@@ -73,6 +74,7 @@ static void test_no_ends(void **state) {
     check("!!! Hello. |?");
     check("高さは１．７メートル．|２階は３．|答えは３。|５ではない．");
     check("(Mr. X) und Hr. Y");
+    check("Ａ．Ｂ．スミスは来た．|１．はじめに．|（Ｍｒ．Ｘ）は．|Ｖｏｌ．３を見た．|Ａ． Smith");
     PieceList none = {0};
     split_sentences(SV(""), false, &none);
     split_sentences(SV(" \t\u00a0"), false, &none);
