@@ -2,8 +2,10 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +151,14 @@ void log_progress(const char *format, ...) {
 }
 
 double log_progress_interval(void) {
+    static atomic_bool told;
     const char *wanted = getenv("ATTN_MT_PROGRESS");
-    double seconds = wanted ? strtod(wanted, NULL) : 0;
+    char *end = NULL;
+    double seconds = wanted ? strtod(wanted, &end) : 0;
+    bool sound = !wanted || (*end == '\0' && seconds >= 0 && isfinite(seconds));
+    if (!sound && !atomic_exchange(&told, true))
+        log_warn("ATTN_MT_PROGRESS=%s is no number of seconds: ignored", wanted);
+    if (!sound) seconds = 0;
     return seconds > 0 ? seconds : log_is_terminal() ? 0.25 : 60;
 }
 

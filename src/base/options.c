@@ -71,11 +71,35 @@ static const char *nearest_key(const OptionTable *tables, const char *key) {
     return nearest;
 }
 
+/* The section that was meant, where that of the key is none. */
+static StrView nearest_section(const OptionTable *tables, const char *key) {
+    char word[64];
+    StrView rest = sv(key), section, nearest = {0};
+    sv_next(&rest, '.', &section);
+    snprintf(word, sizeof word, "%.*s", SV_ARG(section));
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            char name[64];
+            const char *candidate = name;
+            StrView own, of_row = sv(row->key ? row->key : "");
+            if (!sv_next(&of_row, '.', &own)) continue;
+            if (sv_equal(own, section)) return (StrView){0};
+            snprintf(name, sizeof name, "%.*s", SV_ARG(own));
+            if (str_nearest(word, &candidate, 1)) nearest = own;
+        }
+    }
+    return nearest;
+}
+
 Status option_unknown_key(const OptionTable *tables, StrView key) {
     char *word = mem_strndup(key.data, key.length);
     const char *nearest = nearest_key(tables, word);
     Status status = status_fail(STATUS_USAGE, "unknown key '%s'", word);
-    if (nearest) status_hint(status, "did you mean '%s'?", nearest);
+    StrView section = nearest_section(tables, word);
+    if (nearest)
+        status_hint(status, "did you mean '%s'?", nearest);
+    else if (section.length)
+        status_hint(status, "did you mean the section '%.*s'?", SV_ARG(section));
     mem_free(word);
     return status;
 }
@@ -299,6 +323,29 @@ static Status parse_short(Parser *parser, const char *letters, bool *help) {
     return STATUS_OK;
 }
 
+/* An option that does nothing would be a surprise. */
+static Status check_needs(const Parser *parser) {
+    for (size_t i = 0; i < parser->flags->count; i++) {
+        const Option *row = parser->flags->rows[i];
+        StrView rest = sv(row->needs ? row->needs : ""), name;
+        bool met = !row->needs;
+        while (!met && sv_next(&rest, '|', &name))
+            for (size_t j = 0; j < parser->flags->count && !met; j++)
+                met = sv_equal(sv(parser->flags->rows[j]->flag), name);
+        if (met) continue;
+        void *field;
+        Flag first = {0};
+        rest = sv(row->needs);
+        sv_next(&rest, '|', &first.name);
+        const Option *other = find_flag(parser->tables, &first, &field);
+        status_fail(STATUS_USAGE, "option '--%s' does nothing without '--%s'", row->flag, other->flag);
+        return status_hint(STATUS_USAGE, "add --%s%s%s, or leave --%s out", other->flag,
+                           other->arg && !other->bare ? " " : "",
+                           other->arg && !other->bare ? other->arg : "", row->flag);
+    }
+    return STATUS_OK;
+}
+
 static Status parse(Parser parser, StrList *positional, bool *help) {
     OptionsGiven flags = {0};
     int argc = parser.argc;
@@ -320,6 +367,7 @@ static Status parse(Parser parser, StrList *positional, bool *help) {
             only_positional = true;
         }
     }
+    if (status == STATUS_OK && !*help) status = check_needs(&parser);
     mem_free(flags.rows);
     return status;
 }

@@ -15,6 +15,7 @@
  *           them, and following arguments that are choices belong to the list too: -m bleu chrf.
  * Optional  With `bare` the value may be left out: a bare --flag means `bare`; the next argument is its value
  *           only if it is a number, or one of the choices.
+ * Needs     a flag whose row `needs` others is refused where none of them is given.
  * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
  *
  * Owner   strings and lists stored into the struct are heap copies; options_free releases them.
@@ -51,9 +52,10 @@ typedef struct {
     double min, max;      /* inclusive range of numbers; min == max: any */
     const char *choices;  /* "gru|lstm" for OPT_CHOICE */
     const char *bare;     /* value of the bare flag; NULL: it needs one, as all lists do */
-    const char *arg;      /* name of the value in --help */
-    const char *help;     /* one line, lower case, no full stop */
-    const char *group;    /* heading in --help from this row on, or NULL to stay under the last one */
+    const char *needs; /* "a|b": means something only where the flag of one of these is given too; or NULL */
+    const char *arg;   /* name of the value in --help */
+    const char *help;  /* one line, lower case, no full stop */
+    const char *group; /* heading in --help from this row on, or NULL to stay under the last one */
 } Option;
 
 #define OPT_FIELD(type_, member_) .offset = offsetof(type_, member_)

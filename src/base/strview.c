@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 
 StrView sv(const char *text) { return (StrView){text, strlen(text)}; }
@@ -40,9 +41,10 @@ bool sv_ends(StrView text, StrView suffix) {
 }
 
 bool sv_cut_extension(StrView *name, StrView extension) {
-    if (name->length < extension.length + 2 || !sv_ends(*name, extension)) return false;
+    if (name->length < extension.length + 2) return false;
     size_t length = name->length - extension.length - 1;
-    if (name->data[length] != '.') return false;
+    const char *end = name->data + length;
+    if (*end != '.' || strncasecmp(end + 1, extension.data, extension.length) != 0) return false;
     name->length = length;
     return true;
 }

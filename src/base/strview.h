@@ -25,7 +25,8 @@ int sv_compare(StrView a, StrView b);          /* byte order */
 uint64_t sv_hash(StrView text, uint64_t seed); /* the same on every machine */
 bool sv_starts(StrView text, StrView prefix);
 bool sv_ends(StrView text, StrView suffix);
-/* Cut "." and `extension` off a file's name, where something stands before it; false if there is none. */
+/* Cut "." and `extension`, in lower or upper case, off a file's name, where something stands before it; false
+ * if there is none. */
 bool sv_cut_extension(StrView *name, StrView extension);
 StrView sv_trim(StrView text); /* ASCII white space at both ends */
 /* Cut the next piece off `rest` at `separator`; false when nothing is left. "a,,b" gives "a", "", "b". */

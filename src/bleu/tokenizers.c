@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/languages.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_stop(char c) { return c == '.' || c == ','; }
@@ -308,3 +309,15 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
 
 #define TOKENIZER_ROW(name_, function_) {name_, function_},
 const Tokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
+
+int tokenizer_for(StrView language) {
+    static const char *const WITHOUT_SPACES[][2] = {{"zh", "zh"},   {"ja", "char"}, {"th", "char"},
+                                                    {"lo", "char"}, {"km", "char"}, {"my", "char"}};
+    StrView code = language_code(language);
+    const char *name = TOKENIZERS[0].name;
+    int tokenizer = 0;
+    for (size_t i = 0; i < sizeof WITHOUT_SPACES / sizeof *WITHOUT_SPACES; i++)
+        if (sv_equal(code, sv(WITHOUT_SPACES[i][0]))) name = WITHOUT_SPACES[i][1];
+    while (strcmp(TOKENIZERS[tokenizer].name, name) != 0) tokenizer++;
+    return tokenizer;
+}

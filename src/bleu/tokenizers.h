@@ -36,6 +36,10 @@ typedef struct {
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
 extern const Tokenizer TOKENIZERS[];
 
+/* The one for texts in this language, index into TOKENIZERS: of characters where nothing stands between
+ * words, in which the first one, 13a, would find none; else 13a. */
+int tokenizer_for(StrView language);
+
 /* The words of TER with one space between them: punctuation is set apart if `normalized`, removed if
  * `no_punct`; `asian` extends both. */
 void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);

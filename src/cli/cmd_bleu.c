@@ -57,7 +57,7 @@ static const Option INPUT_ROWS[] = {
     {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
      .help = "what --model translates"},
     {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000,
-     .arg = "N",
+     .needs = "model", .arg = "N",
      .help = "hypotheses kept per sentence by --model; 1 = greedy"},
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .min = 0, .max = 1024, .arg = "N",
@@ -363,6 +363,7 @@ static ReportFormat format_of(const Run *run) {
     static const char *const NAMES[] = {"json", "text", "latex"};
     for (int i = 0; wanted && i < 3; i++)
         if (strcasecmp(wanted, NAMES[i]) == 0) return (ReportFormat)i;
+    if (wanted && wanted[0]) log_warn("SACREBLEU_FORMAT=%s is none of json, text and latex: ignored", wanted);
     return (ReportFormat)run->format;
 }
 

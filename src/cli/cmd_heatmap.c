@@ -297,9 +297,13 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
 }
 
 /* Which formats; before anything is read, so that wrong options are told at once. */
-static Status choose_formats(const HeatmapOptions *options, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const OptionsGiven *given, HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
+    if (options_given(given, "cell") && !files->wanted[FORMAT_PGM]) {
+        status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
+        return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
+    }
     if (options->self && files->wanted[FORMAT_HTML]) {
         status_fail(STATUS_USAGE, "the page of --format html has its own place for --self-attention");
         return status_hint(STATUS_USAGE, "leave it out: the view 'Layers and heads' shows it");
@@ -397,7 +401,7 @@ Status cmd_heatmap(int argc, char **argv) {
         mem_free(options.output);
         options.output = NULL;
     }
-    if (status == STATUS_OK && !help) status = choose_formats(&options, &files);
+    if (status == STATUS_OK && !help) status = choose_formats(&options, &given, &files);
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK && words.count > 1) {

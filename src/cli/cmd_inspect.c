@@ -13,7 +13,7 @@
 
 typedef struct {
     bool json, vocab;
-    char *codes, *tensor, *valid, *languages;
+    char *codes, *tensor, *valid, *languages, *columns;
 } InspectOptions;
 
 #define FIELD(member) OPT_FIELD(InspectOptions, member)
@@ -32,7 +32,10 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
      .help = "also count the pairs that stand in these validation pairs", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "what {} stands for, or which columns are read of those that a first line names, as in en-de"},
+     .help = "what {} stands for, or which columns are read of those that have names, as in en-de"},
+    {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",
+     .help = "names of the columns, in order and with commas between them, as in -,en,fr; -: not read; "
+             "default: those that the first line names, else the first two"},
     {0}};
 /* clang-format on */
 
@@ -354,7 +357,11 @@ static Status inspect(const InspectOptions *options, const char *path) {
 
 static Status inspect_pairs(const InspectOptions *options, const char *path) {
     if (!options->vocab && !options->codes && !options->tensor)
-        return inspect_data(&(InspectData){options->valid, options->languages, options->json}, path);
+        return inspect_data(&(InspectData){.valid = options->valid,
+                                           .languages = options->languages,
+                                           .columns = options->columns,
+                                           .json = options->json},
+                            path);
     status_fail(STATUS_USAGE, "'%s' holds sentence pairs, and %s asks for a model", path,
                 options->vocab    ? "--vocab"
                 : options->tensor ? "--tensor"
@@ -367,9 +374,12 @@ static Status inspect_model(const InspectOptions *options, const char *path) {
     if (options->vocab && options->tensor)
         return status_fail(STATUS_USAGE, "--vocab and --tensor each print one thing instead of all");
     bool missing = file_size(path) < 0; /* who opens it says what is wrong */
-    if (missing || (!options->valid && !options->languages)) return inspect(options, path);
-    status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path,
-                options->valid ? "--valid" : "--languages");
+    const char *about = options->valid       ? "--valid"
+                        : options->languages ? "--languages"
+                        : options->columns   ? "--columns"
+                                             : NULL;
+    if (missing || !about) return inspect(options, path);
+    status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path, about);
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 

@@ -34,7 +34,8 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "n-best", .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
      .help = "score an n-best list in Moses format, whose numbers count the lines of SOURCE from 0: prints "
              "the list with one more feature"},
-    {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .arg = "NAME",
+    {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .needs = "n-best",
+     .arg = "NAME",
      .help = "name of that feature"},
     {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
@@ -55,7 +56,8 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "keep-above", .type = OPT_REAL, FIELD(keep_above), .arg = "X",
      .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
              "empty"},
-    {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000, .arg = "N",
+    {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000,
+     .needs = "keep-above", .arg = "N",
      .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
              "0 = none"},
     {.flag = "heads", .type = OPT_BOOL, FIELD(heads), .fallback = "false",

@@ -9,6 +9,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/train_plan.h"
+#include "train/checkpoint.h"
 #include "train/share.h"
 #include "train/training_data.h"
 #include "train/trainer.h"
@@ -115,23 +116,18 @@ static const char EXAMPLES[] =
     "  attn-mt train --config configs/demo.json --run runs/demo\n"
     "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n";
 
-static Status run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                  const Seq2Seq *init) {
+static bool only_prints(const TrainCommand *command) {
+    return command->dump != DUMP_NONE || command->dump_pairs != DUMP_NO_PAIRS;
+}
+
+static Status print(const TrainCommand *command, const Config *config, const OptionTable *tables) {
     if (command->dump != DUMP_NONE) return dump_config(config, tables, command->dump == DUMP_MINIMAL);
-    if (command->dump_pairs != DUMP_NO_PAIRS)
-        return training_data_write(&config->data, command->dump_pairs == DUMP_TRAINING, "-");
+    return training_data_write(&config->data, command->dump_pairs == DUMP_TRAINING, "-");
+}
+
+static Status run(const TrainerOptions *options) {
     signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
-    TrainerOptions options = {.config = config,
-                              .dir = command->run,
-                              .init = init,
-                              .vocabulary_only = command->vocabulary != NULL,
-                              .resume = command->resume,
-                              .overwrite = command->overwrite,
-                              .profile = command->profile,
-                              .threads = command->threads,
-                              .ready = catch_signals,
-                              .stop = &stop_signal};
-    Status status = trainer_run(&options);
+    Status status = trainer_run(options);
     if (status != STATUS_STOPPED) return status;
     log_failure();
     comm_finish();
@@ -162,10 +158,6 @@ static Status check_command(const TrainCommand *command) {
     return status_hint(STATUS_USAGE, "is a variable of the shell not set? --run DIR is where the model goes");
 }
 
-static bool only_prints(const TrainCommand *command) {
-    return command->dump != DUMP_NONE || command->dump_pairs != DUMP_NO_PAIRS;
-}
-
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
                            const StrList *files, OptionsGiven *given) {
     TRY(check_command(command));
@@ -174,20 +166,34 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     if (command->quiet) log_set_level(LOG_WARN);
     comm_introduce();
     if (command->check_comm) return check_comm(command->threads);
-    Seq2Seq *init;
-    Status status = train_plan(&(TrainPlan){.files = files,
-                                            .without_config = files->count > 0 && !given->configs,
-                                            .languages = command->languages,
-                                            .init = command->init ? command->init : command->vocabulary,
-                                            .vocabulary_only = command->vocabulary != NULL,
-                                            .resume = command->resume ? command->run : NULL,
-                                            .threads = command->threads,
-                                            .config = config,
-                                            .given = given},
-                               &init);
-    status = comm_settle(status);
+    TrainerOptions options = {.config = config,
+                              .dir = command->run,
+                              .vocabulary_only = command->vocabulary != NULL,
+                              .resume = command->resume,
+                              .overwrite = command->overwrite,
+                              .profile = command->profile,
+                              .threads = command->threads,
+                              .ready = catch_signals,
+                              .stop = &stop_signal};
+    Seq2Seq *init = NULL;
+    bool begins = !only_prints(command) && comm_is_root();
+    Status status = comm_settle(begins ? trainer_begin(&options) : STATUS_OK);
+    if (status == STATUS_OK)
+        status =
+            comm_settle(train_plan(&(TrainPlan){.files = files,
+                                                .without_config = files->count > 0 && !given->configs,
+                                                .languages = command->languages,
+                                                .init = command->init ? command->init : command->vocabulary,
+                                                .vocabulary_only = command->vocabulary != NULL,
+                                                .resume = command->resume ? command->run : NULL,
+                                                .threads = command->threads,
+                                                .config = config,
+                                                .given = given},
+                                   &init));
+    options.init = init;
     if (status == STATUS_OK) share_config(config);
-    if (status == STATUS_OK) status = run(command, config, tables, init);
+    if (status == STATUS_OK) status = only_prints(command) ? print(command, config, tables) : run(&options);
+    if (status != STATUS_OK && begins) checkpoint_leave(command->run);
     seq2seq_free(init);
     return status;
 }

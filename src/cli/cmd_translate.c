@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
+#include "bleu/tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/command_ranks.h"
 #include "cli/commands.h"
@@ -18,6 +19,7 @@
 #include "decode/markup_restore.h"
 #include "decode/mbr.h"
 #include "decode/translator.h"
+#include "models/modelfile.h"
 #include "viz/heatmap.h"
 
 static const char USAGE[] =
@@ -206,6 +208,24 @@ static void report(const Session *session) {
              str_count((long long)(count / session->seconds), tokens));
 }
 
+static int count_stdin(const StrList *files) {
+    int count = 0;
+    for (size_t i = 0; i < files->count; i++) count += strcmp(files->items[i], "-") == 0;
+    return count;
+}
+
+/* Whoever comes second would find nothing left. */
+static Status check_stdin(const TranslateOptions *options) {
+    int count = (options->inputs.count == 0) + count_stdin(&options->inputs) +
+                count_stdin(&options->references) + count_stdin(&options->glossaries) +
+                count_stdin(&(StrList){(char **)&options->prefix_file, options->prefix_file != NULL});
+    if (count < 2) return STATUS_OK;
+    status_fail(STATUS_USAGE, "standard input cannot be read twice");
+    return status_hint(STATUS_USAGE, "%s",
+                       options->inputs.count == 0 ? "the text comes from there; INPUT names a file of it"
+                                                  : "name files for all but one '-'");
+}
+
 /* Better now than after the files before it. */
 static Status check_inputs(const StrList *inputs) {
     for (size_t i = 0; i < inputs->count; i++)
@@ -259,6 +279,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslatorOptions *translating = &session->translating;
     const DecodeOptions *decode = &translating->search.decode;
     if (comm_is_root()) {
+        TRY(check_stdin(options));
         TRY(check_inputs(&options->inputs));
         TRY(spare_what_is_read(options, options->output));
         TRY(spare_what_is_read(options, options->report));
@@ -305,6 +326,17 @@ static Status session_run(Session *session) {
     return status == STATUS_OK ? line_guides_end(session->guides) : status;
 }
 
+/* Of BLEU. */
+static int tokenizer_of(const Session *session) {
+    StrBuf source = {0}, target = {0};
+    if (session->options.tokenizer) return session->options.tokenizer - 1;
+    modelfile_languages(strbuf_view(&session->models.provenance), &source, &target);
+    int tokenizer = tokenizer_for(strbuf_view(&target));
+    strbuf_free(&source);
+    strbuf_free(&target);
+    return tokenizer;
+}
+
 /* After the last input line. `status`: how it went. */
 static Status session_end(Session *session, Status status) {
     if (!session->output) return status; /* it did not come to it, or this is not rank 0 */
@@ -315,7 +347,8 @@ static Status session_end(Session *session, Status status) {
     else
         file_discard(session->output);
     session->output = NULL;
-    if (status == STATUS_OK) status = translate_score_end(session->score, session->options.quiet);
+    if (status == STATUS_OK)
+        status = translate_score_end(session->score, tokenizer_of(session), session->options.quiet);
     long bad = session->window.unreadable;
     if (status == STATUS_OK && bad)
         status =

@@ -100,6 +100,10 @@ void unseen_text_free(UnseenText *unseen) {
 }
 
 Status command_spare(const char *output, const char *file) {
+    if (output && !output[0]) {
+        status_fail(STATUS_USAGE, "the name of a file to write is empty");
+        return status_hint(STATUS_USAGE, "is a variable of the shell not set?");
+    }
     if (!output || !file || strcmp(output, "-") == 0 || file_is_stream(output)) return STATUS_OK;
     if (strcmp(file, "-") == 0) file = "/dev/stdin"; /* which the shell may have opened by name */
     if (strcmp(output, file) != 0 && !file_is_same(output, file)) return STATUS_OK;

@@ -10,8 +10,8 @@
 Status command_print(StrView text);
 /* `usage` (lines of text), the options, `examples`. */
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples);
-/* STATUS_USAGE if `output` would take the place of the file, "-" for standard input, or of one of them. NULLs
- * are allowed. */
+/* STATUS_USAGE if `output` is empty, or would take the place of the file, "-" for standard input, or of one
+ * of them. NULLs are allowed. */
 Status command_spare(const char *output, const char *file);
 Status command_spare_all(const char *output, const StrList *files);
 /* The same where `output`, a model, is made of models: it is not for a terminal either. */

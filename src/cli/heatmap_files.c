@@ -17,7 +17,7 @@ static HeatmapFormat cut_format(StrView *prefix) {
 
 /* Is it the beginning of a file's name, and of a format that there is? */
 static Status check_prefix(StrView prefix) {
-    static const char *const OTHERS[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf"};
+    static const char *const OTHERS[] = {"png", "jpg", "jpeg", "gif", "pdf"};
     if (prefix.length == 0) {
         status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
         return status_hint(STATUS_USAGE,
@@ -30,9 +30,9 @@ static Status check_prefix(StrView prefix) {
                            SV_ARG(prefix));
     }
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (sv_ends(prefix, sv(OTHERS[i]))) {
+        if (sv_cut_extension(&(StrView){prefix.data, prefix.length}, sv(OTHERS[i]))) {
             status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
-                        SV_ARG(prefix), OTHERS[i] + 1);
+                        SV_ARG(prefix), OTHERS[i]);
             return status_hint(STATUS_USAGE,
                                "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
         }
@@ -85,10 +85,11 @@ Status heatmap_files_write(const HeatmapFiles *files, HeatmapFormat format, int 
     if (!files->prefix) return print(format, number, content);
     StrBuf path = {0};
     StrView prefix = sv(files->prefix);
-    cut_format(&prefix);
+    const char *suffix = SUFFIXES[format];
+    if (cut_format(&prefix) == format) suffix = prefix.data + prefix.length + 1; /* x.SVG as it was written */
     strbuf_add(&path, prefix);
     if (number > 0) strbuf_format(&path, "-%d", number);
-    strbuf_format(&path, ".%s", SUFFIXES[format]);
+    strbuf_format(&path, ".%s", suffix);
     Status status = file_put(strbuf_text(&path), strbuf_view(content));
     if (status == STATUS_OK && !files->quiet) log_info("wrote %s", strbuf_text(&path));
     strbuf_free(&path);

@@ -119,6 +119,7 @@ static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, S
                           .kind = kind,
                           .translation = found,
                           .confidence = confidence_of(&writer->calibration, found->items, words),
+                          .decode = &page->translating->search.decode,
                           .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
                           .room = (size_t)(ROOM / page->count),
                           .formula = first_map(page, model),

@@ -189,7 +189,17 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
-/* Which columns are read, as training has it: those that the first line names, else the first two. */
+/* The first two that have a name. */
+static void name_languages(const char *columns, StrView *source, StrView *target) {
+    StrView rest = sv(columns), name, *names[] = {source, target};
+    for (int count = 0; count < 2 && sv_next(&rest, ',', &name);) {
+        name = sv_trim(name);
+        if (name.length > 0 && !sv_equal(name, SV("-"))) *names[count++] = name;
+    }
+}
+
+/* Which columns are read, as training has it: those that are named, by the command line or the first line,
+ * else the first two. */
 static Status choose_columns(const InspectData *wanted, const char *path, DataOptions *data) {
     StrView source = SV("source"), target = SV("target");
     StrBuf header = {0}, names = {0};
@@ -198,8 +208,13 @@ static Status choose_columns(const InspectData *wanted, const char *path, DataOp
     pairs_read_header(path, &header);
     bool named = wanted->languages ? languages_header_of(strbuf_view(&header), source, target, &columns)
                                    : languages_header(strbuf_view(&header), &columns);
-    if (named) languages_add_columns(&columns, &names);
-    if (named && !wanted->languages) {
+    if (wanted->columns)
+        strbuf_add(&names, sv(wanted->columns));
+    else if (named)
+        languages_add_columns(&columns, &names);
+    if (wanted->columns && !wanted->languages) {
+        name_languages(wanted->columns, &source, &target);
+    } else if (named && !wanted->languages) {
         source = columns.first_name;
         target = columns.second_name;
     }

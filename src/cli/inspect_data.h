@@ -11,6 +11,7 @@ bool inspect_is_data(const char *path);
 typedef struct {
     const char *valid;     /* file to compare with, or NULL */
     const char *languages; /* "en-de": names in patterns, or NULL */
+    const char *columns;   /* "-,en,fr": names of the columns in order, or NULL: as the first line has it */
     bool json;
 } InspectData;
 

@@ -107,6 +107,11 @@ static Status answer(int argc, char **argv) {
         return print_version();
     if (strcmp(name, "help") == 0) return help_command(argc - 1, argv + 1);
     if (name[0] != '-') return fail_unknown_command(name);
+    static const char *const OWN[] = {"--help", "--version"};
+    const char *nearest = str_nearest(name, OWN, 2);
+    if (nearest)
+        return status_hint(status_fail(STATUS_USAGE, "unknown option '%s'", name), "did you mean '%s'?",
+                           nearest);
     status_fail(STATUS_USAGE, "option '%s' stands before the command", name);
     return status_hint(STATUS_USAGE, "attn-mt COMMAND [OPTION...]; attn-mt --help lists the commands");
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/options_value.h"
+#include "bleu/tokenizers.h"
 #include "models/modelfile.h"
 #include "text/languages.h"
 #include "text/pairs.h"
@@ -209,6 +210,16 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
     return status;
 }
 
+static void choose_tokenizer(const TrainPlan *plan) {
+    const char *target = plan->config->data.target;
+    if (!target || options_given(plan->given, "train.bleu_tokenizer")) return;
+    int tokenizer = tokenizer_for(sv(target));
+    if (tokenizer == 0) return;
+    plan->config->train.bleu_tokenizer = tokenizer;
+    log_info("BLEU     of characters, as '%s' has no spaces: train.bleu_tokenizer=%s", target,
+             TOKENIZERS[tokenizer].name);
+}
+
 /* ---- starting from a model ----------------------------------------------------------------------------- */
 
 /* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
@@ -288,6 +299,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     if (status == STATUS_OK && saved) status = take_saved(plan);
     if (status == STATUS_OK && *init && !saved) status = take_model(plan, *init);
     if (status == STATUS_OK) status = find_languages(plan, strbuf_view(&provenance));
+    if (status == STATUS_OK && !saved) choose_tokenizer(plan);
     if (status == STATUS_OK && !saved) status = choose_sizes(plan);
     strbuf_free(&provenance);
     return status;

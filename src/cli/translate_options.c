@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "bleu/tokenizers.h"
 #include "decode/mbr.h"
 #include "decode/voters.h"
 
@@ -31,8 +32,12 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
      .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
-    {.flag = "report", .type = OPT_STRING, FIELD(report), .arg = "FILE",
+    {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
      .help = "write these scores as JSON, in sacreBLEU's form"},
+    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
+     .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
+     .help = "tokenizer of BLEU; auto: zh or char where the model writes Chinese or another language without "
+             "spaces, else 13a"},
     {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
     {.flag = "n-best", .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
@@ -45,7 +50,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
              "that is a number, or all attention weights (soft, with those of </s>)"},
     {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
-     .choices = ALIGNMENT_LEVELS, .arg = "LEVEL", .help = "align words, or the subwords the model works on"},
+     .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
+     .help = "align words, or the subwords the model works on"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
      .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
              "</s>, though the score counts all"},
@@ -86,7 +92,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",
      .group = "Choice from the beam"},
-    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .arg = "X",
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .needs = "mbr",
+     .arg = "X",
      .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
     {0}};
 /* clang-format on */

@@ -11,7 +11,8 @@ typedef struct {
     StrList models, inputs, references, glossaries;
     char *output, *report;
     int threads, precision, shortlist;
-    int n_best; /* 0: off; N_BEST_ALL: as many as the beam is wide */
+    int tokenizer; /* of BLEU: 1 + index into TOKENIZERS; 0: as the language has it */
+    int n_best;    /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;
     bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "bleu/bleu.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
 
@@ -18,9 +19,6 @@ enum { USED_COUNT = sizeof USED / sizeof *USED, DIGITS = 2 };
 
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report) {
     *score = NULL;
-    if (references->count == 0 && report)
-        return status_hint(status_fail(STATUS_USAGE, "--report has nothing to report"),
-                           "--reference FILE: the translations are scored against it");
     if (references->count == 0) return STATUS_OK;
     TranslateScore *made = mem_alloc(1, sizeof *made);
     Status status = input_references(&made->references, references, 1);
@@ -47,12 +45,13 @@ void translate_score_add(TranslateScore *score, StrView translation) {
     strbuf_add_char(&score->translations, '\n');
 }
 
-/* Both metrics with their own defaults; `options` [USED_COUNT] receives these. */
-static Status choose(ChosenMetric *metrics, void **options) {
+/* Both metrics with their own defaults but for the tokenizer; `options` [USED_COUNT] receives these. */
+static Status choose(int tokenizer, ChosenMetric *metrics, void **options) {
     for (int m = 0; m < USED_COUNT; m++) {
         options[m] = mem_alloc(1, USED[m]->options_size);
         const OptionTable tables[] = {{USED[m]->rows, options[m]}, {0}};
         options_defaults(tables);
+        if (USED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
         if (USED[m]->prepare) TRY(USED[m]->prepare(options[m], false));
         metrics[m] = (ChosenMetric){USED[m], options[m]};
     }
@@ -78,14 +77,14 @@ static Status give_out(TranslateScore *score, const ScoreTable *table, bool quie
     return score->report ? write_report(score, table) : STATUS_OK;
 }
 
-Status translate_score_end(TranslateScore *score, bool quiet) {
+Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet) {
     if (!score) return STATUS_OK;
     ChosenMetric metrics[USED_COUNT];
     void *options[USED_COUNT] = {NULL};
     LineSet system = {0};
     input_text(&system, "translations", &score->translations);
     Status status = input_check(&system, &score->references);
-    if (status == STATUS_OK) status = choose(metrics, options);
+    if (status == STATUS_OK) status = choose(tokenizer, metrics, options);
     if (status == STATUS_OK) {
         Seed unused = {0}; /* without a test nothing is drawn */
         Scoring scoring = {&system, &score->references, metrics, USED_COUNT, TEST_NONE, 0, &unused};

@@ -13,12 +13,12 @@
 typedef struct TranslateScore TranslateScore;
 
 /* Read the references, and create the file of the report, if it is not NULL. *score is NULL if there are no
- * references. STATUS_USAGE: a report without references. */
+ * references. */
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report);
 void translate_score_add(TranslateScore *score, StrView translation); /* of the next line */
-/* The scores: as text on standard error unless `quiet`, as JSON into the report. STATUS_DATA: not as many
- * references as translations. */
-Status translate_score_end(TranslateScore *score, bool quiet);
+/* The scores: as text on standard error unless `quiet`, as JSON into the report. `tokenizer`: index into
+ * TOKENIZERS (bleu/tokenizers.h). STATUS_DATA: not as many references as translations. */
+Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet);
 void translate_score_free(TranslateScore *score);
 
 #endif

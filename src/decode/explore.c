@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "decode/alignment.h"
 #include "decode/explore_pack.h"
-#include "decode/model_set.h"
 #include "num/product.h"
 
 enum { BEST = 10, COMPONENTS = 4 };
@@ -275,9 +274,10 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
 
 /* Greedy search from each step with another token there: as many sentences as there are steps, each with its
  * own prefix. */
-static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace, StrBuf *out) {
+static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace,
+                            const DecodeOptions *decode, StrBuf *out) {
     size_t T = (size_t)trace->target_length;
-    SearchOptions options = {.decode = model_set_decode(model), .n_best = 1};
+    SearchOptions options = {.decode = *decode, .n_best = 1};
     options.decode.beam_size = 1;
     Tokens *sources = mem_alloc(T, sizeof *sources);
     Guide *guides = mem_alloc(T, sizeof *guides);
@@ -415,7 +415,7 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
     strbuf_format(out, ",\"confidence\":%.4f", isfinite(run->confidence) ? run->confidence : 0);
     write_units(explore, model, translation, out);
     write_steps(explore, &trace, target, out);
-    write_otherwise(explore, model, &trace, out);
+    write_otherwise(explore, model, &trace, run->decode, out);
     write_fitting_maps(&trace, tree, run->room, out);
     write_formulas(model, &trace, run->formula, run->formulas, out);
     if (tree) write_beam(explore, run, &trace, target, out);

@@ -51,9 +51,10 @@ typedef struct {
     ExploreKind kind;
     const Translation *translation; /* of at least one piece */
     double confidence;
-    const Backpointers *tree; /* what the search kept, with attention; empty or NULL: no beam to show */
-    size_t room;              /* for its weights, compressed, in bytes; coarse ones may take more */
-    int formula, formulas;    /* map whose formula is shown at first, and of how many there is one */
+    const DecodeOptions *decode; /* how it is searched for other translations, greedily */
+    const Backpointers *tree;    /* what the search kept, with attention; empty or NULL: no beam to show */
+    size_t room;                 /* for its weights, compressed, in bytes; coarse ones may take more */
+    int formula, formulas;       /* map whose formula is shown at first, and of how many there is one */
 } ExploreRun;
 
 Explore *explore_new(void);

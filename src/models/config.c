@@ -234,7 +234,8 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
     {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
      .fallback = "13a", .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME",
-     .help = "tokenizer of validation BLEU; none for text that is tokenized already"},
+     .help = "tokenizer of validation BLEU; none for text that is tokenized already; zh or char unless it is "
+             "given where the target is Chinese, or another language without spaces"},
     {.key = "train.save_minutes", TRAIN(REAL, save_minutes), .fallback = "5", .min = 0.01, .max = 1e6,
      .arg = "X", .help = "minutes between saves of the training state, besides those at validations"},
     {.key = "train.samples", TRAIN(INT, samples), .fallback = "2", .max = 100, .arg = "N",

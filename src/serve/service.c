@@ -51,9 +51,10 @@ static Status check_language(const char *given, StrView known, const char *name)
 
 static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
     size_t characters = 0;
+    /* More than may wait at all would never be taken, however often it is tried. */
+    int texts = options->max_texts < options->max_waiting ? options->max_texts : options->max_waiting;
     for (int i = 0; i < ask->count; i++) characters += utf8_count(sv(ask->texts[i]));
-    if (ask->count > options->max_texts)
-        return status_fail(STATUS_DATA, "%d texts are more than %d", ask->count, options->max_texts);
+    if (ask->count > texts) return status_fail(STATUS_DATA, "%d texts are more than %d", ask->count, texts);
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);

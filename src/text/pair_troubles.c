@@ -16,6 +16,7 @@ static const struct {
     [OTHER_HEADER] = {"kept as a pair:", "first line that names other languages",
                       "first lines that name other languages"},
     [IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
+    [QUOTED] = {"found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in", "pair", "pairs"},
     [CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
     [NO_LINES] = {"found", "empty file", "empty files"},
@@ -52,6 +53,10 @@ static bool is_other_encoding(const PairTroubles *troubles, long pairs) {
     "convert the file, if it is in Latin-1 with: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW; iconv -l lists "   \
     "other encodings"
 
+#define QUOTES_ADVICE                                                                                        \
+    "a model learns these quotes; without: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; i++) if "   \
+    "($i ~ /^\".*\"$/) {$i = substr($i, 2, length($i) - 2); gsub(/\"\"/, \"\\\"\", $i)} print}' FILE > NEW"
+
 void pair_troubles_report(const PairTroubles *troubles, const StrList *entries, long pairs, StrBuf *out) {
     for (int kind = 0; kind < TROUBLE_KINDS; kind++) {
         const struct Trouble *trouble = &troubles->of[kind];
@@ -62,6 +67,7 @@ void pair_troubles_report(const PairTroubles *troubles, const StrList *entries, 
         report_places(entries, trouble, kind >= CARRIAGE_RETURN || trouble->count == trouble->places, out);
         strbuf_add(out, SV(")\n"));
     }
+    if (troubles->of[QUOTED].count > 0) strbuf_add(out, SV(QUOTES_ADVICE "\n"));
     if (is_other_encoding(troubles, pairs))
         strbuf_add(out, SV("so many are in another encoding: " ENCODING_ADVICE "\n"));
 }

@@ -16,6 +16,7 @@ typedef enum {
     HEADER,
     OTHER_HEADER,
     IDS,
+    QUOTED,
     CARRIAGE_RETURN, /* from here on of files, not of lines */
     BYTE_ORDER_MARK,
     NO_LINES,

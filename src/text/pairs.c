@@ -251,6 +251,18 @@ static void repair(StrView *text, StrBuf *buffer) {
     *text = strbuf_view(buffer);
 }
 
+/* As Excel writes a field that has a quote in it: in quotes, and each of its own twice. */
+static bool is_quoted(StrView text) {
+    bool twice = false;
+    if (text.length < 4 || text.data[0] != '"' || text.data[text.length - 1] != '"') return false;
+    for (size_t i = 1; i + 1 < text.length; i++) {
+        if (text.data[i] != '"') continue;
+        if (i + 2 == text.length || text.data[++i] != '"') return false;
+        twice = true;
+    }
+    return twice;
+}
+
 /* Is this pair usable, if need be after repair? */
 static bool accept(PairReader *reader, StrView *source, StrView *target, long line) {
     if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
@@ -263,6 +275,7 @@ static bool accept(PairReader *reader, StrView *source, StrView *target, long li
     }
     if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
         note(reader, INNER_RETURN, 1, line);
+    if (is_quoted(*source) || is_quoted(*target)) note(reader, QUOTED, 1, line);
     bool nul = false;
     bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
     if (nul)

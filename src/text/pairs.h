@@ -8,7 +8,8 @@
  *   fatal      a missing file, two files with different line counts (both numbers named), a first line that
  *              names the two languages elsewhere, no usable pair, invalid UTF-8 in more than a tenth of
  *              all pairs, a first or second line that looks as if ids stand where the source is read
- * Everything dropped or repaired, and every empty file, is counted, with the first few line numbers.
+ *   told       fields in the quotes of a spreadsheet, which are kept
+ * Everything dropped, repaired or told, and every empty file, is counted, with the first few line numbers.
  *
  * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be
  *         read, STATUS_DATA for what is in them

@@ -35,6 +35,7 @@ static Path path_in(const char *dir, const char *name) {
 /* ---- the directory ------------------------------------------------------------------------------------- */
 
 static int lock_fd = -1; /* open, and locked, until the process ends */
+static bool made_dir;
 
 /* Who holds it, for the message to others. */
 static bool write_holder(int fd) {
@@ -50,6 +51,7 @@ static bool write_holder(int fd) {
 }
 
 Status checkpoint_lock(const char *dir) {
+    made_dir = !file_exists(dir);
     TRY(file_make_dirs(dir));
     Path path = path_in(dir, "LOCK");
     int fd = file_open(path.text, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
@@ -75,6 +77,12 @@ Status checkpoint_lock(const char *dir) {
     Status s =
         status_fail(STATUS_USAGE, "'%s' is in use by process %s", dir, holder[0] ? holder : "(unknown)");
     return status_hint(s, "wait for it, stop it, or train elsewhere with --run DIR");
+}
+
+void checkpoint_leave(const char *dir) {
+    if (!made_dir || checkpoint_has_model(dir)) return;
+    unlink(path_in(dir, "LOCK").text);
+    rmdir(dir); /* fails if something else is there, which is to stay */
 }
 
 Status checkpoint_check_lock(const char *dir) {
@@ -292,12 +300,17 @@ Status checkpoint_save_state(const Checkpoint *c) {
                                       .bytes = (size_t)size * sizeof(real)};
     StrBuf config = {0};
     write_config(c->config, &config);
-    const char *const metadata[][2] = {
-        {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
-        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", product_library()},
-        {"valid_sha256", c->valid_sha256}};
+    const char *const metadata[][2] = {{"format", "attn-mt training state"},
+                                       {"format_version", "2"},
+                                       {"config", strbuf_text(&config)},
+                                       {"data_sha256", c->data_sha256},
+                                       {"simd", kern->name},
+                                       {"blas_kernel", product_library()},
+                                       {"valid_sha256", c->valid_sha256},
+                                       {"teacher_sha256", c->teacher_sha256}};
+    size_t pairs = sizeof metadata / sizeof *metadata - !c->teacher_sha256;
     Status status =
-        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, 7);
+        safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, pairs);
     strbuf_free(&config);
     return status;
 }
@@ -385,6 +398,11 @@ static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
         return status_hint(
             status_fail(STATUS_USAGE,
                         "the validation data are not those of the saved run: scores would not compare"),
+            "resume with the same files, or train anew with --run DIR");
+    const char *teacher = safetensors_metadata(file, "teacher_sha256"); /* nor this */
+    if (teacher && c->teacher_sha256 && strcmp(teacher, c->teacher_sha256) != 0)
+        return status_hint(
+            status_fail(STATUS_USAGE, "the models of train.teacher are not those of the saved run"),
             "resume with the same files, or train anew with --run DIR");
     if (strcmp(simd, kern->name) != 0 || strcmp(blas, product_library()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "

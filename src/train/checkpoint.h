@@ -4,7 +4,7 @@
  *   last.safetensors        those of the last save
  *   last.state.safetensors  everything else that continuing bit for bit needs: weights, average, Adam's
  *                           moments, counters, best score, the configuration, and digests of the training
- *                           and validation data
+ *                           and validation data and of the teachers' files
  *   LOCK                    held while a trainer works in the directory
  *
  * Each file is replaced atomically, and each is whole by itself: whichever of them a crash leaves behind
@@ -24,14 +24,17 @@ typedef struct {
     const Seq2Seq *model;
     Optimizer *optimizer;
     Progress *progress;
-    const char *data_sha256;  /* of the training pairs */
-    const char *valid_sha256; /* of the validation pairs */
-    Calibration calibration;  /* of the last validation of this session */
+    const char *data_sha256;    /* of the training pairs */
+    const char *valid_sha256;   /* of the validation pairs */
+    const char *teacher_sha256; /* of the files of train.teacher; NULL: there are none */
+    Calibration calibration;    /* of the last validation of this session */
 } Checkpoint;
 
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it, STATUS_RUNTIME if it
  * cannot be locked. The lock ends with the process. */
 Status checkpoint_lock(const char *dir);
+/* After a failure: remove the directory again if checkpoint_lock made it and there is nothing else in it. */
+void checkpoint_leave(const char *dir);
 /* STATUS_RUNTIME if the file that checkpoint_lock locked is gone or another one: for before saving. */
 Status checkpoint_check_lock(const char *dir);
 bool checkpoint_exists(const char *dir); /* is there something to resume */

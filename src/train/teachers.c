@@ -2,9 +2,20 @@
 #include "train/teachers.h"
 
 #include "base/mem.h"
+#include "base/tree_hash.h"
 #include "models/modelfile.h"
+#include "models/safetensors.h"
 #include "num/kern.h"
 #include "num/tapes.h"
+
+Status teachers_check(const TrainOptions *options) {
+    for (size_t i = 0; i < options->teacher.count; i++) {
+        SafeFile *file;
+        TRY(safetensors_open_header(&file, options->teacher.items[i]));
+        safetensors_close(file);
+    }
+    return STATUS_OK;
+}
 
 static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
     return vocab_difference(segmenter_vocab(a), segmenter_vocab(b)) < 0;
@@ -41,11 +52,21 @@ static Status load_models(Teachers *t, const Config *config, const Seq2Seq *pupi
     return STATUS_OK;
 }
 
-Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil, int threads) {
+static Status hash_files(Teachers *t, const StrList *files, Workers *workers) {
+    Sha256 hash;
+    if (!files->count) return STATUS_OK;
+    sha256_begin(&hash);
+    for (size_t i = 0; i < files->count; i++) TRY(tree_hash_file(&hash, files->items[i], workers));
+    sha256_end(&hash, t->sha256);
+    return STATUS_OK;
+}
+
+Status teachers_load(Teachers *t, const Config *config, const Seq2Seq *pupil, Workers *workers) {
     TRY(load_models(t, config, pupil));
-    t->threads = threads;
-    t->tapes = mem_alloc((size_t)threads * (size_t)t->count + 1, sizeof *t->tapes);
-    for (int i = 0; i < threads * t->count; i++)
+    TRY(hash_files(t, &config->train.teacher, workers));
+    t->threads = workers_count(workers);
+    t->tapes = mem_alloc((size_t)t->threads * (size_t)t->count + 1, sizeof *t->tapes);
+    for (int i = 0; i < t->threads * t->count; i++)
         t->tapes[i] = tape_new(seq2seq_params(t->models[i % t->count]), false);
     return STATUS_OK;
 }

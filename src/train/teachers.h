@@ -20,10 +20,14 @@ typedef struct {
     Tape **tapes;    /* [threads, count] */
     double share;    /* of the loss */
     bool is_average; /* the one model is the moving average */
+    char sha256[65]; /* of the files, in their order; empty if there are none */
 } Teachers;
 
-/* Those that the configuration asks for, perhaps none. They multiply as the training does. */
-Status teachers_load(Teachers *teachers, const Config *config, const Seq2Seq *pupil, int threads);
+/* Are the files there, and models? Asked before the data are read. */
+Status teachers_check(const TrainOptions *options);
+/* Those that the configuration asks for, perhaps none. They multiply as the training does, by as many threads
+ * as there are workers. */
+Status teachers_load(Teachers *teachers, const Config *config, const Seq2Seq *pupil, Workers *workers);
 void teachers_free(Teachers *teachers);
 /* Do they teach in update `update`, from 1? If so, the average is from here on what it is now. */
 bool teachers_turn(const Teachers *teachers, const TrainOptions *options, Optimizer *optimizer,

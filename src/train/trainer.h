@@ -25,6 +25,9 @@ typedef struct {
     volatile sig_atomic_t *stop;
 } TrainerOptions;
 
+/* What the first rank does before anything is read and said: it takes the run directory (checkpoint_lock),
+ * and sees that there is no other model in it and that the teachers' files are there. */
+Status trainer_begin(const TrainerOptions *options);
 Status trainer_run(const TrainerOptions *options);
 
 #endif

@@ -76,16 +76,6 @@ static Status fit_lengths(Trainer *t) {
     return status;
 }
 
-/* What the first rank does in the run directory before there is a model. */
-static Status take_directory(const Trainer *t) {
-    const TrainerOptions *o = t->options;
-    TRY(checkpoint_lock(o->dir));
-    if (o->resume || o->overwrite || !checkpoint_has_model(o->dir)) return STATUS_OK;
-    Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
-    if (!checkpoint_exists(o->dir)) return checkpoint_hint_model_alone(s, o->dir);
-    return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
-}
-
 /* Threads of this rank. */
 static Status make_workers(Trainer *t) {
     CommPlace *places = comm_places(t->options->threads);
@@ -113,10 +103,18 @@ static Status load_state(Trainer *t) {
     return STATUS_OK;
 }
 
+Status trainer_begin(const TrainerOptions *o) {
+    TRY(checkpoint_lock(o->dir));
+    bool taken = !o->resume && !o->overwrite && checkpoint_has_model(o->dir);
+    if (!taken) return teachers_check(&o->config->train);
+    Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
+    if (!checkpoint_exists(o->dir)) return checkpoint_hint_model_alone(s, o->dir);
+    return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
+}
+
 Status trainer_set_up(Trainer *t) {
     const TrainerOptions *o = t->options;
     TRY(comm_settle(make_workers(t)));
-    TRY(comm_settle(comm_is_root() ? take_directory(t) : STATUS_OK));
     TRY(read_data(t));
     TRY(comm_settle(comm_is_root() ? fit_lengths(t) : STATUS_OK));
     comm_broadcast(&o->config->decode.max_length_factor, sizeof o->config->decode.max_length_factor);
@@ -124,17 +122,21 @@ Status trainer_set_up(Trainer *t) {
     share_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
                                  t->config->train.average > 0);
-    TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model, workers_count(t->workers))));
+    TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model, t->workers)));
+    if (t->config->train.teacher.count)
+        TRY(share_compare(t->teachers.sha256, "teacher", "give every machine the same files"));
     t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
-    t->checkpoint = (Checkpoint){.dir = o->dir,
-                                 .config = t->config,
-                                 .model = t->model,
-                                 .optimizer = t->optimizer,
-                                 .progress = &t->progress,
-                                 .data_sha256 = t->train.sha256,
-                                 .valid_sha256 = t->valid.sha256};
+    t->checkpoint =
+        (Checkpoint){.dir = o->dir,
+                     .config = t->config,
+                     .model = t->model,
+                     .optimizer = t->optimizer,
+                     .progress = &t->progress,
+                     .data_sha256 = t->train.sha256,
+                     .valid_sha256 = t->valid.sha256,
+                     .teacher_sha256 = t->config->train.teacher.count ? t->teachers.sha256 : NULL};
     TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
     TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     trainer_announce(t);
@@ -148,8 +150,7 @@ Status trainer_set_up(Trainer *t) {
     t->started = t->last_saved = t->last_shown = clock_seconds();
     t->seconds_before = t->progress.seconds;
     if (t->options->ready) t->options->ready();
-    t->validated = t->progress.count ? t->progress.records[t->progress.count - 1].update : -1;
-    comm_broadcast(&t->validated, sizeof t->validated);
+    t->validated = isfinite(t->progress.best_loss) && !t->progress.tokens ? t->progress.update : -1;
     return STATUS_OK;
 }
 

@@ -64,5 +64,7 @@ expect 2 "$attn" average "$TMP/a/best.safetensors" -o "$TMP/none"
 says "needs at least two models, 1 given"
 expect 2 "$attn" average "$TMP/a/best.safetensors" "$TMP/b/best.safetensors"
 says "no --output"
+expect 2 "$attn" average "$TMP/a/best.safetensors" "$TMP/b/best.safetensors" -o ''
+says "the name of a file to write is empty"
 expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/tiny.tsv" -o "$TMP/none"
 says "not a model file"

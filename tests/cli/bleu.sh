@@ -151,6 +151,12 @@ printf 'a\nb\tc\n' | "$ATTN_MT" bleu blank.txt >"$own/out" 2>"$own/err"
 SACREBLEU_SEED=x "$ATTN_MT" bleu ref.txt -i sys_a.txt -ci >"$own/out" 2>"$own/err"
 [ $? -eq 2 ] && grep -q "SACREBLEU_SEED: 'x' is not a whole number" "$own/err" ||
     complain "a bad seed: $(cat "$own/err")"
+SACREBLEU_FORMAT=jsn "$ATTN_MT" bleu ref.txt -i sys_a.txt >"$own/out" 2>"$own/err"
+[ $? -eq 0 ] && grep -q "SACREBLEU_FORMAT=jsn is none of json, text and latex: ignored" "$own/err" ||
+    complain "a bad format: $(cat "$own/err")"
+"$ATTN_MT" bleu ref.txt -i sys_a.txt --beam-size 3 >"$own/out" 2>"$own/err"
+[ $? -eq 2 ] && grep -q "option '--beam-size' does nothing without '--model'" "$own/err" ||
+    complain "a beam without a model: $(cat "$own/err")"
 if [ -w /dev/full ]; then
     "$ATTN_MT" bleu ref.txt -i sys_a.txt >/dev/full 2>"$own/err"
     [ $? -eq 1 ] || complain "a full disk at the other end was not noticed"

@@ -38,6 +38,8 @@ expect 3 "$attn" convert --precision bf16 "$small" -o "$TMP/none"
 says "the weights of '$small' were rounded to int8"
 expect 2 "$attn" convert "$model"
 says "no --output"
+expect 2 "$attn" convert "$model" -o ''
+says "the name of a file to write is empty"
 "$attn" convert "$model" -o - <"$small" 2>"$TMP/err" | cmp -s - "$small" || fail "to standard output"
 [ "$(cat "$TMP/err")" = "wrote '-'" ] || fail "of unknown size: $(cat "$TMP/err")"
 if has_terminals; then

@@ -81,7 +81,8 @@ says "no line has text: there is nothing to show"
 mkdir "$TMP/named" && expect 0 heatmap -o "$TMP/named/go.svg" "go ."
 expect 0 heatmap -o "$TMP/named/hi.csv" -f csv,text "hi !"
 expect 0 heatmap -o "$TMP/named/page.html" "hi !"
-[ "$(cd "$TMP/named" && echo *)" = "go.svg hi.csv hi.txt page.html" ] ||
+expect 0 heatmap -o "$TMP/named/up.SVG" "go ."
+[ "$(cd "$TMP/named" && echo *)" = "go.svg hi.csv hi.txt page.html up.SVG" ] ||
     fail "files: $(cd "$TMP/named" && echo *)"
 printf "va !\n\nsalut !\n" >"$TMP/targets"
 expect 0 heatmap -f csv --target-file "$TMP/targets" <"$TMP/in"
@@ -103,9 +104,11 @@ says "option '--output': the prefix is empty"
 mkdir "$TMP/hm" && expect 2 heatmap -o "$TMP/hm/" "go ."
 says "'$TMP/hm/' is a folder"
 says "hint: --output $TMP/hm/calm writes $TMP/hm/calm.csv"
-for ending in png jpg jpeg; do
+expect 2 heatmap -o "$TMP/x.svg" --cell 3 "go ."
+says "option '--cell' does nothing without '--format pgm'"
+for ending in png jpg jpeg PNG; do
     expect 2 heatmap -o "$TMP/x.$ending" "go ."
-    says "$ending is not among the formats"
+    says "$(echo "$ending" | tr PNG png) is not among the formats"
     says "hint: pictures are .svg and .pgm"
 done
 (cd "$TMP/hm" && expect 0 "$attn" heatmap -m "$model" -f svg -o - "go .") || exit 1

@@ -84,6 +84,15 @@ grep -Eq '; Latin 100%, Cyrillic under 0.01%$' "$TMP/out" || fail "scripts: $(ca
 expect 0 pairs "$TMP/p.{}" --languages en-fr
 if grep -q 'source, no-break' "$TMP/out"; then fail "no such spaces: $(cat "$TMP/out")"; fi
 
+# The quotes of a spreadsheet are told, and the command that is given takes them off.
+printf 'He said hi.\t"Er sagte ""hallo""."\nYes.\tJa.\n"So"\tSo\n' >"$TMP/sheet.tsv"
+expect 0 pairs "$TMP/sheet.tsv"
+grep -q "found the quotes of a spreadsheet, .* in 1 pair ($TMP/sheet.tsv: line 1)" "$TMP/out" ||
+    fail "quotes: $(cat "$TMP/out")"
+sed -n 's/.*without: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
+sh "$TMP/take_off" <"$TMP/sheet.tsv" >"$TMP/without"
+printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "not taken off"
+
 # The first line may name the columns, in either order, as for training.
 { printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"
 for order in "" "--languages en-fr" "--languages fr-en"; do
@@ -91,6 +100,16 @@ for order in "" "--languages en-fr" "--languages fr-en"; do
     expect 0 pairs $order "$TMP/named.tsv"
     found pairs "$(sed -n 's/^  pairs  *//p' "$TMP/report")"
 done
+
+# Or the command line does.
+awk -F '\t' '{ print NR "\t" $2 "\tx\t" $1 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"
+expect 0 pairs --columns=-,fr,-,en --languages en-fr "$TMP/wide.tsv"
+tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "named columns: $(cat "$TMP/out")"
+awk -F '\t' '{ print NR "\tx\t" $0 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"
+expect 0 pairs --columns=-,-,en,fr "$TMP/wide.tsv"
+tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "the first two: $(cat "$TMP/out")"
+expect 2 pairs --columns=-,en "$TMP/wide.tsv"
+says "language 'target' is not one of the columns"
 
 # What makes no sense.
 expect 2 pairs --vocab "$TMP/mine.tsv"

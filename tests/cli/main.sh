@@ -11,6 +11,8 @@ expect 2 "$attn" xyzzy
 says "attn-mt --help lists the commands"
 expect 2 "$attn" --beam-size 5 translate
 says "stands before the command"
+expect 2 "$attn" --verison
+says "did you mean '--version'?"
 
 # Lines of prose, and of options, fit into a terminal; examples are commands to copy in one piece.
 narrow() { ! awk '/^Examples:/ { exit } length > 80' "$TMP/out" | grep . || fail "--help is too wide: $*"; }

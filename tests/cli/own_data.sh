@@ -40,6 +40,22 @@ grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
 
+# BLEU counts characters of a language without spaces, in training and afterwards.
+awk -F'\t' '{ print $1 "\t\344\270\200\344\272\214" NR }' "$TMP/plain.tsv" >"$TMP/chinese.tsv"
+train 0 chinese "$TMP/chinese.tsv" --languages en-zh --after-epochs 1
+says 'train.bleu_tokenizer=zh'
+cut -f 1 "$TMP/chinese.tsv" >"$TMP/chinese.en"
+cut -f 2 "$TMP/chinese.tsv" >"$TMP/chinese.zh"
+for asked in auto:zh 13a:13a char:char; do
+    expect 0 "$attn" translate -m "$TMP/chinese/best.safetensors" -r "$TMP/chinese.zh" \
+        --tokenize "${asked%:*}" --report "$TMP/report" "$TMP/chinese.en"
+    grep -q "tok:${asked#*:}" "$TMP/report" || fail "--tokenize $asked: $(cat "$TMP/report")"
+done
+expect 0 "$attn" translate -m "$TMP/chinese/best.safetensors" -r "$TMP/chinese.zh" "$TMP/chinese.en"
+says 'tok:zh'
+train 0 spaces "$TMP/chinese.tsv" --languages en-ja --after-epochs 1 --set train.bleu_tokenizer=13a
+silent_on 'train.bleu_tokenizer'
+
 # Numbers in letters do not come back as whole words.
 train 3 nothing "$TMP/plain.tsv" --set text.tokenizer=word
 says 'no word of the training pairs occurs 2 times (text.min_count): the vocabulary is empty'

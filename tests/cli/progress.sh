@@ -39,6 +39,9 @@ expect 0 translate --quiet "$TMP/source"
 unset ATTN_MT_PROGRESS
 expect 0 translate "$TMP/source" # over in less than a minute
 ! grep -q 'ETA' "$TMP/err" || fail "too talkative: $(cat "$TMP/err")"
+expect 0 env ATTN_MT_PROGRESS=often "$attn" translate -m "$model" "$TMP/source"
+[ "$(grep -c 'ATTN_MT_PROGRESS=often is no number of seconds: ignored' "$TMP/err")" -eq 1 ] ||
+    fail "a mistyped number: $(cat "$TMP/err")"
 
 # On a terminal: one line, rewritten. And pictures in the colours it has.
 has_terminals || exit 0

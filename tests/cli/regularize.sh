@@ -70,6 +70,18 @@ same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors
 refuses "do not go together" --set train.ema_teacher=0.5 --set train.rdrop=1
 refuses "train.average is 0" --set train.ema_teacher=0.5 --set train.average=0
 refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensors" --set text.bpe_merges=100
+# Nobody else teaches the rest of a run, under whatever name; who is missing is missed before the work.
+cp "$TMP/rdrop/best.safetensors" "$TMP/teacher.safetensors"
+train rest --set train.teacher="$TMP/teacher.safetensors" --after-updates 7
+train rest --set train.teacher="$TMP/teacher.safetensors" --after-updates 8 --resume
+cp "$TMP/plain/best.safetensors" "$TMP/teacher.safetensors"
+expect 2 "$attn" train --config "$TMP/begun.json" --run "$TMP/rest" --resume \
+    --set train.teacher="$TMP/teacher.safetensors"
+says "the models of train.teacher are not those of the saved run"
+expect 1 "$attn" train "$TMP/train.tsv" --run "$TMP/alone" --set train.teacher="$TMP/nobody.safetensors"
+says "cannot open '$TMP/nobody.safetensors'"
+[ "$(grep -vc '^hint' "$TMP/err")" -eq 1 ] || fail "work before the missing teacher: $(cat "$TMP/err")"
+[ ! -e "$TMP/alone" ] || fail "a folder for nothing"
 
 # ---- both directions first -------------------------------------------------------------------------------
 

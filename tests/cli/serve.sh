@@ -126,12 +126,17 @@ wait $late
 head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end: $(cat "$TMP/late")"
 ! get /health >"$TMP/answer" || fail "it is still there"
 
-# Who hangs up is not translated for: the others would wait behind it.
-serve_start -m "$model" --threads 1 --mini-batch 1 || fail "no server: $(cat "$TMP/serve.log")"
+# Who hangs up is not translated for: the others would wait behind it. Meanwhile there is no room for as many
+# texts; for more than that there never is.
+serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 500 ||
+    fail "no server: $(cat "$TMP/serve.log")"
+gives "more than may wait" 400 '501 texts are more than 500' post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
 gone=$!
 while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done
+gives "waiting" 503 'too many texts are waiting' post_json "{\"q\": [$many]}"
+grep -q 'Retry-After: ' "$TMP/answer" || fail "when to come back: $(cat "$TMP/answer")"
 kill $gone
 wait $gone || true
 gives "the next one" 200 translatedText post_json '{"q": "go ."}'
@@ -142,7 +147,7 @@ serve_stop || fail "exit status"
 # Limits, small ones.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \
-    --max-texts 3 --max-waiting 2 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
+    --max-texts 3 --max-waiting 5 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
 options() {
     printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
@@ -157,8 +162,6 @@ gives "a key" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
 gives "another key" 200 'translatedText' post $form "q=x&api_key=other"
 gives "characters" 400 '51 characters are more than 50' post_json "{\"q\": \"$(printf '%051d' 0)\", $key}"
 gives "texts" 400 '4 texts are more than 3' post_json "{\"q\": [\"a\", \"b\", \"c\", \"d\"], $key}"
-gives "waiting" 503 'too many texts are waiting' post_json "{\"q\": [\"a\", \"b\", \"c\"], $key}"
-gives "when to come back" 503 'Retry-After: ' post_json "{\"q\": [\"a\", \"b\", \"c\"], $key}"
 gives "alternatives" 400 'is not 0 to 0' post_json "{\"q\": \"a\", \"alternatives\": 1, $key}"
 gives "body" 413 'larger than 400 bytes' post_json "{\"q\": \"$(printf '%0500d' 0)\"}"
 chunked() {

@@ -216,6 +216,11 @@ cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
 grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
     grep -q 'to train longer: --resume --after-epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
+# It was validated, also where the log of that is gone.
+cp -R "$own/a" "$own/unlogged"
+rm "$own/unlogged/train.jsonl"
+succeed unlogged --resume
+grep -q 'train nan' "$own/err" && complain "validated again: $(cat "$own/err")"
 grep -q '^done in' "$own/err" && ! grep -q 'tokens/s' "$own/err" ||
     complain "speed of what was not trained: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run changes the model"
@@ -233,7 +238,12 @@ refuse 2 'exclude each other' a --resume --overwrite
 refuse 2 'exclude each other' a --resume --init "$own/a/best.safetensors"
 refuse 2 'the name of the folder is empty' a --run ''
 refuse 2 'nothing to resume' nowhere --resume
+[ ! -e "$own/nowhere" ] || complain "a folder for nothing"
 grep -q '^hint: train without --resume' "$own/err" || complain "no hint: $(cat "$own/err")"
+touch "$own/file"
+"$ATTN_MT" train "$own/train.tsv" --run "$own/file/run" 2>"$own/err"
+[ $? -eq 1 ] && head -n 1 "$own/err" | grep -q "^attn-mt: cannot create folder '$own/file'" ||
+    complain "a folder that cannot be made is noticed late: $(cat "$own/err")"
 mkdir "$own/alone"
 cp "$own/a/best.safetensors" "$own/alone"
 for resume in --no-resume --resume; do

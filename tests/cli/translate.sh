@@ -157,6 +157,17 @@ says "text itself comes on standard input"
 [ ! -s "$TMP/out" ] || fail "work began before the missing file was seen"
 expect 2 translate --bean-size 3 "$TMP/source"
 says "did you mean '--beam-size'?"
+expect 2 translate --mbr-scale 0.5 "$TMP/source"
+says "option '--mbr-scale' does nothing without '--mbr'"
+expect 2 translate --alignment-level subword "$TMP/source"
+says "does nothing without '--alignment'"
+for twice in "-r -" "--prefix-file -" "--glossary -" "- -" "-r - $TMP/source --glossary -"; do
+    # shellcheck disable=SC2086  # words
+    expect 2 translate $twice </dev/null
+    says "standard input cannot be read twice"
+done
+expect 2 translate -o '' "$TMP/source"
+says "the name of a file to write is empty"
 echo kept >"$TMP/old"
 expect 1 translate -o "$TMP/old" "$TMP"
 [ "$(cat "$TMP/old")" = kept ] || fail "a failed run replaced the output"

@@ -358,6 +358,9 @@ static void unknown_names_get_a_hint(void **state) {
     refuse("--set decode.hidden=1", "unknown key 'decode.hidden'", "did you mean 'model.hidden'?");
     refuse("--set layer=1", "unknown key 'layer'", "did you mean 'model.layers'?");
     refuse("--set zebra.crossing=1", "unknown key 'zebra.crossing'", "");
+    refuse("--set modle=1", "unknown key 'modle'", "did you mean the section 'model'?");
+    refuse("--set modle.crossing=1", "unknown key 'modle.crossing'", "did you mean the section 'model'?");
+    refuse("--set model.crossing=1", "unknown key 'model.crossing'", "");
     refuse("--set model.hidden", "--set: no '=' in 'model.hidden'", "write --set section.key=value");
     refuse("--set model.hidden=x", "key 'model.hidden': 'x' is not a whole number", "");
 }
@@ -485,7 +488,7 @@ static void wrong_configurations_are_located(void **state) {
     refuse_config("{\n\"model\": 5}", " line 2: section 'model' must be an object",
                   "write \"model\": {\"NAME\": VALUE, ...}");
     refuse_config("{\"mode\": 5}", " line 1: unknown key 'mode'", "did you mean 'model.hidden'?");
-    refuse_config("{\n\"modle\": {}}", " line 2: unknown key 'modle'", "");
+    refuse_config("{\n\"modle\": {}}", " line 2: unknown key 'modle'", "did you mean the section 'model'?");
     refuse_config("{\"model\": {\n\"hidden\": {}}}",
                   " line 2: key 'model.hidden': expected a whole number, found an object", "");
     refuse_config("[]", ": a configuration must be an object of sections", "");
@@ -736,6 +739,42 @@ static void what_was_given_is_known(void **state) {
     release(f);
 }
 
+/* What means something only beside others is refused without them, however it is written. */
+static void others_are_needed(void **state) {
+    (void)state;
+    static const Option ROWS[] = {
+        {.flag = "beam", .letter = 'b', .type = OPT_INT, OPT_FIELD(DecodeOptions, beam), .arg = "N"},
+        {.flag = "best", .type = OPT_INT, OPT_FIELD(DecodeOptions, nbest), .bare = "1", .arg = "N"},
+        {.flag = "scale",
+         .alias = "by",
+         .letter = 's',
+         .type = OPT_INT,
+         OPT_FIELD(DecodeOptions, alignment),
+         .needs = "beam|best"},
+        {0}};
+    static const struct {
+        const char *line;
+        bool fine;
+    } CASES[] = {{"", true},           {"-s 2", false},  {"--by 2", false}, {"--scale 2 -b 3", true},
+                 {"--best -s2", true}, {"-s 2 -h", true}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        DecodeOptions options = {0};
+        const OptionTable tables[] = {{ROWS, &options}, {0}};
+        char line[64], *argv[8] = {(char *)"prog"};
+        StrList positional;
+        bool help;
+        int argc = 1;
+        snprintf(line, sizeof line, "%s", CASES[i].line);
+        for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        Status status = options_parse(tables, argc, argv, &positional, &help, NULL);
+        assert_int_equal(status, CASES[i].fine ? STATUS_OK : STATUS_USAGE);
+        mem_free(positional.items);
+        if (CASES[i].fine) continue;
+        assert_string_equal(status_message(), "option '--scale' does nothing without '--beam'");
+        assert_string_equal(status_hint_text(), "add --beam N, or leave --scale out");
+    }
+}
+
 static void choices_have_names(void **state) {
     (void)state;
     const char *choices = MODEL_ROWS[2].choices;
@@ -764,6 +803,7 @@ int main(void) {
         cmocka_unit_test(unusual_rows_work_too),
         cmocka_unit_test(others_are_laid_under),
         cmocka_unit_test(what_was_given_is_known),
+        cmocka_unit_test(others_are_needed),
         cmocka_unit_test(choices_have_names),
     };
     return cmocka_run_group_tests(tests, make_config, remove_config);

@@ -157,6 +157,8 @@ static void views_compare_and_trim(void **state) {
     assert_true(sv_cut_extension(&name, SV("svg")) && sv_equal(name, SV("a.b")));
     assert_false(sv_cut_extension(&name, SV("svg")) || sv_cut_extension(&bare, SV("svg")) ||
                  sv_cut_extension(&other, SV("svg")));
+    name = SV("x.SvG");
+    assert_true(sv_cut_extension(&name, SV("svg")) && sv_equal(name, SV("x")));
     assert_true(sv_equal(sv_trim(SV(" \t\r\n\v\fa b \n")), SV("a b")));
     assert_int_equal(sv_trim(SV(" \n ")).length, 0);
     assert_true(sv_equal(sv_trim(SV("\xC2\xA0x")), SV("\xC2\xA0x"))); /* no-break space is not ASCII */

@@ -19,6 +19,15 @@ static void check_text(StrView input, const char *what, StrView expected, StrVie
                  SV_ARG(actual));
 }
 
+static void languages_have_tokenizers(void **state) {
+    (void)state;
+    static const char *const CASES[][2] = {{"zh-TW", "zh"},  {"Chinese", "zh"}, {"ja", "char"},
+                                           {"de", "13a"},    {"", "13a"},       {"target", "13a"},
+                                           {"elvish", "13a"}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        assert_string_equal(TOKENIZERS[tokenizer_for(sv(CASES[i][0]))].name, CASES[i][1]);
+}
+
 static void tokenizers_agree(void **state) {
     (void)state;
     StrBuf out = {0};
@@ -211,15 +220,11 @@ static void ngrams_match_the_slow_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokenizers_agree),
-        cmocka_unit_test(lower_case_agrees),
-        cmocka_unit_test(white_space_agrees),
-        cmocka_unit_test(broken_utf8_is_survived),
-        cmocka_unit_test(segments_agree),
-        cmocka_unit_test(counting_keeps_no_memory),
-        cmocka_unit_test(absent_references_do_not_count),
-        cmocka_unit_test(corpus_score_agrees),
-        cmocka_unit_test(textbook_agrees),
+        cmocka_unit_test(languages_have_tokenizers),   cmocka_unit_test(tokenizers_agree),
+        cmocka_unit_test(lower_case_agrees),           cmocka_unit_test(white_space_agrees),
+        cmocka_unit_test(broken_utf8_is_survived),     cmocka_unit_test(segments_agree),
+        cmocka_unit_test(counting_keeps_no_memory),    cmocka_unit_test(absent_references_do_not_count),
+        cmocka_unit_test(corpus_score_agrees),         cmocka_unit_test(textbook_agrees),
         cmocka_unit_test(ngrams_match_the_slow_count),
     };
     return cmocka_run_group_tests(tests, NULL, bleu_cases_free);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "decode/backpointers.h"
 #include "decode/explore.h"
+#include "decode/model_set.h"
 #include "decode/search.h"
 #include "decode/trace.h"
 #include "decode/translator.h"
@@ -205,7 +206,22 @@ static void test_tree(void **state) {
     seq2seq_free(model);
 }
 
-/* What else could have come goes on no longer than models may ask for. */
+/* The length of a page of one sentence, translated once. */
+static size_t page_length(const Seq2Seq *model, const Translation *translation, StrView line,
+                          const DecodeOptions *decode) {
+    StrBuf page = {0};
+    Explore *explore = explore_new();
+    explore_add_model(explore, model, SV("model"));
+    explore_add_sentence(explore, line);
+    explore_add_run(explore, &(ExploreRun){.translation = translation, .decode = decode, .room = 10000});
+    explore_write(explore, 0, 0, true, &page);
+    size_t length = page.length;
+    explore_free(explore);
+    strbuf_free(&page);
+    return length;
+}
+
+/* What else could have come goes on no longer than models may ask for, or than the search was told. */
 static void test_long_continuations(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(9, 3); /* it hardly ever ends */
@@ -218,17 +234,14 @@ static void test_long_continuations(void **state) {
     Translator *translator;
     Translation translation;
     StrView line = SV("s0 s1 s2");
-    StrBuf page = {0};
-    Explore *explore = explore_new();
     assert_int_equal(translator_new(&translator, models, 1, &options, workers), STATUS_OK);
     translator_run(translator, &line, 1, 1, &translation);
-    explore_add_model(explore, model, SV("model"));
-    explore_add_sentence(explore, line);
-    explore_add_run(explore, &(ExploreRun){.translation = &translation, .room = 10000});
-    explore_write(explore, 0, 0, true, &page);
-    assert_in_range(page.length, 10000, 100000); /* some 200 tokens each */
-    explore_free(explore);
-    strbuf_free(&page);
+    DecodeOptions most = model_set_decode(model);
+    assert_in_range(page_length(model, &translation, line, &most), 10000, 100000); /* some 200 tokens each */
+    size_t as_asked = page_length(model, &translation, line, &options.search.decode);
+    most.max_length_extra = 1;
+    most.max_length_factor = 1;
+    assert_true(page_length(model, &translation, line, &most) < as_asked);
     translation_free(&translation);
     translator_free(translator);
     workers_free(workers);

@@ -243,6 +243,21 @@ static void test_refused(void **state) {
     assert_int_equal(resume("digest", "other"), STATUS_USAGE);
 }
 
+/* Of the state of an earlier version it is not known who taught. */
+static void test_teachers(void **state) {
+    (void)state;
+    Run *run = run_new("");
+    run->checkpoint.teacher_sha256 = "teacher digest";
+    assert_int_equal(checkpoint_save_state(&run->checkpoint), STATUS_OK);
+    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_OK);
+    run->checkpoint.teacher_sha256 = "other";
+    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "the models of train.teacher are not those of the saved run"));
+    rewrite((Change){0});
+    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_OK);
+    run_free(run);
+}
+
 static void test_every_counter_has_a_range(void **state) {
     (void)state;
     static const char COUNTERS[] = "ccc"
@@ -315,6 +330,27 @@ static void test_provenance(void **state) {
     run->progress.update = 21;
     assert_provenance(run, "\"update\": 21, \"epoch\": 3, \"seed\": 7, \"source_language\"");
     run_free(run);
+}
+
+/* A folder that was made for nothing goes again; what was there stays, and what came to be there. */
+static void test_leaving(void **state) {
+    (void)state;
+    const char *dir = fixture_path("unused");
+    assert_int_equal(checkpoint_lock(dir), STATUS_OK);
+    checkpoint_leave(dir);
+    assert_false(file_exists(dir));
+    assert_int_equal(file_make_dirs(dir), STATUS_OK);
+    assert_int_equal(checkpoint_lock(dir), STATUS_OK);
+    checkpoint_leave(dir);
+    assert_true(file_exists(dir));
+    unlink(fixture_path("unused/LOCK"));
+    rmdir(dir);
+    assert_int_equal(checkpoint_lock(dir), STATUS_OK);
+    assert_int_equal(file_put(fixture_path("unused/data.cache"), SV("")), STATUS_OK);
+    checkpoint_leave(dir);
+    assert_true(file_exists(fixture_path("unused/data.cache")));
+    unlink(fixture_path("unused/data.cache"));
+    rmdir(dir);
 }
 
 /* Whoever holds the lock need not have said who it is. */
@@ -418,11 +454,18 @@ static void test_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_lock),           cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_earlier_version),   cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_refused),           cmocka_unit_test(test_every_counter_has_a_range),
-        cmocka_unit_test(test_what_is_not_there), cmocka_unit_test(test_lock_of_a_stranger),
-        cmocka_unit_test(test_no_locks),          cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_no_lock),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_earlier_version),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_teachers),
+        cmocka_unit_test(test_every_counter_has_a_range),
+        cmocka_unit_test(test_what_is_not_there),
+        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_lock_of_a_stranger),
+        cmocka_unit_test(test_no_locks),
+        cmocka_unit_test(test_forgets),
         cmocka_unit_test(test_provenance),
     };
     kern_select();
