@@ -26,22 +26,10 @@ cp "$TMP/out" "$TMP/both"
 expect 0 "$attn" translate -m "$model" -b 12 --word-scores --left-to-right "$TMP/source"
 cmp -s "$TMP/both" "$TMP/out" && fail "--left-to-right changes nothing"
 
-# What the search says of a translation is what `score` says of it: the mean of both directions.
-for models in "$model" "$model $forth" "$forth $model"; do
-    list=$(for name in $models; do echo "-m $name"; done)
-    # shellcheck disable=SC2086
-    expect 0 "$attn" translate $list -b 12 --n-best "$TMP/source"
-    cp "$TMP/out" "$TMP/found"
-    # shellcheck disable=SC2086
-    expect 0 "$attn" score $list --n-best "$TMP/found" "$TMP/source"
-    awk -F ' [|][|][|] ' '
-        NR == FNR { target[NR - 1] = $0; next }
-        target[$1] != $2 { next }
-        { seen++; split($3, feature, " ") }
-        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad++ }
-        END { exit seen < 10 * bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
-        fail "scores of $models: $(head -n 3 "$TMP/bad")"
-done
+# The mean of both directions.
+scores_agree "$model"
+scores_agree "$model" "$forth"
+scores_agree "$forth" "$model"
 
 # It begins at the beginning, too: prefixes, pictures and the page of a model go with it.
 expect 0 "$attn" translate -m "$model" --prefix 'je' "$TMP/source"

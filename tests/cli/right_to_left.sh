@@ -52,23 +52,10 @@ same "a prefix of another line" "$TMP/before" "$TMP/now"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
 
-# What the search says of a translation is what `score` says of it, whoever comes first. (A few, even of the
-# right ones, may be made of other tokens than their text would be cut into.)
-for models in "$unsure $back" "$back $unsure" "$forth $unsure $back"; do
-    list=$(for model in $models; do echo "-m $model"; done)
-    # shellcheck disable=SC2086  # a list of options
-    expect 0 "$attn" translate $list -b 12 --n-best "$TMP/source"
-    cp "$TMP/out" "$TMP/found"
-    # shellcheck disable=SC2086
-    expect 0 "$attn" score $list --n-best "$TMP/found" "$TMP/source"
-    awk -F ' [|][|][|] ' '
-        NR == FNR { target[NR - 1] = $0; next }
-        target[$1] != $2 { next }
-        { seen++; split($3, feature, " ") }
-        feature[2] - feature[4] > 0.001 || feature[4] - feature[2] > 0.001 { print; bad++ }
-        END { exit seen < 10 * bad || seen < 20 }' "$TMP/target" "$TMP/out" >"$TMP/bad" ||
-        fail "scores of $models: $(head -n 3 "$TMP/bad")"
-done
+# Whoever comes first.
+scores_agree "$unsure" "$back"
+scores_agree "$back" "$unsure"
+scores_agree "$forth" "$unsure" "$back"
 
 # Words are aligned, scored and drawn in the order of reading.
 expect 0 "$attn" translate -m "$back" --word-scores --alignment "$TMP/source"

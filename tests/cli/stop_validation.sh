@@ -11,10 +11,9 @@ start() { # RUN, ARGUMENT...: in place of the shell
     run=$1
     shift
     exec "$attn" train --run "$TMP/$run" --set data.train="$TMP/train.tsv" \
-        --set data.valid="$TMP/valid.tsv" \
-        --set text.bpe_merges=50 --set model.embedding=16 --set model.hidden=16 --set train.valid_limit=500 \
-        --set train.max_updates=6 --set train.valid_every=3 --set train.warmup=0 --set train.samples=0 \
-        --threads 2 "$@" 2>"$TMP/err"
+        --set data.valid="$TMP/valid.tsv" --set text.bpe_merges=50 --set model.embedding=16 \
+        --set model.hidden=16 --set train.valid_limit=12000 --set train.max_updates=6 \
+        --set train.valid_every=3 --set train.warmup=0 --set train.samples=0 --threads 2 "$@" 2>"$TMP/err"
 }
 (start whole)
 (export ATTN_MT_PROGRESS=0.01 && start stopped) &
