@@ -189,37 +189,28 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
-/* The first two that have a name. */
-static void name_languages(const char *columns, StrView *source, StrView *target) {
-    StrView rest = sv(columns), name, *names[] = {source, target};
-    for (int count = 0; count < 2 && sv_next(&rest, ',', &name);) {
-        name = sv_trim(name);
-        if (name.length > 0 && !sv_equal(name, SV("-"))) *names[count++] = name;
-    }
-}
-
 /* Which columns are read, as training has it: those that are named, by the command line or the first line,
  * else the first two. */
 static Status choose_columns(const InspectData *wanted, const char *path, DataOptions *data) {
-    StrView source = SV("source"), target = SV("target");
+    StrView two[] = {SV("source"), SV("target")};
     StrBuf header = {0}, names = {0};
     LanguageColumns columns;
-    if (wanted->languages) TRY(languages_split(wanted->languages, &source, &target));
+    if (wanted->languages) TRY(languages_split(wanted->languages, &two[0], &two[1]));
     pairs_read_header(path, &header);
-    bool named = wanted->languages ? languages_header_of(strbuf_view(&header), source, target, &columns)
+    bool named = wanted->languages ? languages_header_of(strbuf_view(&header), two[0], two[1], &columns)
                                    : languages_header(strbuf_view(&header), &columns);
     if (wanted->columns)
         strbuf_add(&names, sv(wanted->columns));
     else if (named)
         languages_add_columns(&columns, &names);
     if (wanted->columns && !wanted->languages) {
-        name_languages(wanted->columns, &source, &target);
+        languages_in_columns(wanted->columns, two);
     } else if (named && !wanted->languages) {
-        source = columns.first_name;
-        target = columns.second_name;
+        two[0] = columns.first_name;
+        two[1] = columns.second_name;
     }
-    data->source = mem_strndup(source.data, source.length);
-    data->target = mem_strndup(target.data, target.length);
+    data->source = mem_strndup(two[0].data, two[0].length);
+    data->target = mem_strndup(two[1].data, two[1].length);
     data->columns = mem_strdup(strbuf_text(&names));
     strbuf_free(&header);
     strbuf_free(&names);

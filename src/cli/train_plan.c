@@ -161,21 +161,17 @@ static bool names_are_given(const TrainPlan *plan) {
            options_given(plan->given, "data.columns");
 }
 
+static bool is_read(const TrainPlan *plan, StrView language) {
+    return sv_equal(language, sv(plan->config->data.source)) ||
+           sv_equal(language, sv(plan->config->data.target));
+}
+
 /* data.columns alone names two languages, in this order, unless those that are read are among them. */
 static void use_columns(const TrainPlan *plan) {
-    const char *columns = plan->config->data.columns;
-    StrView rest = sv(columns ? columns : ""), name, two[2];
-    int count = 0, known = 0;
+    StrView two[2];
     if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
-    while (sv_next(&rest, ',', &name)) {
-        name = sv_trim(name);
-        if (name.length == 0 || sv_equal(name, SV("-"))) continue;
-        if (count < 2) two[count] = name;
-        count++;
-        known +=
-            sv_equal(name, sv(plan->config->data.source)) || sv_equal(name, sv(plan->config->data.target));
-    }
-    if (count != 2 || known == 2) return;
+    if (languages_in_columns(plan->config->data.columns, two) != 2) return;
+    if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
     set_two_languages(plan, two[0], two[1]);
 }
 

@@ -296,8 +296,8 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
         labels[r] = t < batch->target[b].length ? batch->target[b].ids[t] : VOCAB_EOS;
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
-    for (int r = 0; r < target->rows && batch->start;
-         r++) /* which says the direction, and is never dropped */
+    /* What says the direction is no word, and is never dropped. */
+    for (int r = 0; r < target->rows && batch->start; r++)
         if (target->position[r] == 0) inputs[r] = batch->start[target->sentence[r]];
 
     Phase before = tape_phase(tape, PHASE_DECODER);

@@ -38,10 +38,10 @@ Segmenter *seq2seq_target(const Seq2Seq *model);
 /* NULL if the model has none. It is given to the model before its parameters have memory, if it is to be used
  * with them, and becomes its own. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
+void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 /* What its translations begin behind; `backwards`: those that it writes from right to left. That is <s>, but
  * </s> for these if the decoder is one for both directions. */
 int seq2seq_start_token(const Seq2Seq *model, bool backwards);
-void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 /* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
  */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);

@@ -169,3 +169,15 @@ void languages_add_columns(const LanguageColumns *columns, StrBuf *names) {
         strbuf_format(names, "%s%.*s", i > 0 ? "," : "", SV_ARG(name));
     }
 }
+
+int languages_in_columns(const char *names, StrView two[2]) {
+    StrView rest = sv(names ? names : ""), name;
+    int count = 0;
+    while (sv_next(&rest, ',', &name)) {
+        name = sv_trim(name);
+        if (name.length == 0 || sv_equal(name, SV("-"))) continue;
+        if (count < 2) two[count] = name;
+        count++;
+    }
+    return count;
+}

@@ -35,5 +35,8 @@ bool languages_header(StrView line, LanguageColumns *found);
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found);
 /* As data.columns has them, appended: "-,en,fr", where columns before and between have no name. */
 void languages_add_columns(const LanguageColumns *columns, StrBuf *names);
+/* How many names there are in such a list, which may be NULL; the first two, views into it, replace those of
+ * `two`. */
+int languages_in_columns(const char *names, StrView two[2]);
 
 #endif

@@ -105,9 +105,10 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
-/* Of a decoder that learns both directions, half of the targets. */
-static bool drawn_backwards(uint64_t seed_update, int pair) {
-    return rng_key(seed_update, DROPOUT_DIRECTION, (uint64_t)pair, 0) >> 63;
+/* Is this target turned? Of a decoder that learns both directions, half of those of an update. */
+static bool is_backwards(const ModelOptions *options, uint64_t seed_update, int pair) {
+    if (!options->decoder_bidirectional) return options->right_to_left;
+    return seed_update && rng_key(seed_update, DROPOUT_DIRECTION, (uint64_t)pair, 0) >> 63;
 }
 
 TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus, const int *pairs, int count,
@@ -122,8 +123,7 @@ TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus
         int *ids = tape_alloc(tape, tokens * sizeof *ids);
         source[i] = corpus_source(corpus, pairs[i], ids);
         target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
-        bool backwards = options->right_to_left;
-        if (start) backwards = seed_update && drawn_backwards(seed_update, pairs[i]);
+        bool backwards = is_backwards(options, seed_update, pairs[i]);
         if (start) start[i] = seq2seq_start_token(model, backwards);
         if (backwards) tokens_turn(ids + source[i].length, target[i].length);
         sentence[i] = (uint32_t)pairs[i];

@@ -37,12 +37,14 @@ static Corpus make_corpus(void) {
     return corpus;
 }
 
-static Seq2Seq *make_model(void) {
-    Seq2Seq *model = variant_new(&MODEL_VARIANTS[2], DROPOUTS, 8);
+static Seq2Seq *make_variant(const char *settings) {
+    Seq2Seq *model = variant_new(&MODEL_VARIANTS[2], settings, 8);
     seq2seq_params(model)->packs_backward = true;
     params_pack_all(seq2seq_params(model));
     return model;
 }
+
+static Seq2Seq *make_model(void) { return make_variant(DROPOUTS); }
 
 static const int BATCH[] = {5, 17, 3, 149, 0, 80, 81, 82, 40, 41, 42};
 enum { BATCH_SIZE = sizeof BATCH / sizeof *BATCH };
@@ -273,9 +275,7 @@ static void test_right_to_left(void **state) {
     for (int i = 0; i < PAIRS; i++)
         tokens_turn((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
     Seq2Seq *model = make_model();
-    Seq2Seq *backwards = variant_new(&MODEL_VARIANTS[2], DROPOUTS " model.decoder.right_to_left=true", 8);
-    seq2seq_params(backwards)->packs_backward = true;
-    params_pack_all(seq2seq_params(backwards));
+    Seq2Seq *backwards = make_variant(DROPOUTS " model.decoder.right_to_left=true");
     Result a = run(model, &turned, 2, 2, BATCH_SIZE, 1), b = run(backwards, &corpus, 2, 2, BATCH_SIZE, 1),
            other = run(model, &corpus, 2, 2, BATCH_SIZE, 1);
     assert_true(a.loss.loss == b.loss.loss && a.loss.loss != other.loss.loss);
@@ -300,9 +300,7 @@ static void test_bidirectional(void **state) {
     enum { UPDATES = 4 };
     Corpus corpus = make_corpus();
     Seq2Seq *plain = make_model();
-    Seq2Seq *both = variant_new(&MODEL_VARIANTS[2], DROPOUTS " model.decoder.bidirectional=true", 8);
-    seq2seq_params(both)->packs_backward = true;
-    params_pack_all(seq2seq_params(both));
+    Seq2Seq *both = make_variant(DROPOUTS " model.decoder.bidirectional=true");
     Tape *tape = tape_new(seq2seq_params(both), true);
     int pairs[PAIRS], turned = 0, changed = 0;
     bool before[PAIRS] = {false};
