@@ -33,7 +33,8 @@ static Status check_teacher(const Seq2Seq *teacher, const Seq2Seq *pupil, const 
         its->decoder_bidirectional < ours->decoder_bidirectional) {
         status_fail(STATUS_USAGE, "train.teacher '%s' writes in the other direction than this training",
                     path);
-        return status_hint(STATUS_USAGE, "set model.decoder.right_to_left as the teacher has it");
+        return status_hint(STATUS_USAGE,
+                           "set model.decoder.right_to_left and .bidirectional as the teacher has them");
     }
     return STATUS_OK;
 }
