@@ -114,7 +114,7 @@ void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
         tape_reset(one->steps[0]);
         tape_reset(one->steps[1]);
         one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0],
-                                               sources + (size_t)m * (size_t)B, B);
+                                               sources + (size_t)m * (size_t)B, B, scorer->backwards);
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }
@@ -248,16 +248,6 @@ static int all_tokens(Scorer *scorer, const SearchOptions *options, const int *r
     return most;
 }
 
-/* As this model has them: its translations may begin behind another token. */
-static const int *model_tokens(Tape *tape, const Seq2Seq *model, bool backwards, const int *tokens,
-                               int rows) {
-    int start = seq2seq_start_token(model, backwards);
-    if (start == VOCAB_BOS) return tokens;
-    int *own = tape_alloc(tape, (size_t)rows * sizeof *own);
-    for (int r = 0; r < rows; r++) own[r] = tokens[r] == VOCAB_BOS ? start : tokens[r];
-    return own;
-}
-
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                        const int *tokens, const RowChoice *choices, int rows) {
     ScorerStep step = {.rows = rows};
@@ -267,9 +257,8 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
         one->current = 1 - one->current;
         Tape *tape = one->steps[one->current];
         tape_reset(tape);
-        const int *own = model_tokens(tape, one->model, scorer->backwards, tokens, rows);
-        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, own, rows, &one->state,
-                                       options->attention && m == 0 ? &step.attention : NULL);
+        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
+                                       &one->state, options->attention && m == 0 ? &step.attention : NULL);
     }
     step.top = all_tokens(scorer, options, row_sentence, choices, rows);
     step.tokens = scorer->tokens;

@@ -6,7 +6,7 @@
 
 struct Voters {
     Scorer *search, *others; /* others: NULL if there are none */
-    int searching, count;    /* a model that writes in both directions counts in both */
+    int searching, count;    /* a model of two decoders counts in both */
     bool backwards;          /* what is searched */
     int *place; /* [count] of those that search, then of the others, among the models that were given */
 };

@@ -4,7 +4,7 @@
  * translations that are finished: on all that the beams of both hold, or on given ones. log p of a token is
  * the mean over all models then, where an ensemble's counts as often as it has models. Liu et al. 2016,
  * "Agreement on target-bidirectional neural machine translation". What a model writes last rests on all that
- * it wrote before, mistakes included; the others begin there. A model whose decoder writes in both directions
+ * it wrote before, mistakes included; the others begin there. A model of two decoders
  * (model.decoder.bidirectional) is one of each kind. Where a translation shall begin with something, or have
  * something in it, only models of the first one's direction search.
  *
@@ -24,7 +24,7 @@ Status model_check_forwards(const Seq2Seq *model, const char *what);
 
 typedef struct Voters Voters;
 
-/* `left_to_right`: decoders for both directions write in this one alone. */
+/* `left_to_right`: of two decoders of a model, only the first one writes. */
 Voters *voters_new(const Seq2Seq *const *models, int count, bool left_to_right);
 void voters_free(Voters *voters);
 /* As scorer_broken, among all models. */

@@ -4,7 +4,8 @@
 #include "num/notes.h"
 
 Attention attention_new(ParamSet *params, const char *name, int score, AttentionSizes size) {
-    Attention attention = {.score = &ATTENTION_SCORES[score], .name = name, .size = size};
+    Attention attention = {
+        .score = &ATTENTION_SCORES[score], .name = params_keep_name(params, name), .size = size};
     attention.score->declare(params, &attention);
     return attention;
 }

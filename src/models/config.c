@@ -113,7 +113,7 @@ const Option MODEL_OPTIONS[] = {
      .help = "translations are written from their last token to the first, for an ensemble with models "
              "that write them the usual way"},
     {.key = "model.decoder.bidirectional", MODEL(BOOL, decoder_bidirectional), .fallback = "false",
-     .help = "one decoder writes in both directions, and translations are those that both agree on"},
+     .help = "two decoders write in opposite directions, and translations are those that both agree on"},
     {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
      .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
                             "(luong: size of its vector, embedding or hidden)"},
@@ -276,7 +276,7 @@ const Option DECODE_OPTIONS[] = {
     {.key = "decode.allow_unk", .flag = "allow-unk", DECODE(BOOL, allow_unk), .fallback = "false",
      .help = "let <unk> appear in the output"},
     {.key = "decode.left_to_right", .flag = "left-to-right", DECODE(BOOL, left_to_right), .fallback = "false",
-     .help = "a bidirectional decoder writes in this direction alone: faster, and less good"},
+     .help = "a model of two decoders writes with the first alone: faster, and less good"},
     {0}};
 
 /* clang-format on */
@@ -370,7 +370,7 @@ static Status check_styles(const ModelOptions *m) {
     Status s = STATUS_USAGE;
     if (m->decoder_bidirectional && m->right_to_left) {
         s = status_fail(s, "model.decoder.bidirectional and model.decoder.right_to_left do not go together");
-        return status_hint(s, "a bidirectional decoder writes from right to left, too");
+        return status_hint(s, "the second decoder writes from right to left already");
     }
     if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
         s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
@@ -422,12 +422,17 @@ static Status check_schedule(const TrainOptions *t) {
     return status_hint(s, "set train.epochs or train.max_updates, or train.schedule = \"inverse_sqrt\"");
 }
 
-static Status check_teachers(const TrainOptions *t) {
+static Status check_teachers(const TrainOptions *t, const ModelOptions *m) {
     Status s = STATUS_USAGE;
     int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
     if (ways > 1) {
         s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
         return status_hint(s, "choose one of them");
+    }
+    if (m->decoder_bidirectional && (t->teacher.count > 0 || t->ema_teacher > 0)) {
+        s = status_fail(s, "train.%s teaches one direction, and model.decoder.bidirectional writes in both",
+                        t->ema_teacher > 0 ? "ema_teacher" : "teacher");
+        return status_hint(s, "leave one of the two off");
     }
     if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
     s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
@@ -450,7 +455,7 @@ Status config_check(const Config *config) {
     TRY(check_bpe_dropout(config));
     TRY(check_directions(config));
     TRY(check_schedule(&config->train));
-    TRY(check_teachers(&config->train));
+    TRY(check_teachers(&config->train, m));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

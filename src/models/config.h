@@ -37,7 +37,7 @@ typedef struct {
     bool input_feeding;
     bool decoder_self_attention; /* of recurrent decoders */
     bool right_to_left;          /* the last target token comes first */
-    bool decoder_bidirectional;  /* behind </s> instead of <s> it does */
+    bool decoder_bidirectional;  /* a second decoder begins with it */
     int readout;                 /* Readout */
 
     int attention;      /* row of the score table */
@@ -88,7 +88,7 @@ typedef struct {
     int max_input_length;       /* source tokens of one piece; longer lines are split */
     int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
     bool allow_unk;
-    bool left_to_right; /* a decoder for both directions writes this way alone */
+    bool left_to_right; /* a model of two decoders writes this way alone */
 } DecodeOptions;
 
 typedef struct {

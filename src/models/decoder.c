@@ -13,12 +13,12 @@ bool decoder_attends(const ModelOptions *o) {
     return o->decoder_style == DECODER_TRANSFORMER || !attention_is_none(o->attention);
 }
 
-Decoder decoder_new(ParamSet *params, const ModelOptions *o) {
+Decoder decoder_new(ParamSet *params, const char *name, const ModelOptions *o) {
     Decoder d = {.options = o};
     if (is_transformer(&d))
-        d.blocks = decoder_transformer_new(params, o);
+        d.blocks = decoder_transformer_new(params, name, o);
     else
-        d.recurrent = decoder_recurrent_new(params, o);
+        d.recurrent = decoder_recurrent_new(params, name, o);
     return d;
 }
 

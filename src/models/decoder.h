@@ -54,9 +54,10 @@ typedef struct {
     TransformerStack blocks;
 } Decoder;
 
-Decoder decoder_new(ParamSet *params, const ModelOptions *options); /* `options` is kept */
-int decoder_readout_size(const ModelOptions *options);              /* E: columns of the output table */
-bool decoder_attends(const ModelOptions *options);                  /* to the source, at every step */
+/* `name`: what the names of its parameters begin with; `options` is kept. */
+Decoder decoder_new(ParamSet *params, const char *name, const ModelOptions *options);
+int decoder_readout_size(const ModelOptions *options); /* E: columns of the output table */
+bool decoder_attends(const ModelOptions *options);     /* to the source, at every step */
 /* Set encoded->source and encoded->initial; without attention also encoded->start, one row a sentence. */
 void decoder_prepare(Tape *tape, const Decoder *decoder, const EncoderOutput *output, Tensor *annotations,
                      Encoded *encoded);
@@ -71,7 +72,7 @@ Tensor *decoder_forced(Tape *tape, const Decoder *decoder, const Encoded *encode
                        Tensor *embedded);
 
 /* The two families: for decoder.c. */
-RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *options);
+RecurrentDecoder decoder_recurrent_new(ParamSet *params, const char *name, const ModelOptions *options);
 void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *decoder, const EncoderOutput *output,
                                Tensor *annotations, Encoded *encoded);
 void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *decoder, Encoded *encoded);
@@ -81,7 +82,7 @@ Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *decoder, cons
 Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *decoder, const Encoded *encoded,
                                  const Sequences *target, Tensor *embedded);
 
-TransformerStack decoder_transformer_new(ParamSet *params, const ModelOptions *options);
+TransformerStack decoder_transformer_new(ParamSet *params, const char *name, const ModelOptions *options);
 void decoder_transformer_prepare(Tape *tape, const TransformerStack *blocks, Tensor *annotations,
                                  Encoded *encoded);
 Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, const Encoded *encoded,

@@ -9,40 +9,40 @@
 
 static bool is_deep(const ModelOptions *o) { return o->readout == READOUT_DEEP; }
 
-RecurrentDecoder decoder_recurrent_new(ParamSet *params, const ModelOptions *o) {
+RecurrentDecoder decoder_recurrent_new(ParamSet *params, const char *name, const ModelOptions *o) {
     CellKind kind = (CellKind)o->cell;
     int H = o->hidden, K = encoder_output_size(o), D = o->embedding, E = is_deep(o) ? D : H;
     int A = o->attention_size ? o->attention_size : H, gates = cell_gates(kind) * H;
     RecurrentDecoder d = {.options = o};
     AttentionSizes sizes = {.query = H, .value = K, .hidden = A, .positions = o->max_positions};
-    d.attention = attention_new(params, "decoder.attention", o->attention, sizes);
+    d.attention = attention_new(params, param_name(name, "attention"), o->attention, sizes);
     for (int l = 0; l < o->decoder_layers; l++) {
-        const char *cell = param_layer(param_name("decoder", cell_name(kind)), l);
+        const char *cell = param_layer(param_name(name, cell_name(kind)), l);
         d.cell[l] = cell_new(params, cell, kind, l ? H : D, H, o->layer_norm);
         cell_drop_state(&d.cell[l], o->dropout_state, DROPOUT_DECODER_STATE + (uint32_t)l);
         if (o->decoder_start != START_MEAN) continue;
-        d.start_h[l] = linear_new(params, param_layer("decoder.start", l), K, H, true);
+        d.start_h[l] = linear_new(params, param_layer(param_name(name, "start"), l), K, H, true);
         if (kind == CELL_LSTM)
-            d.start_c[l] = linear_new(params, param_layer("decoder.start_memory", l), K, H, true);
+            d.start_c[l] = linear_new(params, param_layer(param_name(name, "start_memory"), l), K, H, true);
     }
     if (o->decoder_style == DECODER_BAHDANAU)
-        d.context = linear_new(params, "decoder.context", K, gates, false);
+        d.context = linear_new(params, param_name(name, "context"), K, gates, false);
     if (o->decoder_style == DECODER_CONDITIONAL) {
-        d.second = cell_new(params, "decoder.second", kind, K, H, o->layer_norm);
+        d.second = cell_new(params, param_name(name, "second"), kind, K, H, o->layer_norm);
         cell_drop_state(&d.second, o->dropout_state, DROPOUT_SECOND_STATE);
     }
     if (o->decoder_style == DECODER_LUONG && o->input_feeding)
-        d.feed = linear_new(params, "decoder.feed", E, gates, false);
+        d.feed = linear_new(params, param_name(name, "feed"), E, gates, false);
     if (is_deep(o) || o->decoder_style == DECODER_LUONG) {
-        d.read_state = linear_new(params, "decoder.readout.state", H, E, true);
-        d.read_context = linear_new(params, "decoder.readout.context", K, E, false);
-        d.read_norm = norm_new(params, "decoder.readout.norm", E, o->layer_norm);
+        d.read_state = linear_new(params, param_name(name, "readout.state"), H, E, true);
+        d.read_context = linear_new(params, param_name(name, "readout.context"), K, E, false);
+        d.read_norm = norm_new(params, param_name(name, "readout.norm"), E, o->layer_norm);
     }
     if (is_deep(o) && o->decoder_style != DECODER_LUONG)
-        d.read_embedding = linear_new(params, "decoder.readout.embedding", D, E, false);
+        d.read_embedding = linear_new(params, param_name(name, "readout.embedding"), D, E, false);
     if (o->decoder_self_attention) {
-        d.intra = intra_attention_new(params, "decoder.self_attention", H);
-        d.read_intra = linear_new(params, "decoder.readout.self_attention", H, E, false);
+        d.intra = intra_attention_new(params, param_name(name, "self_attention"), H);
+        d.read_intra = linear_new(params, param_name(name, "readout.self_attention"), H, E, false);
     }
     return d;
 }

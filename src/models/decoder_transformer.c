@@ -4,8 +4,8 @@
 #include "models/dropout_streams.h"
 #include "num/kern.h"
 
-TransformerStack decoder_transformer_new(ParamSet *params, const ModelOptions *o) {
-    return transformer_stack_new(params, "decoder", o, o->decoder_layers, encoder_output_size(o));
+TransformerStack decoder_transformer_new(ParamSet *params, const char *name, const ModelOptions *o) {
+    return transformer_stack_new(params, name, o, o->decoder_layers, encoder_output_size(o));
 }
 
 void decoder_transformer_prepare(Tape *tape, const TransformerStack *blocks, Tensor *annotations,

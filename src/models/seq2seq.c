@@ -10,6 +10,8 @@
 #include "num/kern.h"
 #include "num/notes.h"
 
+enum { DIRECTIONS = 2 };
+
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
     Segmenter *source, *target;
@@ -19,13 +21,17 @@ struct Seq2Seq {
     const Param *source_table, *target_table; /* embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
-    Decoder decoder;
+    Decoder decoder[DIRECTIONS]; /* a second one, from right to left, only if there are two */
 };
 
 ParamSet *seq2seq_params(const Seq2Seq *model) { return model->params; }
 const Config *seq2seq_config(const Seq2Seq *model) { return &model->config; }
 Segmenter *seq2seq_source(const Seq2Seq *model) { return model->source; }
 Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
+
+int seq2seq_directions(const Seq2Seq *model) {
+    return model->config.model.decoder_bidirectional ? DIRECTIONS : 1;
+}
 
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
@@ -78,7 +84,9 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     m->params = params_new();
     declare_tables(m);
     m->encoder = encoder_new(m->params, &m->config.model);
-    m->decoder = decoder_new(m->params, &m->config.model);
+    m->decoder[0] = decoder_new(m->params, "decoder", &m->config.model);
+    if (seq2seq_directions(m) == DIRECTIONS)
+        m->decoder[1] = decoder_new(m->params, "decoder.backward", &m->config.model);
     return m;
 }
 
@@ -131,10 +139,17 @@ static const int *lengths_with_end(Tape *tape, const Tokens *sentences, int B) {
     return lengths;
 }
 
-/* `number` [B]: keys of the sentences' dropout masks, or NULL when not training; `steps`: the decoder will go
- * step by step. */
-static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, const uint32_t *number,
-                       bool steps) {
+/* What the decoders look at. */
+typedef struct {
+    EncoderOutput output;
+    Tensor *annotations; /* after dropout */
+    const int *start;    /* [B + 1] their rows, sentence after sentence */
+    int B;
+} Annotated;
+
+/* `number` [B]: keys of the sentences' dropout masks, or NULL when not training. */
+static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B,
+                          const uint32_t *number) {
     const ModelOptions *o = &m->config.model;
     const Sequences *source = sequences_new(tape, lengths_with_end(tape, sources, B), B, number, 0);
     int *tokens = tape_alloc(tape, (size_t)source->rows * sizeof *tokens);
@@ -147,22 +162,29 @@ static Encoded *encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int 
     Phase before = tape_phase(tape, PHASE_ENCODER);
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
     x = op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
-    EncoderOutput output = encoder_run(tape, &m->encoder, x, source);
-    Tensor *annotations =
-        op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
-    note(tape, "source", "embedded", x);
-    note(tape, "encoder", "annotations", annotations);
-    tape_phase(tape, PHASE_DECODER);
-    Encoded *e = tape_alloc(tape, sizeof *e);
-    *e = (Encoded){.tape = tape, .B = B, .start = source->start};
-    decoder_prepare(tape, &m->decoder, &output, annotations, e);
+    Annotated read = {.output = encoder_run(tape, &m->encoder, x, source), .start = source->start, .B = B};
+    read.annotations = op_dropout(tape, read.output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT,
+                                  source->row_keys);
     tape_phase(tape, before);
-    if (steps) decoder_prepare_steps(tape, &m->decoder, e);
+    note(tape, "source", "embedded", x);
+    note(tape, "encoder", "annotations", read.annotations);
+    return read;
+}
+
+static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *read, int decoder) {
+    Encoded *e = tape_alloc(tape, sizeof *e);
+    *e = (Encoded){.tape = tape, .decoder = decoder, .B = read->B, .start = read->start};
+    Phase before = tape_phase(tape, PHASE_DECODER);
+    decoder_prepare(tape, &m->decoder[decoder], &read->output, read->annotations, e);
+    tape_phase(tape, before);
     return e;
 }
 
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B) {
-    return encode(model, tape, sources, B, NULL, !tape->record);
+Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, bool backwards) {
+    Annotated read = annotate(m, tape, sources, B, NULL);
+    Encoded *e = prepare(m, tape, &read, backwards && seq2seq_directions(m) == DIRECTIONS);
+    if (!tape->record) decoder_prepare_steps(tape, &m->decoder[e->decoder], e);
+    return e;
 }
 
 enum { PART_TOKENS = 512 };
@@ -176,7 +198,7 @@ static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int
 }
 
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B) {
+                                 int B, bool backwards) {
     const int *tokens = lengths_with_end(tape, sources, B);
     Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
     int total = 0;
@@ -186,7 +208,8 @@ Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch
         int size = tokens[first];
         for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
         tape_reset(scratch);
-        encoded_add(tape, whole, first, encode(model, scratch, sources + first, end - first, NULL, true));
+        encoded_add(tape, whole, first,
+                    seq2seq_encode(model, scratch, sources + first, end - first, backwards));
     }
     return whole;
 }
@@ -200,7 +223,7 @@ Tensor *seq2seq_readout(const Seq2Seq *m, Tape *tape, const Encoded *encoded, co
     assert(!tape->record);
     const Spans *spans = encoded_spans(tape, encoded, row_sentence, rows);
     Tensor *embedded = op_embedding(tape, m->target_table, tokens, rows);
-    return decoder_step(tape, &m->decoder, encoded, spans, embedded, state, attention);
+    return decoder_step(tape, &m->decoder[encoded->decoder], encoded, spans, embedded, state, attention);
 }
 
 Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
@@ -239,7 +262,8 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 
 /* ---- teacher forcing ---- */
 
-enum { TARGET_SIDE = 0x5BD1E995 }; /* so that source and target of a sentence have different dropout masks */
+/* So that source and target of a sentence, and both directions, have different dropout masks. */
+static const uint32_t TARGET_SIDE[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
 static const uint32_t SECOND_PASS = UINT32_C(1) << 31; /* and so have the two passes of R-Drop */
 
 /* The same sentences a second time, with masks of their own: as sentences of numbers that no corpus has. */
@@ -248,9 +272,7 @@ static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) 
     Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
            *target = tape_alloc(tape, 2 * n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
-    int *start = batch->start ? tape_alloc(tape, 2 * n * sizeof *start) : NULL;
     for (size_t i = 0; i < 2 * n; i++) {
-        if (start) start[i] = batch->start[i % n];
         source[i] = batch->source[i % n];
         target[i] = batch->target[i % n];
         sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
@@ -260,13 +282,8 @@ static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) 
                              .source = source,
                              .target = target,
                              .sentence = sentence,
-                             .seed_update = batch->seed_update,
-                             .start = start};
+                             .seed_update = batch->seed_update};
     return twice;
-}
-
-int seq2seq_start_token(const Seq2Seq *m, bool backwards) {
-    return backwards && m->config.model.decoder_bidirectional ? VOCAB_EOS : VOCAB_BOS;
 }
 
 int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
@@ -279,31 +296,34 @@ typedef struct {
     const int *labels; /* [rows] */
 } Forced;
 
-/* Everything but the output layer, sentence after sentence. */
-static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
-    const ModelOptions *o = &m->config.model;
+static Annotated annotate_batch(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
-    Encoded *encoded = encode(m, tape, batch->source, batch->B, batch->sentence, false);
+    return annotate(m, tape, batch->source, batch->B, batch->sentence);
+}
 
+/* A decoder and all before it, sentence after sentence. */
+static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *read,
+                         int decoder) {
+    const ModelOptions *o = &m->config.model;
+    bool backwards = o->right_to_left || decoder == 1;
+    Encoded *encoded = prepare(m, tape, read, decoder);
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
-    const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, TARGET_SIDE);
+    const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, TARGET_SIDE[decoder]);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
         *labels = inputs + target->rows;
-    for (int r = 0; r < target->rows; r++) { /* <s> y1 .. yn and y1 .. yn </s> */
-        int b = target->sentence[r], t = target->position[r];
-        inputs[r] = t ? batch->target[b].ids[t - 1] : VOCAB_BOS;
-        labels[r] = t < batch->target[b].length ? batch->target[b].ids[t] : VOCAB_EOS;
+    for (int r = 0; r < target->rows; r++) { /* <s> y1 .. yn and y1 .. yn </s>, or from yn to y1 */
+        Tokens y = batch->target[target->sentence[r]];
+        int t = target->position[r];
+        labels[r] = t == y.length ? VOCAB_EOS : y.ids[backwards ? y.length - 1 - t : t];
+        inputs[r] = t == 0 ? VOCAB_BOS : labels[r - 1];
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
-    /* What says the direction is no word, and is never dropped. */
-    for (int r = 0; r < target->rows && batch->start; r++)
-        if (target->position[r] == 0) inputs[r] = batch->start[target->sentence[r]];
 
     Phase before = tape_phase(tape, PHASE_DECODER);
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
-    Tensor *readout = decoder_forced(tape, &m->decoder, encoded, target, embedded);
+    Tensor *readout = decoder_forced(tape, &m->decoder[decoder], encoded, target, embedded);
     tape_phase(tape, before);
     note(tape, "target", "embedded", embedded);
     note(tape, "decoder", "readout", readout);
@@ -313,20 +333,26 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
 /* Of a batch that goes through twice, the labels of the first pass are those of both. */
 long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
                       double share, double label_smoothing, double scale, CrossEntropy *sums) {
-    int passes = teacher ? 1 : seq2seq_passes(m, batch->seed_update);
-    Forced f = run_forced(m, tape, passes == 2 ? batch_twice(tape, batch) : batch);
-    Phase before = tape_phase(tape, PHASE_OUTPUT);
-    if (teacher)
-        op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher, share,
-                                label_smoothing, scale, sums);
-    else if (passes == 2)
-        op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
-                              scale, m->config.train.rdrop, sums);
-    else
-        op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing, scale,
-                         sums);
-    tape_phase(tape, before);
-    return f.readout->rows / passes;
+    int passes = teacher ? 1 : seq2seq_passes(m, batch->seed_update), rows = 0;
+    if (passes == 2) batch = batch_twice(tape, batch);
+    Annotated read = annotate_batch(m, tape, batch);
+    *sums = (CrossEntropy){0};
+    for (int d = 0; d < seq2seq_directions(m); d++) {
+        Forced f = run_forced(m, tape, batch, &read, d);
+        Phase before = tape_phase(tape, PHASE_OUTPUT);
+        if (teacher)
+            op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher,
+                                    share, label_smoothing, scale, sums);
+        else if (passes == 2)
+            op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
+                                  scale, m->config.train.rdrop, sums);
+        else
+            op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
+                             scale, sums);
+        tape_phase(tape, before);
+        rows += f.readout->rows / passes;
+    }
+    return rows;
 }
 
 BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
@@ -339,7 +365,8 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
 Tensor *seq2seq_put_readout(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     TrainingBatch plain = *batch;
     plain.seed_update = 0;
-    return run_forced(m, tape, &plain).readout;
+    Annotated read = annotate_batch(m, tape, &plain);
+    return run_forced(m, tape, &plain, &read, 0).readout;
 }
 
 Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, Tensor *readout) {
@@ -350,5 +377,5 @@ Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, Tensor *readout) {
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    return seq2seq_logits(m, tape, run_forced(m, tape, &batch).readout);
+    return seq2seq_logits(m, tape, seq2seq_put_readout(m, tape, &batch));
 }

@@ -39,24 +39,24 @@ Segmenter *seq2seq_target(const Seq2Seq *model);
  * with them, and becomes its own. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
 void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
-/* What its translations begin behind; `backwards`: those that it writes from right to left. That is <s>, but
- * </s> for these if the decoder is one for both directions. */
-int seq2seq_start_token(const Seq2Seq *model, bool backwards);
+/* How many orders of tokens it writes translations in: both, with a decoder for each, or one. */
+int seq2seq_directions(const Seq2Seq *model);
 /* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
  */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 Status seq2seq_check_attention(const Seq2Seq *model);
 
-/* sources [B], any order of lengths; </s> is added. */
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B);
+/* sources [B], any order of lengths; </s> is added. Of two decoders, `backwards` takes the one that writes
+ * from right to left; a model of one decoder has none other to take. */
+Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B, bool backwards);
 /* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on
  * `scratch`, which is reset. So memory for that does not grow with the batch. */
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B);
+                                 int B, bool backwards);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
-/* One token for each row: tokens[r] is the previous target token (seq2seq_start_token first). Replaces
- * *state. `attention` may be NULL; if not, its choice says what is wanted. */
+/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state.
+ * `attention` may be NULL; if not, its choice says what is wanted. */
 Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
                      const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
 /* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A
@@ -75,10 +75,9 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* A batch for teacher forcing. */
 typedef struct {
     int B;
-    const Tokens *source, *target; /* [B] */
+    const Tokens *source, *target; /* [B], as they are read: a decoder that writes backwards turns them */
     const uint32_t *sentence;      /* [B] number of the sentence in the corpus: keys the dropout masks */
     uint64_t seed_update;          /* mixes seed and update number: keys the dropout masks; 0 = no dropout */
-    const int *start;              /* [B] what targets begin behind; NULL: VOCAB_BOS */
 } TrainingBatch;
 
 typedef struct {
@@ -86,7 +85,7 @@ typedef struct {
      * mean of both passes and what they disagree costs. */
     double loss;
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
-    long tokens;       /* target tokens with </s> */
+    long tokens;       /* target tokens with </s>, in each direction that the model writes in */
 } BatchLoss;
 
 /* How often seq2seq_loss takes each sentence through: twice when training with R-Drop (train.rdrop). */

@@ -34,6 +34,7 @@ static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Ten
 
 void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part) {
     int first = whole->start[first_sentence], rows = whole->start[whole->B];
+    whole->decoder = part->decoder;
     for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
         KeysValues *to = &whole->source[l];
         const KeysValues *from = &part->source[l];

@@ -25,7 +25,8 @@ typedef struct {
 enum { CONTEXT_TO_STATE, CONTEXT_TO_READOUT, CONTEXT_MAPS };
 
 typedef struct {
-    Tape *tape; /* where it lives; steps leave their keys and values there, for later ones */
+    Tape *tape;  /* where it lives; steps leave their keys and values there, for later ones */
+    int decoder; /* which of the model's it is for */
     int B;
     /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of what the decoder looks at: its
      * annotations or, without attention, one row. */

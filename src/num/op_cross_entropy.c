@@ -258,11 +258,10 @@ void op_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, nod
 void op_twin_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, node); }
 void op_taught_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, node); }
 
-/* `loss` is copied, its sums begin at 0. */
+/* `loss` is copied. */
 static Tensor *put_loss(Tape *tape, OpId op, Tensor *x, Loss loss) {
     assert(x->columns == loss.weight->columns);
     assert(!loss.bias || loss.bias->columns == loss.weight->rows);
-    *loss.result = (CrossEntropy){0};
     Loss *kept = tape_alloc(tape, sizeof *kept);
     *kept = loss;
     return tape_run(tape, (Node){.op = op, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = kept});

@@ -101,14 +101,15 @@ Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, in
 Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
                             const Spans *spans);
 
+/* An op adds its rows to what the sums are already. */
 typedef struct {
     double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target), not smoothed */
 } CrossEntropy;
 /* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are not all in memory (but
  * for their gradients, on a tape that keeps what parameters are to get: product.h);
- * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * loss. Because the loss is the end of the model, its
- * gradients (times `scale`) are made in the forward pass. Label smoothing: Szegedy et al. 2016, over all V
- * classes. */
+ * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * the sum of losses. Because the loss is the end of
+ * the model, its gradients (times `scale`) are made in the forward pass. Label smoothing: Szegedy et al.
+ * 2016, over all V classes. */
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
                          double smoothing, double scale, CrossEntropy *result);
 /* The same for two views of each token, rows r and n + r of x [2n, E], that shall agree: R-Drop, Liang et al.

@@ -105,30 +105,19 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
-/* Is this target turned? Of a decoder that learns both directions, half of those of an update. */
-static bool is_backwards(const ModelOptions *options, uint64_t seed_update, int pair) {
-    if (!options->decoder_bidirectional) return options->right_to_left;
-    return seed_update && rng_key(seed_update, DROPOUT_DIRECTION, (uint64_t)pair, 0) >> 63;
-}
-
-TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus, const int *pairs, int count,
+TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
                           uint64_t seed_update) {
-    const ModelOptions *options = &seq2seq_config(model)->model;
     size_t n = (size_t)count;
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
-    int *start = options->decoder_bidirectional ? tape_alloc(tape, n * sizeof *start) : NULL;
     for (int i = 0; i < count; i++) {
         size_t tokens = (size_t)rows_of(corpus, pairs[i]);
         int *ids = tape_alloc(tape, tokens * sizeof *ids);
         source[i] = corpus_source(corpus, pairs[i], ids);
         target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
-        bool backwards = is_backwards(options, seed_update, pairs[i]);
-        if (start) start[i] = seq2seq_start_token(model, backwards);
-        if (backwards) tokens_turn(ids + source[i].length, target[i].length);
         sentence[i] = (uint32_t)pairs[i];
     }
-    return (TrainingBatch){count, source, target, sentence, seed_update, start};
+    return (TrainingBatch){count, source, target, sentence, seed_update};
 }
 
 /* ---- sentences ----------------------------------------------------------------------------------------- */
@@ -163,7 +152,7 @@ static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *p
                            uint64_t seed_update) {
     CrossEntropy sums;
     long tokens;
-    TrainingBatch batch = shard_batch(tape, s->model, s->corpus, pairs, count, seed_update);
+    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
     put_losses(s, thread, &tape, &batch, 1, &sums, &tokens);
     tape_backward(tape);
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
@@ -292,7 +281,7 @@ static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int 
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
     tape_branch(tape, s->tape[thread]);
-    TrainingBatch part = shard_batch(tape, s->model, s->corpus, pairs, count, batch->seed_update);
+    TrainingBatch part = shard_batch(tape, s->corpus, pairs, count, batch->seed_update);
     mem_free(pairs);
     return part;
 }

@@ -57,9 +57,8 @@ typedef struct {
 BatchLoss shards_run(Shards *shards, const ShardBatch *batches, int count, double label_smoothing,
                      double scale);
 
-/* These pairs of the corpus as a batch for the model, targets in the order in which it writes; its arrays
- * live on the tape. */
-TrainingBatch shard_batch(Tape *tape, const Seq2Seq *model, const Corpus *corpus, const int *pairs, int count,
+/* These pairs of the corpus as a batch, whose arrays live on the tape. */
+TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
                           uint64_t seed_update);
 void batch_loss_add(BatchLoss *sum, BatchLoss part);
 

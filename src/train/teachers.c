@@ -29,12 +29,10 @@ static Status check_teacher(const Seq2Seq *teacher, const Seq2Seq *pupil, const 
         return status_hint(STATUS_USAGE, "train both with the same data and the same section \"text\"");
     }
     const ModelOptions *its = &seq2seq_config(teacher)->model, *ours = &seq2seq_config(pupil)->model;
-    if (its->right_to_left != ours->right_to_left ||
-        its->decoder_bidirectional < ours->decoder_bidirectional) {
+    if (its->right_to_left != ours->right_to_left) {
         status_fail(STATUS_USAGE, "train.teacher '%s' writes in the other direction than this training",
                     path);
-        return status_hint(STATUS_USAGE,
-                           "set model.decoder.right_to_left and .bidirectional as the teacher has them");
+        return status_hint(STATUS_USAGE, "set model.decoder.right_to_left as the teacher has it");
     }
     return STATUS_OK;
 }

@@ -50,7 +50,7 @@ static void run_batch(void *context, int task, int thread) {
     int number = run->batches[rank + task * comm_size()].number;
     for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
-    TrainingBatch batch = shard_batch(run->tape[thread], run->model, run->corpus, pairs, count, 0);
+    TrainingBatch batch = shard_batch(run->tape[thread], run->corpus, pairs, count, 0);
     run->loss[run->first[rank] + task] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bidirectional.sh - a model whose decoder writes in both directions: alone and among others.
+# bidirectional.sh - a model of two decoders that write in opposite directions: alone and among others.
 set -eu
 . tests/cli/tiny_model.inc
 both="--set model.decoder.bidirectional=true"
@@ -48,12 +48,12 @@ tiny_model part $part --after-updates 150
 tiny_model part $part --resume
 same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 
-# A teacher that writes in both directions can teach one, not the other way round.
+# It can teach one direction, and learns from nobody.
 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/pupil" --after-updates 2 \
     --set train.teacher="$model"
 # shellcheck disable=SC2086
 expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" $both --set train.teacher="$forth"
-says "writes in the other direction than this training"
+says "train.teacher teaches one direction"
 # shellcheck disable=SC2086
 expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" $both \
     --set model.decoder.right_to_left=true

@@ -40,7 +40,7 @@ lstm="--set model.cell=lstm"
 compare additive $lstm
 compare gru $apart --set model.encoder.layers=2 --set model.decoder.layers=2 --set train.epochs=60 \
     --set model.encoder.bidirectional=false --set model.decoder.start=final
-compare dot $(score dot) $(style bahdanau)
+compare dot $(score dot) $(style bahdanau) --set model.decoder.bidirectional=true
 compare general $(score general) $apart --set model.tie=none --set text.normalize=nfkc
 compare words $(score scaled_dot) $(style bahdanau) --set text.tokenizer=word --set text.lowercase=true $lstm
 compare concat $(score concat) $(style bahdanau) --set model.decoder.layers=2 --set model.attention_size=20 \

@@ -42,7 +42,7 @@ static void check_case(const char *name, double smoothing) {
     Tensor *x = tape_tensor(tape, count, CLASSES);
     for (int r = 0; r < count; r++)
         for (int c = 0; c < CLASSES; c++) tensor_row(x, r)[c] = (real)logits.data[rows[r] * CLASSES + c];
-    CrossEntropy result;
+    CrossEntropy result = {0};
     Tensor *y = op_cross_entropy(tape, x, w, NULL, labels, smoothing, d_out.data[0] / count, &result);
     tape_backward(tape);
 

@@ -132,7 +132,7 @@ static Data *read_data(Reference *inputs) {
 }
 
 static TrainingBatch batch_of(const Data *data) {
-    return (TrainingBatch){B, data->source, data->target, data->sentence, 0, NULL};
+    return (TrainingBatch){B, data->source, data->target, data->sentence, 0};
 }
 
 static void check_loss(const char *file, const char *attention, bool packed) {
@@ -201,7 +201,7 @@ static void check_steps(const char *file, const char *attention_score) {
     Data *data = read_data(inputs);
     params_pack_all(seq2seq_params(model));
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, data->source, B);
+    Encoded *encoded = seq2seq_encode(model, tape, data->source, B, false);
     DecoderState decoder = seq2seq_start(encoded);
     for (int t = 0; t < STEPS; t++) {
         int tokens[B];

@@ -34,7 +34,7 @@ static double loss_on(Run *run, Tape *tape) {
     tape_reset(tape);
     if (run->packed) params_pack_all(seq2seq_params(run->model));
     BatchLoss loss = seq2seq_loss(run->model, tape, &run->batch, run->smoothing, run->scale);
-    assert_int_equal(loss.tokens, 17);
+    assert_int_equal(loss.tokens, 17 * seq2seq_directions(run->model));
     if (run->smoothing == 0) assert_true(loss.loss == loss.likelihood);
     return run->scale * loss.loss;
 }
@@ -121,6 +121,14 @@ static void test_rdrop(void **state) {
     for (int i = 0; i < 4; i++) check_variant(&MODEL_VARIANTS[i], DROPOUTS " train.rdrop=3");
 }
 
+static void test_two_decoders(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        check_variant(&MODEL_VARIANTS[i], DROPOUTS " model.decoder.bidirectional=true");
+        check_variant(&MODEL_VARIANTS[i], DROPOUTS " model.decoder.bidirectional=true train.rdrop=3");
+    }
+}
+
 /* The second pass has masks of its own, the first those that it has without R-Drop; without dropout both are
  * one. */
 static void test_rdrop_passes(void **state) {
@@ -165,10 +173,11 @@ int main(void) {
     int variants = 0;
     while (all[variants].name) variants++;
     kern_select();
-    struct CMUnitTest tests[2 * variants + 3], *test = tests;
+    struct CMUnitTest tests[2 * variants + 4], *test = tests;
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_dropout_is_active);
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_rdrop);
     *test++ = (struct CMUnitTest)cmocka_unit_test(test_rdrop_passes);
+    *test++ = (struct CMUnitTest)cmocka_unit_test(test_two_decoders);
     for (const ModelVariant *v = all; v->name; v++) {
         *test++ = (struct CMUnitTest){v->name, test_plain, NULL, NULL, (void *)(uintptr_t)v};
         *test++ =

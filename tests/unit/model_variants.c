@@ -108,10 +108,25 @@ Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t see
     return model;
 }
 
+void variant_take_decoder(Seq2Seq *one, const Seq2Seq *both, bool backwards) {
+    const ParamSet *from = seq2seq_params(both);
+    ParamSet *to = seq2seq_params(one);
+    for (int i = 0; i < to->count; i++) {
+        const Param *p = to->items[i];
+        bool second = backwards && strncmp(p->name, "decoder.", 8) == 0;
+        char name[128];
+        snprintf(name, sizeof name, "%s%s", second ? "decoder.backward." : "", p->name + (second ? 8 : 0));
+        const Param *other = params_find(from, name);
+        if (!other || other->rows != p->rows || other->columns != p->columns) give_up(name);
+        memcpy(param_data(to, p), param_data(from, other),
+               (size_t)p->rows * (size_t)p->columns * sizeof(real));
+    }
+}
+
 TrainingBatch variant_batch(uint64_t seed_update) {
     static const int A[] = {4, 5, 6}, B[] = {8}, C[] = {8, 4, 4, 1, 7}, D[] = {5, 6, 7, 8};
     static const Tokens source[VARIANT_SENTENCES] = {{A, 3}, {B, 0}, {C, 5}, {D, 1}, {B, 1}},
                         target[VARIANT_SENTENCES] = {{B, 1}, {D, 4}, {A, 0}, {C, 5}, {A, 2}};
     static const uint32_t sentence[VARIANT_SENTENCES] = {12, 0, 7, 3000000000u, 8};
-    return (TrainingBatch){VARIANT_SENTENCES, source, target, sentence, seed_update, NULL};
+    return (TrainingBatch){VARIANT_SENTENCES, source, target, sentence, seed_update};
 }

@@ -59,7 +59,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
     }
     Tape *encoder_tape = tape_new(seq2seq_params(model), false);
     Tape *tapes[2] = {tape_new(seq2seq_params(model), false), tape_new(seq2seq_params(model), false)};
-    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, rows);
+    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, rows, false);
     assert_int_equal(encoded->B, rows);
     DecoderState state = seq2seq_start(encoded);
     Decoded *decoded = mem_alloc(1, sizeof *decoded);
@@ -97,7 +97,7 @@ static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, c
         source[r] = batch->source[s], target[r] = batch->target[s];
         number[r] = batch->sentence[s];
     }
-    TrainingBatch part = {rows, source, target, number, batch->seed_update, NULL};
+    TrainingBatch part = {rows, source, target, number, batch->seed_update};
     Tape *tape = tape_new(seq2seq_params(model), false);
     BatchLoss loss = seq2seq_loss(model, tape, &part, 0, 1);
     tape_free(tape);
@@ -167,7 +167,7 @@ static void check_select(const char *name, const Seq2Seq *model, int steps) {
     enum { ROWS = sizeof INDEX / sizeof *INDEX };
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B, false);
     DecoderState whole = seq2seq_start(encoded);
     for (int t = 0; t < steps; t++) seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &whole, NULL);
     DecoderState part = seq2seq_select(tape, &whole, INDEX, ROWS);
@@ -228,8 +228,8 @@ static void test_parts(void **state) {
                 sources[i] = count == 3 && i == 1 ? (Tokens){longest, LONG} : batch.source[i * 3 % B];
             Tape *tapes[3];
             for (int t = 0; t < 3; t++) tapes[t] = tape_new(seq2seq_params(model), false);
-            Encoded *whole = seq2seq_encode(model, tapes[0], sources, count);
-            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], sources, count);
+            Encoded *whole = seq2seq_encode(model, tapes[0], sources, count, false);
+            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], sources, count, false);
             tape_reset(tapes[2]); /* nothing of it is needed */
             assert_int_equal(parts->B, count);
             for (int b = 0; b <= count; b++) assert_int_equal(parts->start[b], whole->start[b]);
@@ -253,7 +253,7 @@ static void test_parts(void **state) {
 static int step_weights(const Seq2Seq *model, int layer, int head, double *weights) {
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B);
+    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B, false);
     DecoderState decoder = seq2seq_start(encoded);
     AttentionWeights attention = {.choice = {layer, head}};
     int count = 0;

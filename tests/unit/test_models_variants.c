@@ -69,7 +69,7 @@ static void test_factors(void **state) {
     for (const Option *row = tables[2].rows; row->key; row++) {
         if (row->type != OPT_CHOICE && row->type != OPT_BOOL) continue;
         if (strcmp(row->key, "model.size") == 0) continue; /* chooses other options */
-        /* what the model gets to see in another order: of training batches and of searches */
+        /* the order of target tokens, not what is done with them: test_models_directions.c */
         if (strcmp(row->key, "model.decoder.right_to_left") == 0) continue;
         if (strcmp(row->key, "model.decoder.bidirectional") == 0) continue;
         int found = -1;

@@ -264,7 +264,7 @@ static void test_loss(void **state) {
                 loss += row_loss(tensor_row(x, r), targets[r], 0.2, &nll);
                 likelihood += nll;
             }
-            CrossEntropy result;
+            CrossEntropy result = {0};
             Tensor *y = op_cross_entropy(tape, x, output, bias, targets, 0.2, 0.5, &result);
             assert_true(fabs(result.loss - loss) <= 1e-6 * loss);
             assert_true(fabs(result.likelihood - likelihood) <= 1e-6 * likelihood);

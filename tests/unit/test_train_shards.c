@@ -247,7 +247,7 @@ static void test_validation(void **state) {
         int ids[2][9];
         Tokens source = corpus_source(&corpus, i, ids[0]), target = corpus_target(&corpus, i, ids[1]);
         uint32_t number = 0;
-        TrainingBatch one = {1, &source, &target, &number, 0, NULL};
+        TrainingBatch one = {1, &source, &target, &number, 0};
         tape_reset(tape);
         BatchLoss b = seq2seq_loss(model, tape, &one, 0, 1);
         loss += b.loss, likelihood += b.likelihood;
@@ -293,72 +293,6 @@ static void test_right_to_left(void **state) {
     corpus_free(&turned);
 }
 
-/* Of a decoder for both directions half of the targets are turned, behind a token of their own: which ones is
- * a matter of the update and of the sentence alone. Validation is from left to right. */
-static void test_bidirectional(void **state) {
-    (void)state;
-    enum { UPDATES = 4 };
-    Corpus corpus = make_corpus();
-    Seq2Seq *plain = make_model();
-    Seq2Seq *both = make_variant(DROPOUTS " model.decoder.bidirectional=true");
-    Tape *tape = tape_new(seq2seq_params(both), true);
-    int pairs[PAIRS], turned = 0, changed = 0;
-    bool before[PAIRS] = {false};
-    for (int i = 0; i < PAIRS; i++) pairs[i] = i;
-    for (uint64_t key = 0; key <= UPDATES; key++) {
-        tape_reset(tape);
-        TrainingBatch all = shard_batch(tape, both, &corpus, pairs, PAIRS, key);
-        for (int i = 0; i < PAIRS; i++) {
-            TrainingBatch alone = shard_batch(tape, both, &corpus, &pairs[i], 1, key);
-            bool backwards = all.start[i] == VOCAB_EOS;
-            int ids[9], length = corpus_target(&corpus, i, ids).length;
-            assert_int_equal(alone.start[0], all.start[i]);
-            assert_true(backwards || all.start[i] == VOCAB_BOS);
-            if (backwards) tokens_turn(ids, length);
-            assert_int_equal(all.target[i].length, length);
-            assert_memory_equal(all.target[i].ids, ids, (size_t)length * sizeof *ids);
-            assert_false(backwards && key == 0);
-            turned += backwards;
-            changed += key > 1 && backwards != before[i];
-            before[i] = backwards;
-        }
-    }
-    assert_in_range(turned, 0.4 * UPDATES * PAIRS, 0.6 * UPDATES * PAIRS);
-    assert_in_range(changed, 0.4 * (UPDATES - 1) * PAIRS, 0.6 * (UPDATES - 1) * PAIRS);
-    Workers *workers = workers_new(2);
-    assert_true(validate_loss(both, &corpus, workers).loss == validate_loss(plain, &corpus, workers).loss);
-    workers_free(workers);
-    tape_free(tape);
-    seq2seq_free(plain);
-    seq2seq_free(both);
-    corpus_free(&corpus);
-}
-
-/* The token that says the direction counts, and is no word that dropout may take away. */
-static void test_start(void **state) {
-    (void)state;
-    static const char *const SETTINGS[] = {"model.dropout_embedding=0", "model.word_dropout=0.95",
-                                           "train.rdrop=1"};
-    static const int TURNED[] = {VOCAB_EOS, VOCAB_EOS, VOCAB_EOS, VOCAB_EOS, VOCAB_EOS},
-                     USUAL[] = {VOCAB_BOS, VOCAB_BOS, VOCAB_BOS, VOCAB_BOS, VOCAB_BOS};
-    for (int i = 0; i < 3; i++) {
-        Seq2Seq *model = variant_new(&MODEL_VARIANTS[2], SETTINGS[i], 8);
-        params_pack_all(seq2seq_params(model));
-        Tape *tape = tape_new(seq2seq_params(model), false);
-        TrainingBatch batch = variant_batch(5);
-        assert_int_equal(batch.B, sizeof TURNED / sizeof *TURNED);
-        double without = seq2seq_loss(model, tape, &batch, 0, 1).loss;
-        batch.start = USUAL;
-        double usual = seq2seq_loss(model, tape, &batch, 0, 1).loss;
-        batch.start = TURNED;
-        double turned = seq2seq_loss(model, tape, &batch, 0, 1).loss;
-        assert_true(fabs(turned - usual) > 1e-3);
-        assert_true((usual == without) == (i != 1));
-        tape_free(tape);
-        seq2seq_free(model);
-    }
-}
-
 /* Shards that ranks can share, and parts of each that threads can: powers of two; no part without a
  * sentence. */
 static void test_plan(void **state) {
@@ -383,7 +317,6 @@ int main(void) {
         cmocka_unit_test(test_by_batch),           cmocka_unit_test(test_rounded_products),
         cmocka_unit_test(test_dropout_keys),       cmocka_unit_test(test_validation),
         cmocka_unit_test(test_right_to_left),      cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_bidirectional),      cmocka_unit_test(test_start),
     };
     kern_select();
     return cmocka_run_group_tests(tests, NULL, NULL);

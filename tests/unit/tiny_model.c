@@ -18,7 +18,7 @@ static Segmenter *word_segmenter(const char *language, int words, TextOptions op
     return segmenter;
 }
 
-Seq2Seq *tiny_model_new(int words, uint64_t seed) {
+static Seq2Seq *new_model(int words, uint64_t seed, bool both_ways) {
     Config config;
     config_init(&config);
     config.text.tokenizer = TOKENIZER_WORD;
@@ -30,6 +30,7 @@ Seq2Seq *tiny_model_new(int words, uint64_t seed) {
     config.model.encoder_layers = 1;
     config.model.decoder_layers = 1;
     config.model.tie = TIE_NONE;
+    config.model.decoder_bidirectional = both_ways;
     config.train.seed = (long long)seed;
     Segmenter *source = word_segmenter("s", words, config.text),
               *target = word_segmenter("t", words, config.text);
@@ -46,11 +47,11 @@ Seq2Seq *tiny_model_new(int words, uint64_t seed) {
     return model;
 }
 
-void tiny_model_turn(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
+Seq2Seq *tiny_model_new(int words, uint64_t seed) { return new_model(words, seed, false); }
 
-void tiny_model_write_both_ways(Seq2Seq *model) {
-    ((Config *)seq2seq_config(model))->model.decoder_bidirectional = true;
-}
+Seq2Seq *tiny_model_both_ways(int words, uint64_t seed) { return new_model(words, seed, true); }
+
+void tiny_model_turn(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
 
 void tiny_model_sentence(int words, int number, int length, StrBuf *line) {
     Rng rng = rng_new(rng_key(7, (uint64_t)number, 0, 0));

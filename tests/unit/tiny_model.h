@@ -7,10 +7,10 @@
 /* `words`: how many words each language has. Weights are drawn from `seed` and then enlarged, so that the
  * model has opinions. Release with seq2seq_free. */
 Seq2Seq *tiny_model_new(int words, uint64_t seed);
+/* One with a decoder for each direction. */
+Seq2Seq *tiny_model_both_ways(int words, uint64_t seed);
 /* From now on it writes from right to left. */
 void tiny_model_turn(Seq2Seq *model);
-/* From now on it writes in both directions. */
-void tiny_model_write_both_ways(Seq2Seq *model);
 /* Sentence `number` of an endless text in words that the model knows; `length` words. */
 void tiny_model_sentence(int words, int number, int length, StrBuf *line);
 /* The same sentence as tokens; release with tiny_model_forget. */
