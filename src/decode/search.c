@@ -22,7 +22,7 @@ void hypotheses_free(HypothesisList *list) {
     *list = (HypothesisList){0};
 }
 
-static bool ranks_before(const Hypothesis *a, const Hypothesis *b) {
+bool hypothesis_is_better(const Hypothesis *a, const Hypothesis *b) {
     bool a_ended = a->steps > a->length, b_ended = b->steps > b->length;
     if (a_ended != b_ended) return a_ended;
     if (a->met != b->met) return a->met > b->met;
@@ -34,7 +34,7 @@ void hypotheses_rank(HypothesisList *list) {
     for (int i = 1; i < list->count; i++) {
         Hypothesis h = list->items[i];
         int place = i;
-        for (; place > 0 && ranks_before(&h, &list->items[place - 1]); place--)
+        for (; place > 0 && hypothesis_is_better(&h, &list->items[place - 1]); place--)
             list->items[place] = list->items[place - 1];
         list->items[place] = h;
     }

@@ -40,6 +40,7 @@ void hypotheses_keep(HypothesisList *list, int count); /* of the best no more th
  * fewer. Constrained ones are compared by log p and placement, the others by `normalized`. Equals stay in
  * their order. */
 void hypotheses_rank(HypothesisList *list);
+bool hypothesis_is_better(const Hypothesis *a, const Hypothesis *b); /* does a come before b there? */
 
 /* One sentence of many that are searched in order of their length. */
 typedef struct {

@@ -105,54 +105,14 @@ static int *turn_targets(Tokens *targets, int count) {
 /* ---- the vote ---- */
 
 /* The same translation in a list of the same order of tokens, or NULL. */
-static const Hypothesis *find_same(const HypothesisList *list, const Hypothesis *h) {
+static Hypothesis *find_same(const HypothesisList *list, const Hypothesis *h) {
     for (int i = 0; i < list->count; i++) {
-        const Hypothesis *other = &list->items[i];
+        Hypothesis *other = &list->items[i];
         if (other->length != h->length || other->steps != h->steps) continue;
         if (h->length == 0 || memcmp(other->ids, h->ids, (size_t)h->length * sizeof *h->ids) == 0)
             return other;
     }
     return NULL;
-}
-
-/* What models of one direction say of what those of the other found. */
-typedef struct {
-    HypothesisList *said; /* [count] of the hypotheses, in the order in which those write who say it */
-    Tokens *targets;      /* [count] */
-    int *sentence;
-    int count;
-} Opinion;
-
-/* `except` [B]: lists of hypotheses that nobody needs to be asked about; or NULL. */
-static Opinion list_hypotheses(const HypothesisList *found, const HypothesisList *except, int B) {
-    Opinion o = {0};
-    size_t count = 0;
-    for (int b = 0; b < B; b++) count += (size_t)found[b].count;
-    o.said = mem_alloc(count, sizeof *o.said);
-    o.targets = mem_alloc(count, sizeof *o.targets);
-    o.sentence = mem_alloc(count, sizeof *o.sentence);
-    for (int b = 0; b < B; b++)
-        for (int i = 0; i < found[b].count; i++) {
-            const Hypothesis *h = &found[b].items[i];
-            if (except && find_same(&except[b], h)) continue;
-            o.sentence[o.count] = b;
-            o.targets[o.count++] = (Tokens){h->ids, h->length};
-        }
-    return o;
-}
-
-/* Ask about all of the list. `attention`: is theirs wanted? */
-static void ask(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options, bool attention,
-                Opinion *o) {
-    SearchOptions asking = {.decode = options->decode, .attention = attention, .choice = options->choice};
-    forced_search_each(scorer, sources, B, o->targets, o->sentence, o->count, &asking, o->said);
-}
-
-static void opinion_free(Opinion *o) {
-    for (int i = 0; i < o->count; i++) hypotheses_free(&o->said[i]);
-    mem_free(o->said);
-    mem_free(o->targets);
-    mem_free(o->sentence);
 }
 
 /* The mean with what others say of the same tokens, which has a share of it. A hypothesis that was cut,
@@ -167,36 +127,79 @@ static void vote(Hypothesis *h, const Hypothesis *said, double share, const Deco
     h->normalized = search_normalize(options, h->score, h->steps);
 }
 
-/* The others vote on what was found. `finds`: what their own search found, in the same order, if it did. */
-static void judge(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
-                  const HypothesisList *finds, HypothesisList *found) {
-    Opinion o = list_hypotheses(found, finds, B);
-    int *turned = turn_targets(o.targets, o.count);
-    double share = 1 - (double)voters->searching / voters->count;
-    ask(voters->others, sources, B, options, false, &o);
-    for (int b = 0, next = 0; b < B; b++)
-        for (int i = 0; i < found[b].count; i++) {
-            Hypothesis *h = &found[b].items[i];
-            const Hypothesis *said = finds ? find_same(&finds[b], h) : NULL;
-            if (!said) {
-                turn_hypotheses(&o.said[next], 0);
-                said = o.said[next++].items;
-            }
-            vote(h, said, share, &options->decode);
-        }
-    opinion_free(&o);
-    mem_free(turned);
+/* What models of one direction found, of which the first `judged` have the votes of all. */
+typedef struct {
+    HypothesisList *lists; /* [B] */
+    int *judged;           /* [B] */
+    double share;          /* of all votes, what those have that found it */
+    Scorer *judges;        /* the models of the other direction */
+    const Tokens *sources; /* [models, B] of the judges */
+    bool turned;           /* do they read the lists from the end? */
+} Finds;
+
+/* What both found needs no further vote, and stands in one list. */
+static void vote_on_common(Finds *own, HypothesisList *others, int b, const DecodeOptions *options) {
+    HypothesisList *list = &own->lists[b];
+    for (int i = 0; i < list->count; i++) {
+        Hypothesis h = list->items[i], *same = find_same(others, &h);
+        if (!same) continue;
+        vote(&h, same, 1 - own->share, options);
+        list->items[i] = list->items[own->judged[b]];
+        list->items[own->judged[b]++] = h;
+        Hypothesis other = *same;
+        *same = others->items[others->count - 1];
+        others->items[others->count - 1] = other;
+        hypotheses_keep(others, others->count - 1);
+    }
 }
 
-static void keep_unknown(const HypothesisList *list, HypothesisList *more) {
-    int kept = 0;
-    for (int i = 0; i < more->count; i++) {
-        if (find_same(list, &more->items[i])) continue;
-        Hypothesis new = more->items[i];
-        more->items[i] = more->items[kept];
-        more->items[kept++] = new;
+/* Nobody need be asked about what would come behind `last` if the judges were sure of it: they cannot give more
+ * than that, a log p of 0. (Rounding takes less than the millionth that is given here.) */
+static void drop_hopeless(Finds *finds, int b, const Hypothesis *last, const DecodeOptions *options) {
+    HypothesisList *list = &finds->lists[b];
+    int kept = finds->judged[b];
+    for (int i = kept; i < list->count; i++) {
+        Hypothesis h = list->items[i], sure = h;
+        sure.score *= finds->share * 0.999999;
+        sure.normalized = search_normalize(options, sure.score, sure.steps);
+        if (hypothesis_is_better(last, &sure)) continue;
+        list->items[i] = list->items[kept];
+        list->items[kept++] = h;
     }
-    hypotheses_keep(more, kept);
+    hypotheses_keep(list, kept);
+}
+
+/* The models of the other direction vote on what they have not judged. `attention`: it gets theirs. */
+static void judge(Finds *finds, int B, const SearchOptions *options, bool attention) {
+    size_t most = 0;
+    for (int b = 0; b < B; b++) most += (size_t)finds->lists[b].count;
+    HypothesisList *said = mem_alloc(most, sizeof *said);
+    Tokens *targets = mem_alloc(most, sizeof *targets);
+    int *sentence = mem_alloc(most, sizeof *sentence), count = 0;
+    for (int b = 0; b < B; b++)
+        for (int i = finds->judged[b]; i < finds->lists[b].count; i++, count++) {
+            const Hypothesis *h = &finds->lists[b].items[i];
+            targets[count] = (Tokens){h->ids, h->length};
+            sentence[count] = b;
+        }
+    int *turned = finds->turned ? turn_targets(targets, count) : NULL;
+    SearchOptions asking = {.decode = options->decode, .attention = attention, .choice = options->choice};
+    forced_search_each(finds->judges, finds->sources, B, targets, sentence, count, &asking, said);
+    for (int b = 0, next = 0; b < B; b++)
+        for (int i = finds->judged[b]; i < finds->lists[b].count; i++, next++) {
+            Hypothesis *h = &finds->lists[b].items[i], *judgement = said[next].items;
+            if (finds->turned) turn_hypotheses(&said[next], 0);
+            vote(h, judgement, 1 - finds->share, &options->decode);
+            if (attention) {
+                h->attention = judgement->attention;
+                judgement->attention = NULL;
+            }
+            hypotheses_free(&said[next]);
+        }
+    mem_free(turned);
+    mem_free(sentence);
+    mem_free(targets);
+    mem_free(said);
 }
 
 static void move_all(HypothesisList *from, HypothesisList *to) {
@@ -210,34 +213,59 @@ static void move_all(HypothesisList *from, HypothesisList *to) {
 /* What the others find, in the order of those that search; [B]. */
 static HypothesisList *search_others(Voters *voters, const Tokens *sources, int B,
                                      const SearchOptions *options) {
-    HypothesisList *finds = mem_alloc((size_t)B, sizeof *finds);
+    HypothesisList *lists = mem_alloc((size_t)B, sizeof *lists);
     SearchOptions theirs = *options;
     theirs.attention = false;
     theirs.tree = NULL;
-    beam_search(voters->others, sources, NULL, B, &theirs, finds);
-    for (int b = 0; b < B; b++) turn_hypotheses(&finds[b], 0);
-    return finds;
+    beam_search(voters->others, sources, NULL, B, &theirs, lists);
+    for (int b = 0; b < B; b++) turn_hypotheses(&lists[b], 0);
+    return lists;
 }
 
-/* Those that search vote on what only the others found, which then is found, too. */
-static void add_finds(Voters *voters, const Tokens *sources, int B, const SearchOptions *options,
-                      HypothesisList *finds, HypothesisList *found) {
-    double share = (double)voters->searching / voters->count;
-    for (int b = 0; b < B; b++) keep_unknown(&found[b], &finds[b]);
-    Opinion o = list_hypotheses(finds, NULL, B);
-    ask(voters->search, sources, B, options, options->attention, &o);
-    for (int b = 0, next = 0; b < B; b++) {
-        for (int i = 0; i < finds[b].count; i++, next++) {
-            Hypothesis *h = &finds[b].items[i], *said = o.said[next].items;
-            vote(h, said, share, &options->decode);
-            h->attention = said->attention;
-            said->attention = NULL;
-        }
-        move_all(&finds[b], &found[b]);
-        hypotheses_free(&finds[b]);
+/* The others search, too, and all vote on what either found; `found` has it in the end. Of a sentence that is
+ * more than the n best only where that saves no work. */
+static void search_and_vote(Voters *voters, Finds *own, int B, const SearchOptions *options, int n_best,
+                            const Tokens *sources) {
+    const DecodeOptions *decode = &options->decode;
+    Finds theirs = {.lists = search_others(voters, own->sources, B, options),
+                    .judged = mem_alloc((size_t)B, sizeof *theirs.judged),
+                    .share = 1 - own->share,
+                    .judges = voters->search,
+                    .sources = sources};
+    for (int b = 0; b < B; b++) {
+        vote_on_common(own, &theirs.lists[b], b, decode);
+        HypothesisList common = {.items = own->lists[b].items, .count = own->judged[b]};
+        if (common.count < n_best) continue;
+        hypotheses_rank(&common);
+        const Hypothesis last = common.items[n_best - 1];
+        drop_hopeless(own, b, &last, decode);
+        drop_hopeless(&theirs, b, &last, decode);
     }
-    opinion_free(&o);
-    mem_free(finds);
+    judge(own, B, options, false);
+    judge(&theirs, B, options, options->attention);
+    for (int b = 0; b < B; b++) {
+        move_all(&theirs.lists[b], &own->lists[b]);
+        hypotheses_free(&theirs.lists[b]);
+    }
+    mem_free(theirs.judged);
+    mem_free(theirs.lists);
+}
+
+/* The best of `found` in the opinion of all. */
+static void agree(Voters *voters, const Tokens *sources, const VoterSentences *s,
+                  const SearchOptions *options, int n_best, HypothesisList *found) {
+    Finds own = {.lists = found,
+                 .judged = mem_alloc((size_t)s->B, sizeof *own.judged),
+                 .share = (double)voters->searching / voters->count,
+                 .judges = voters->others,
+                 .sources = sources + (size_t)voters->searching * (size_t)s->B,
+                 .turned = true};
+    if (s->targets || s->guides || options->decode.beam_size == 1)
+        judge(&own, s->B, options, false);
+    else
+        search_and_vote(voters, &own, s->B, options, n_best, sources);
+    for (int b = 0; b < s->B; b++) hypotheses_rank(&found[b]);
+    mem_free(own.judged);
 }
 
 /* ---- searching ---- */
@@ -287,14 +315,7 @@ void voters_search(Voters *voters, const VoterSentences *s, const SearchOptions 
         greedy_search(voters->search, sources, s->guides, s->B, &own, results);
     else
         beam_search(voters->search, sources, s->guides, s->B, &own, results);
-    if (judged) {
-        const Tokens *theirs = sources + (size_t)voters->searching * B;
-        bool find = !s->targets && !s->guides && own.decode.beam_size > 1;
-        HypothesisList *finds = find ? search_others(voters, theirs, s->B, &own) : NULL;
-        judge(voters, theirs, s->B, &own, finds, results);
-        if (finds) add_finds(voters, sources, s->B, &own, finds, results);
-        for (int b = 0; b < s->B; b++) hypotheses_rank(&results[b]);
-    }
+    if (judged) agree(voters, sources, s, &own, options->n_best, results);
     for (int b = 0; b < s->B; b++) hypotheses_keep(&results[b], options->n_best);
     if (options->alternatives > 0 && !s->targets)
         add_alternatives(voters->search, sources, s->B, own, results);

@@ -372,6 +372,32 @@ static void assert_same(const HypothesisList *x, const HypothesisList *y) {
     }
 }
 
+/* Whoever wants fewer translations gets the same ones, though not all that was found is judged. */
+static void test_few(void **state) {
+    (void)state;
+    Seq2Seq *forwards = tiny_model_new(WORDS, 31), *backwards = tiny_model_new(WORDS, 32);
+    tiny_model_turn(backwards);
+    const Seq2Seq *models[] = {forwards, backwards};
+    HypothesisList all[SENTENCES] = {0};
+    SearchOptions options = OPTIONS;
+    options.alternatives = 0;
+    find(models, 2, NULL, &options, all);
+    for (int n = 1; n < BEAM; n++) {
+        HypothesisList few[SENTENCES] = {0};
+        options.n_best = n;
+        find(models, 2, NULL, &options, few);
+        for (int s = 0; s < SENTENCES; s++) {
+            assert_int_equal(few[s].count, all[s].count < n ? all[s].count : n);
+            HypothesisList head = {.items = all[s].items, .count = few[s].count};
+            assert_same(&few[s], &head);
+        }
+        free_all(few);
+    }
+    free_all(all);
+    seq2seq_free(forwards);
+    seq2seq_free(backwards);
+}
+
 /* A model of two decoders is two models. */
 static void test_bidirectional(void **state) {
     (void)state;
@@ -488,8 +514,9 @@ int main(void) {
         cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced),
         cmocka_unit_test(test_votes),           cmocka_unit_test(test_guided),
         cmocka_unit_test(test_found_by_both),   cmocka_unit_test(test_own_sources),
-        cmocka_unit_test(test_greedy),          cmocka_unit_test(test_forced_each),
-        cmocka_unit_test(test_broken),          cmocka_unit_test(test_bidirectional),
+        cmocka_unit_test(test_greedy),          cmocka_unit_test(test_few),
+        cmocka_unit_test(test_forced_each),     cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_bidirectional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
