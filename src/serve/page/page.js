@@ -25,11 +25,13 @@ function draw(found) {
   for (const word of found.source) {
     const label = element('th', word);
     label.scope = 'col';
+    label.lang = source.lang;
     head.append(label);
   }
   found.weights.forEach((row, t) => {
     const line = body.insertRow(), label = element('th', found.target[t]);
     label.scope = 'row';
+    label.lang = translation.lang;
     line.append(label);
     row.forEach((weight, s) => {
       const cell = line.insertCell();
@@ -95,4 +97,7 @@ fetch('languages').then((answer) => answer.json()).then((languages) => {
   const from = languages.find((language) => language.targets.length > 0);
   const to = from && languages.find((language) => language.code === from.targets[0]);
   document.getElementById('languages').textContent = to ? from.name + ' \u2192 ' + to.name : '';
+  // For screen readers and hyphenation; a model may call its languages anything.
+  const known = (language) => (/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(language.code) ? language.code : '');
+  if (to) [source.lang, translation.lang] = [known(from), known(to)];
 }).catch(() => {});
