@@ -302,7 +302,7 @@ static Annotated annotate_batch(const Seq2Seq *m, Tape *tape, const TrainingBatc
     return annotate(m, tape, batch->source, batch->B, batch->sentence);
 }
 
-/* A decoder and all before it, sentence after sentence. */
+/* One decoder, all but its output layer, over the targets, sentence after sentence. */
 static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *read,
                          int decoder) {
     const ModelOptions *o = &m->config.model;
