@@ -69,6 +69,7 @@ async function translate() {
       drawable = !answer.ok;
     }
     const found = await answer.json();
+    await languages;
     if (number !== newest) return;
     state.textContent = found.error || '';
     if (found.error) return;
@@ -85,6 +86,15 @@ source.addEventListener('input', () => {
   timer = setTimeout(translate, 150);
 });
 
+// What the model translates; for screen readers and hyphenation, if it calls its languages by their codes.
+const languages = fetch('languages').then((answer) => answer.json()).then((all) => {
+  const from = all.find((language) => language.targets.length > 0);
+  const to = from && all.find((language) => language.code === from.targets[0]);
+  document.getElementById('languages').textContent = to ? from.name + ' \u2192 ' + to.name : '';
+  const known = (language) => (/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(language.code) ? language.code : '');
+  if (to) [source.lang, translation.lang] = [known(from), known(to)];
+}).catch(() => {});
+
 // The text may stand behind a # in the address, where a % is as it is if nothing that it could encode follows.
 if (location.hash.length > 1) {
   source.value = location.hash.slice(1).replace(/(%[0-9a-f]{2})+/gi, (encoded) => {
@@ -92,12 +102,3 @@ if (location.hash.length > 1) {
   });
   translate();
 }
-
-fetch('languages').then((answer) => answer.json()).then((languages) => {
-  const from = languages.find((language) => language.targets.length > 0);
-  const to = from && languages.find((language) => language.code === from.targets[0]);
-  document.getElementById('languages').textContent = to ? from.name + ' \u2192 ' + to.name : '';
-  // For screen readers and hyphenation; a model may call its languages anything.
-  const known = (language) => (/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(language.code) ? language.code : '');
-  if (to) [source.lang, translation.lang] = [known(from), known(to)];
-}).catch(() => {});
