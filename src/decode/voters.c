@@ -153,8 +153,8 @@ static void vote_on_common(Finds *own, HypothesisList *others, int b, const Deco
     }
 }
 
-/* Nobody need be asked about what would come behind `last` if the judges were sure of it: they cannot give more
- * than that, a log p of 0. (Rounding takes less than the millionth that is given here.) */
+/* Nobody need be asked about what would come behind `last` if the judges were sure of it: they cannot give
+ * more than that, a log p of 0. (Rounding takes less than the millionth that is given here.) */
 static void drop_hopeless(Finds *finds, int b, const Hypothesis *last, const DecodeOptions *options) {
     HypothesisList *list = &finds->lists[b];
     int kept = finds->judged[b];

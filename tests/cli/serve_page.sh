@@ -25,7 +25,8 @@ show 'go%20.' >"$TMP/dom" || {
 }
 french=$(echo "go ." | "$attn" translate -q -m "$TMP/tiny/best.safetensors")
 for part in "dir=\"auto\" aria-live=\"polite\" lang=\"fr\">$french</p>" 'lang="en"></textarea>' \
-    '<th scope="col" lang="en">go</th>' '<th scope="row" lang="fr">' 'background-color: rgba' 'English → French'; do
+    '<th scope="col" lang="en">go</th>' '<th scope="row" lang="fr">' 'background-color: rgba' \
+    'English → French'; do
     grep -qF -e "$part" "$TMP/dom" || fail "no '$part' in: $(cat "$TMP/dom")"
 done
 
