@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include "base/comm.h"
 #include "base/mem.h"
-#include "base/rng.h"
-#include "models/dropout_streams.h"
 #include "num/gradients.h"
 #include "num/tapes.h"
 

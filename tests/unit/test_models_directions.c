@@ -24,7 +24,8 @@ enum { B = VARIANT_SENTENCES, MOST = 8 };
 static TrainingBatch turned(TrainingBatch batch, Tokens targets[B], int ids[B][MOST]) {
     for (int b = 0; b < B; b++) {
         int length = batch.target[b].length;
-        for (int t = 0; t < length; t++) ids[b][t] = batch.target[b].ids[length - 1 - t];
+        memcpy(ids[b], batch.target[b].ids, (size_t)length * sizeof *ids[b]);
+        tokens_turn(ids[b], length);
         targets[b] = (Tokens){ids[b], length};
     }
     batch.target = targets;
