@@ -71,12 +71,15 @@ cp "$TMP/out" "$TMP/before"
 expect 0 sizes --configs "auto transformer"
 same "what is measured is measured again" "$TMP/before" "$TMP/out"
 [ ! -s "$TMP/err" ] || fail "a training again: $(cat "$TMP/err")"
+expect 0 sizes --configs transformer --updates 1 # another length: not what was measured
+grep -qE '^\| chinese 30 \| transformer \|.* \| 1 \| [0-9]+ \|$' "$TMP/out" ||
+    fail "one update: $(cat "$TMP/out")"
 expect 1 sizes --configs auto --seeds none # its training fails, and says why
 says "'none' is not a whole number"
 expect 1 sizes --configs huge
 says "no configuration 'huge'"
 # Too few pairs of one kind: the others are measured all the same.
-rm "$TMP/sizes/results.tsv"
+rm "$TMP/sizes/results-2.tsv"
 head -n 20 "$TMP/sizes/chinese/pool.tsv" >"$TMP/pool" && mv "$TMP/pool" "$TMP/sizes/chinese/pool.tsv"
 expect 0 sizes --sizes "30 10" --configs auto
 says "chinese has only 20 pairs besides the held-out ones: not measured"

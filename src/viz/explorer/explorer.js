@@ -577,7 +577,8 @@ function play() {
 }
 function showStep() {
   const of = run(), t = stepNow(), i = t - 1, n = of.target.length, map = mapOf(of, state.l, state.h)[i];
-  const button = (key, label, sign, act) => make("button", {type: "button", "data-key": key, "aria-label": label, click: act}, sign);
+  const button = (key, label, sign, act, shortcut) => make("button", {type: "button", "data-key": key, "aria-label": label,
+    "aria-keyshortcuts": shortcut, title: shortcut ? `${label} (${shortcut.replace("Arrow", "").toLowerCase()})` : label, click: act}, sign);
   const best = of.best ? of.best[i] : [];
   const facts = [["probability", shown(Math.exp(of.log[i] / 1000), 3)],
     ["score so far (sum of log p)", shown(sum(of.log.slice(0, t)) / 1000, 3)],
@@ -587,10 +588,10 @@ function showStep() {
   for (let k = 0; k < best.length; k += 2) rows.push(bestRow(text(best[k]), best[k + 1] / 10000, best[k] === of.target[i]));
   replace("step", make("h2", {}, "Step by step"),
     make("div.steps", {}, button("first", "first step", "\u21e4", () => (halt(), go({t: 1, sofar: 1}, stepText(1)))),
-      button("back", "one step back", "\u2190", () => (halt(), step(-1))),
-      button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play),
-      button("on", "one step on", "\u2192", () => (halt(), step(1))),
-      button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0}))), make("output", {}, `${t} / ${n}`)),
+      button("back", "one step back", "\u2190", () => (halt(), step(-1)), "ArrowLeft"),
+      button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play, "P"),
+      button("on", "one step on", "\u2192", () => (halt(), step(1)), "ArrowRight"),
+      button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0, t: 0, c: 0})), "Escape"), make("output", {}, `${t} / ${n}`)),
     make("p.sofar", {dir: "auto"}, bdi(spelled(of, i)), " ", bdi(text(of.target[i]), "b")),
     make("dl.facts", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd.number", {}, value)])),
     best.length ? make("h3", {}, "The ten best next tokens") : null,
