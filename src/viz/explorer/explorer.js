@@ -591,7 +591,7 @@ function showStep() {
       button("back", "one step back", "\u2190", () => (halt(), step(-1)), "ArrowLeft"),
       button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play, "P"),
       button("on", "one step on", "\u2192", () => (halt(), step(1)), "ArrowRight"),
-      button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0, t: 0, c: 0})), "Escape"), make("output", {}, `${t} / ${n}`)),
+      button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0}))), make("output", {}, `${t} / ${n}`)),
     make("p.sofar", {dir: "auto"}, bdi(spelled(of, i)), " ", bdi(text(of.target[i]), "b")),
     make("dl.facts", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd.number", {}, value)])),
     best.length ? make("h3", {}, "The ten best next tokens") : null,
