@@ -2,8 +2,9 @@
  *
  * Little data wants few merges, which are passed over now and then (Provilkov et al. 2020), small batches,
  * more dropout and more epochs (Sennrich and Zhang 2019), and a warm-up that ends long before the training
- * does; very little also wants dropout of states (Gal and Ghahramani 2016) and a first third in which it
- * translates back, too (Ding et al. 2021). Each key of the rule is filled only if nobody set it.
+ * does; very little also wants dropout of states (Gal and Ghahramani 2016), a first third in which it
+ * translates back, too (Ding et al. 2021), and two decoders that agree (Liu et al. 2016), which larger data
+ * would make wait too long. Each key of the rule is filled only if nobody set it.
  */
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H

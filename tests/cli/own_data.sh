@@ -27,7 +27,7 @@ train 0 one "$TMP/plain.tsv" --after-epochs 3
 says 'held out a share of 0.17 of the pairs'
 says 'sizes    530 words a side'
 for key in text.bpe_merges train.batch_size train.warmup model.dropout_embedding train.bpe_dropout_target \
-    train.stop_on=chrf; do
+    train.stop_on=chrf model.decoder.bidirectional=true; do
     says "$key"
 done
 silent_on 'train.epochs='

@@ -92,8 +92,8 @@ static void test_widths(void **state) {
     }
 }
 
-/* Few pairs: more than one way to cut and to read them, where the configuration has it, and not for a model
- * that knows its pieces. */
+/* Few pairs: more than one way to cut, to read and to write them, where the configuration has it, and not for
+ * a model that knows its pieces. */
 static void test_few_pairs(void **state) {
     (void)state;
     static const struct {
@@ -101,22 +101,26 @@ static void test_few_pairs(void **state) {
         long pairs;
         bool fine_tune;
         double source, target, dropped, both;
+        bool two_decoders;
     } CASES[] = {
-        {"", 500, false, 0.05, 0.05, 0.2, 0.33},
-        {"", 4999, false, 0.05, 0.05, 0.2, 0.33},
-        {"", 5000, false, 0.05, 0.05, 0, 0},
-        {"", 7999, false, 0.05, 0.05, 0, 0},
-        {"", 8000, false, 0, 0, 0, 0},
-        {"", 500, true, 0, 0, 0, 0},
-        {"text.tokenizer=word", 500, false, 0, 0, 0.2, 0.33},
-        {"text.bpe_merges=0", 500, false, 0, 0, 0.2, 0.33},
-        {"text.joint=false model.tie=target", 500, false, 0.05, 0.05, 0.2, 0},
-        {"train.epochs=0", 500, false, 0.05, 0.05, 0.2, 0},
-        {"train.teacher=a.safetensors", 500, false, 0.05, 0.05, 0.2, 0},
-        {"train.epochs=0 train.max_updates=9", 500, false, 0.05, 0.05, 0.2, 0.33},
-        {"model.decoder.style=transformer model.attention=scaled_dot", 500, false, 0.05, 0.05, 0, 0.33},
+        {"", 500, false, 0.05, 0.05, 0.2, 0.33, true},
+        {"", 4999, false, 0.05, 0.05, 0.2, 0.33, true},
+        {"", 5000, false, 0.05, 0.05, 0, 0, false},
+        {"", 7999, false, 0.05, 0.05, 0, 0, false},
+        {"", 8000, false, 0, 0, 0, 0, false},
+        {"", 500, true, 0, 0, 0, 0, false},
+        {"text.tokenizer=word", 500, false, 0, 0, 0.2, 0.33, true},
+        {"text.bpe_merges=0", 500, false, 0, 0, 0.2, 0.33, true},
+        {"text.joint=false model.tie=target", 500, false, 0.05, 0.05, 0.2, 0, true},
+        {"train.epochs=0", 500, false, 0.05, 0.05, 0.2, 0, true},
+        {"train.teacher=a.safetensors", 500, false, 0.05, 0.05, 0.2, 0, false},
+        {"train.ema_teacher=0.5", 500, false, 0.05, 0.05, 0.2, 0.33, false},
+        {"model.decoder.right_to_left=true", 500, false, 0.05, 0.05, 0.2, 0.33, false},
+        {"model.decoder.bidirectional=false", 500, false, 0.05, 0.05, 0.2, 0.33, false},
+        {"train.epochs=0 train.max_updates=9", 500, false, 0.05, 0.05, 0.2, 0.33, true},
+        {"model.decoder.style=transformer model.attention=scaled_dot", 500, false, 0.05, 0.05, 0, 0.33, true},
         {"train.bpe_dropout_source=0 model.dropout_state=0.1 train.both_directions=0", 500, false, 0, 0.05,
-         0.1, 0}};
+         0.1, 0, true}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         DataSize size = {CASES[i].pairs, 7.0 * (double)CASES[i].pairs, 0, 0};
         Config config = choose(CASES[i].settings, size, CASES[i].fine_tune);
@@ -124,6 +128,7 @@ static void test_few_pairs(void **state) {
         assert_true(config.train.bpe_dropout_target == CASES[i].target);
         assert_true(config.model.dropout_state == CASES[i].dropped);
         assert_true(config.train.both_directions == CASES[i].both);
+        assert_int_equal(config.model.decoder_bidirectional, CASES[i].two_decoders);
         config_free(&config);
     }
 }
