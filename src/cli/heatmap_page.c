@@ -8,6 +8,8 @@
 #include "decode/confidence.h"
 #include "decode/explore.h"
 #include "decode/voters.h"
+#include "models/modelfile.h"
+#include "text/languages.h"
 #include "viz/explorer_page.h"
 #include "viz/label.h"
 
@@ -34,6 +36,15 @@ static StrView model_name(const char *path) {
     return whole;
 }
 
+static void name_languages(PageWriter *writer) {
+    StrBuf source = {0}, target = {0};
+    if (modelfile_languages(strbuf_view(&writer->page->models->provenance), &source, &target))
+        explore_set_languages(writer->explore, language_code(strbuf_view(&source)),
+                              language_code(strbuf_view(&target)));
+    strbuf_free(&source);
+    strbuf_free(&target);
+}
+
 static Status writer_begin(PageWriter *writer) {
     const ModelSet *models = writer->page->models;
     TranslatorOptions options = *writer->page->translating;
@@ -49,6 +60,7 @@ static Status writer_begin(PageWriter *writer) {
                            writer->workers));
     }
     if (models->count == 1) writer->calibration = calibration_read(strbuf_view(&models->provenance));
+    name_languages(writer);
     return STATUS_OK;
 }
 

@@ -17,7 +17,7 @@ struct Explore {
     const Seq2Seq *model[EXPLORE_MODELS];
     int model_count;
     HashMap *strings; /* text -> number */
-    StrBuf models, sentences;
+    StrBuf models, languages, sentences;
     int sentence_count, run_count; /* run_count: of the last sentence */
 };
 
@@ -31,6 +31,7 @@ void explore_free(Explore *explore) {
     if (!explore) return;
     hashmap_free(explore->strings);
     strbuf_free(&explore->models);
+    strbuf_free(&explore->languages);
     strbuf_free(&explore->sentences);
     mem_free(explore);
 }
@@ -389,6 +390,13 @@ void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name) {
                   transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name, layers, heads);
 }
 
+void explore_set_languages(Explore *explore, StrView source, StrView target) {
+    strbuf_clear(&explore->languages);
+    explore_text(&explore->languages, source);
+    strbuf_add_char(&explore->languages, ',');
+    explore_text(&explore->languages, target);
+}
+
 void explore_add_sentence(Explore *explore, StrView text) {
     strbuf_add(&explore->sentences, explore->sentence_count++ ? SV("]},\n{\"text\":") : SV("{\"text\":"));
     explore_text(&explore->sentences, text);
@@ -432,6 +440,8 @@ void explore_write(const Explore *explore, int layer, int head, bool words, StrB
     }
     strbuf_add(out, SV("],\n\"models\":["));
     strbuf_add(out, strbuf_view(&explore->models));
+    strbuf_add(out, SV("],\n\"languages\":["));
+    strbuf_add(out, explore->languages.length > 0 ? strbuf_view(&explore->languages) : SV("\"\",\"\""));
     strbuf_add(out, SV("],\n\"sentences\":["));
     strbuf_add(out, strbuf_view(&explore->sentences));
     strbuf_add(out, explore->sentence_count ? SV("]}]}") : SV("]}"));

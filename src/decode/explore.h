@@ -4,6 +4,7 @@
  *
  *   strings                 every token, word and text, once; elsewhere their numbers in this list
  *   models [{name, score, layers, heads}]
+ *   languages               codes of the source's and of the target's; "" where they are not known
  *   layer, head, level      what is shown at first: from 1, 0 for the mean of all; "words" or "subwords"
  *   sentences [{text, runs: [...]}]    a run is one model's look at one translation:
  *     model, kind           kind "own": it found it; "given"; "same": the first model found it
@@ -61,6 +62,8 @@ Explore *explore_new(void);
 void explore_free(Explore *explore);
 /* One of at most EXPLORE_MODELS. The model must outlive the Explore; `name` is copied. */
 void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name);
+/* Of all models; the names are copied. */
+void explore_set_languages(Explore *explore, StrView source, StrView target);
 void explore_add_sentence(Explore *explore, StrView text);
 /* To the last sentence. */
 void explore_add_run(Explore *explore, const ExploreRun *run);

@@ -32,7 +32,7 @@ function fill(element, classes, attributes, children) {
 }
 // A piece of somebody's text, whichever way it runs; the markers of word starts stand back.
 const MARKER = "\u2581";
-const bdi = (text, what) => make(what || "bdi", {dir: "auto"}, ...pieces(text, (marker) => make("span.mark", {}, marker)));
+const bdi = (text, what, lang) => make(what || "bdi", {dir: "auto", lang}, ...pieces(text, (marker) => make("span.mark", {}, marker)));
 const pieces = (text, mark) => text.split(/(\u2581)/).map((piece) => (piece === MARKER ? mark(piece) : piece));
 const tspans = (text) => pieces(text, (marker) => draw("tspan.mark", {}, marker));
 const rightToLeft = (text) => /^[^A-Za-z\u00c0-\u024f]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text);
@@ -86,6 +86,10 @@ const sentence = () => data.sentences[state.s - 1];
 const run = () => sentence().runs[state.r - 1] || sentence().runs[0];
 const model = (of) => data.models[of.model];
 const layersOf = (of) => model(of).layers;
+// A piece of text in the language of its side, for screen readers and hyphenation, if that goes by its code.
+const SOURCE = 0, TARGET = 1;
+const said = (side, text, what) =>
+  bdi(text, what, /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(data.languages[side]) ? data.languages[side] : "");
 
 // What a run's maps are, unpacked when first asked for.
 function mapsOf(of) {
@@ -209,7 +213,7 @@ function showList() {
   make("p.soft.small", {}, "confidence \u00b7 coverage \u00b7 entropy"),
   make("ol", {}, ...order.map((i) => make("li", {}, make("button", {type: "button", "data-key": "s" + i,
     "aria-current": String(state.s === i + 1), click: () => go({s: i + 1})},
-  bdi(data.sentences[i].text, "span.text"),
+  said(SOURCE, data.sentences[i].text, "span.text"),
   make("span.soft.small.number", {title: "confidence, coverage of the source, entropy of the attention in bits"},
     shown(list[i].confidence, 2) + " \u00b7 " + shown(list[i].coverage, 2) + " \u00b7 " + shown(list[i].entropy, 1) +
     " bit"))))));
@@ -282,11 +286,12 @@ function cellSize(view, room) {
 // `pick` null: a picture to look at only.
 function matrix(view, caption, room, pick) {
   const backwards = rightToLeft(view.columns.join(" ")), size = cellSize(view, room);
+  const [down, across] = view.sides || [TARGET, SOURCE];
   const heads = view.columns.map((name, c) => make(wide(name) ? "th.upright" : "th",
-    {scope: "col", "data-column": c, title: name}, bdi(name, "span")));
+    {scope: "col", "data-column": c, title: name}, said(across, name, "span")));
   const r0 = pick ? rowNow(view) : -1, c0 = pick ? columnNow(view) : -1;
   const rows = view.weights.map((row, r) => make(state.sofar && pick && r0 >= 0 && r > r0 ? "tr.later" : "tr", {},
-    make("th", {scope: "row", "data-row": r, title: view.rows[r]}, bdi(view.rows[r], "span")),
+    make("th", {scope: "row", "data-row": r, title: view.rows[r]}, said(down, view.rows[r], "span")),
     ...row.map((weight, c) => make("td." + shade(weight) + (weight < state.min ? ".under" : ""), {
       title: cellText(view, r, c), "data-row": r, "data-column": c, "data-key": pick ? "cell" + r + "," + c : null,
       tabindex: pick ? (r === Math.max(r0, 0) && c === Math.max(c0, 0) ? 0 : -1) : null,
@@ -410,13 +415,13 @@ function multiples(maps, heads, what, key) {
   }));
 }
 // Maps of one side in itself, and the one of them that is chosen as a matrix.
-function selfMaps(self, rows, columns, key, title, what, says) {
+function selfMaps(self, side, rows, columns, key, title, what, says) {
   if (!self) return [];
   if (!self.unpacked) self.unpacked = self.maps.map((packed) => weightsOf(packed, columns.length, run().parts));
   const chosen = self.unpacked[state[key] - 1], each = (names) => names.map((_, i) => i);
   return [make("h2", {}, title), make("p.soft.small", {}, says), multiples(self.unpacked, self.heads, what, key),
-    chosen ? make("div.scroll", {}, matrix({rows, columns, weights: chosen, rowWord: each(rows), columnWord: each(columns)},
-      what, roomOf("stage"), false)) : null];
+    chosen ? make("div.scroll", {}, matrix({rows, columns, sides: [side, side], weights: chosen, rowWord: each(rows),
+      columnWord: each(columns)}, what, roomOf("stage"), false)) : null];
 }
 function drawHeads() {
   const of = run(), source = of.source.map(text), target = of.target.map(text), written = target.slice(0, -1);
@@ -424,9 +429,9 @@ function drawHeads() {
   return [make("h2", {}, "The translation looks at the source"), make("p.soft.small", {},
     "Rows are target tokens, columns source tokens; a click shows the map as matrix. Entropy is the mean of its rows."),
   multiples(mapsOf(of), model(of).heads, "to the source", null),
-  ...selfMaps(of.encoderSelf, source, source, "e", "The source looks at itself", "self-attention of the encoder",
+  ...selfMaps(of.encoderSelf, SOURCE, source, source, "e", "The source looks at itself", "self-attention of the encoder",
     "Self-attention of the encoder: rows and columns are source tokens. A click shows one as matrix."),
-  ...selfMaps(of.decoderSelf, target, written, "d", "The translation looks at itself",
+  ...selfMaps(of.decoderSelf, TARGET, target, written, "d", "The translation looks at itself",
     "self-attention of the decoder",
     "Self-attention of the decoder: rows are target tokens, columns what it had written before. A click shows one as matrix.")];
 }
@@ -481,7 +486,7 @@ function drawBeam() {
   return [make("div.scroll", {}, svg),
     make("p.small.soft", {}, "Each column is a step, best first, with the score so far (sum of log p). Solid: kept. Dashed: pruned. " +
       "Faint: the next best, never in the beam. Thick: ended. The attention below is that of the marked hypothesis."),
-    make("p.sofar", {id: "hypothesis"}, bdi(words.join(" "), "b"), "  " + shown(picked.score, 2)),
+    make("p.sofar", {id: "hypothesis"}, said(TARGET, words.join(" "), "b"), "  " + shown(picked.score, 2)),
     make("div.scroll", {}, matrix(shownAs, "Attention of the chosen hypothesis", roomOf("stage"), false)), scale()];
 }
 const nodeText = (node) => `${node.name}, ${FATES[node.fate]}, score ${shown(node.score, 2)}`;
@@ -521,7 +526,7 @@ function drawCompare() {
   const level = state.level, views = runs.map((of) => viewOf(of, level, Math.min(state.l, layersOf(of)),
     Math.min(state.h, model(of).heads)));
   const figures = runs.map((of, i) => make("figure", {}, make("figcaption", {}, make("b", {}, nameOf(of)), make("br"),
-    bdi(of.text), make("span.soft.number", {}, "  " + shown(of.confidence, 2))),
+    said(TARGET, of.text), make("span.soft.number", {}, "  " + shown(of.confidence, 2))),
   make("div.scroll", {}, matrix(views[i], nameOf(of), room, false))));
   const fits = (i, j) => i !== j && views[i] && views[j] && views[i].rows.length === views[j].rows.length &&
     sameLabels(views[i].columns, views[j].columns);
@@ -592,7 +597,7 @@ function showStep() {
       button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play, "P"),
       button("on", "one step on", "\u2192", () => (halt(), step(1)), "ArrowRight"),
       button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0}))), make("output", {}, `${t} / ${n}`)),
-    make("p.sofar", {dir: "auto"}, bdi(spelled(of, i)), " ", bdi(text(of.target[i]), "b")),
+    make("p.sofar", {dir: "auto"}, said(TARGET, spelled(of, i)), " ", said(TARGET, text(of.target[i]), "b")),
     make("dl.facts", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd.number", {}, value)])),
     best.length ? make("h3", {}, "The ten best next tokens") : null,
     best.length ? make("table.best", {}, make("caption.unseen", {}, "Best next tokens"), make("tbody", {}, ...rows)) : null,
@@ -603,7 +608,7 @@ function spelled(of, steps) {
   return words.length ? words.join(" ") : "";
 }
 function bestRow(name, p, taken) {
-  return make("tr" + (taken ? ".taken" : ""), {}, make("td.name", {title: name}, bdi(name)),
+  return make("tr" + (taken ? ".taken" : ""), {}, make("td.name", {title: name}, said(TARGET, name)),
     make("td", {}, draw("svg", {viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true"},
       draw("rect", {x: 0, y: 1, width: Math.max(0.5, 100 * p).toFixed(1), height: 8}))),
     make("td.value.number", {}, shown(p, 4)));
@@ -612,8 +617,8 @@ function whatIf(of, i) {
   const other = of.otherwise && of.otherwise[i];
   if (!other) return null;
   const [token, rest, log] = other;
-  return make("div.if", {}, make("h3", {}, "What if"), make("p", {}, "With ", bdi(text(token), "b"), " here: ",
-    bdi(text(rest), "span"), make("span.soft.number", {}, "  score " + shown(log / 1000, 2) +
+  return make("div.if", {}, make("h3", {}, "What if"), make("p", {}, "With ", said(TARGET, text(token), "b"), " here: ",
+    said(TARGET, text(rest), "span"), make("span.soft.number", {}, "  score " + shown(log / 1000, 2) +
     " instead of " + shown(sum(of.log) / 1000, 2))));
 }
 
@@ -634,8 +639,8 @@ function showFormula() {
     `layer ${Math.floor(one.map / heads) + 1}, head ${one.map % heads + 1}` : null;
   const top = Math.max(...scores[i]), powers = scores[i].map((x) => Math.exp(x - top)), total = sum(powers);
   const weights = powers.map((x) => x / total);
-  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, "Token ", bdi(text(of.target[i]), "b"),
-    " looks at token ", bdi(text(of.source[s]), "b"), where ? ", " + where + (one.map === index ? "" : " (the page has no numbers of the chosen one; heatmap --layer and --head choose)") : null),
+  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, "Token ", said(TARGET, text(of.target[i]), "b"),
+    " looks at token ", said(SOURCE, text(of.source[s]), "b"), where ? ", " + where + (one.map === index ? "" : " (the page has no numbers of the chosen one; heatmap --layer and --head choose)") : null),
   make("div.formula", {}, scorePart(of, one, get, i, s, scores[i][s]), softmaxPart(of, s, scores[i], top, powers, total, weights),
     contextPart(of, get, i, weights, map)));
 }
@@ -687,7 +692,7 @@ function scorePart(of, one, get, i, s, score) {
 function softmaxPart(of, s, scores, top, powers, total, weights) {
   const order = scores.map((_, i) => i).sort((a, b) => scores[b] - scores[a]).slice(0, 4);
   if (!order.includes(s)) order.push(s);
-  const rows = order.map((i) => make("tr" + (i === s ? ".this" : ""), {}, make("th", {scope: "row"}, bdi(text(of.source[i]))),
+  const rows = order.map((i) => make("tr" + (i === s ? ".this" : ""), {}, make("th", {scope: "row"}, said(SOURCE, text(of.source[i]))),
     ...cells([scores[i], powers[i], weights[i]], 3)));
   const left = scores.length - order.length;
   if (left > 0) rows.push(make("tr", {}, make("th", {scope: "row"}, `${left} more`), make("td", {}),
@@ -700,7 +705,7 @@ function contextPart(of, get, i, weights, map) {
   const values = get("values"), context = get("context");
   if (!values) return null;
   const order = weights.map((_, s) => s).sort((a, b) => weights[b] - weights[a]).slice(0, 3), n = values[0].length;
-  const rows = order.map((s) => line(make("span", {}, shown(weights[s], 3) + " \u00b7 v of ", bdi(text(of.source[s]))),
+  const rows = order.map((s) => line(make("span", {}, shown(weights[s], 3) + " \u00b7 v of ", said(SOURCE, text(of.source[s]))),
     values[s].map((x) => weights[s] * x), 3));
   const whole = Array.from({length: n}, (_, c) => sum(weights.map((w, s) => w * values[s][c])));
   if (weights.length > order.length)
@@ -720,7 +725,7 @@ function show() {
   find("explorer").classList.toggle("long", run().source.length > 36);
   showList();
   showTools();
-  replace("title", bdi(sentence().text, "p.source"), bdi(run().text || "\u2013", "p.target"),
+  replace("title", said(SOURCE, sentence().text, "p.source"), said(TARGET, run().text || "\u2013", "p.target"),
     make("p.soft.small.number", {}, "confidence " + shown(run().confidence, 2) + ", coverage " + shown(coverageOf(run()), 2) +
       ", attention entropy " + shown(entropyOf(run()), 2) + " bit"));
   showStage();
