@@ -24,6 +24,7 @@ struct Explore {
 Explore *explore_new(void) {
     Explore *made = mem_alloc(1, sizeof *made);
     made->strings = hashmap_new();
+    explore_set_languages(made, (StrView){0}, (StrView){0});
     return made;
 }
 
@@ -441,7 +442,7 @@ void explore_write(const Explore *explore, int layer, int head, bool words, StrB
     strbuf_add(out, SV("],\n\"models\":["));
     strbuf_add(out, strbuf_view(&explore->models));
     strbuf_add(out, SV("],\n\"languages\":["));
-    strbuf_add(out, explore->languages.length > 0 ? strbuf_view(&explore->languages) : SV("\"\",\"\""));
+    strbuf_add(out, strbuf_view(&explore->languages));
     strbuf_add(out, SV("],\n\"sentences\":["));
     strbuf_add(out, strbuf_view(&explore->sentences));
     strbuf_add(out, explore->sentence_count ? SV("]}]}") : SV("]}"));

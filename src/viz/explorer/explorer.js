@@ -86,10 +86,9 @@ const sentence = () => data.sentences[state.s - 1];
 const run = () => sentence().runs[state.r - 1] || sentence().runs[0];
 const model = (of) => data.models[of.model];
 const layersOf = (of) => model(of).layers;
-// A piece of text in the language of its side, for screen readers and hyphenation, if that goes by its code.
+// A piece of text in the language of its side, for screen readers and hyphenation.
 const SOURCE = 0, TARGET = 1;
-const said = (side, text, what) =>
-  bdi(text, what, /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(data.languages[side]) ? data.languages[side] : "");
+const said = (side, text, what) => bdi(text, what, data.languages[side]);
 
 // What a run's maps are, unpacked when first asked for.
 function mapsOf(of) {
@@ -743,6 +742,7 @@ function keys(event) {
 }
 function load(what) {
   data = what;
+  data.languages = data.languages.map((name) => (/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(name) ? name : "")); // only codes
   list = data.sentences.map(({runs: [of]}) => ({confidence: of.confidence, coverage: coverageOf(of), entropy: entropyOf(of)}));
   find("explorer").hidden = data.sentences.length === 0;
   if (data.sentences.length === 0) return;
