@@ -402,6 +402,8 @@ static Status check_bpe_dropout(const Config *config) {
 
 bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
 
+bool config_has_teacher(const TrainOptions *t) { return t->teacher.count > 0 || t->ema_teacher > 0; }
+
 static Status check_directions(const Config *config) {
     Status s = STATUS_USAGE;
     if (config->train.both_directions <= 0) return STATUS_OK;
@@ -429,7 +431,7 @@ static Status check_teachers(const TrainOptions *t, const ModelOptions *m) {
         s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
         return status_hint(s, "choose one of them");
     }
-    if (m->decoder_bidirectional && (t->teacher.count > 0 || t->ema_teacher > 0)) {
+    if (m->decoder_bidirectional && config_has_teacher(t)) {
         s = status_fail(s, "train.%s teaches one direction, and model.decoder.bidirectional writes in both",
                         t->ema_teacher > 0 ? "ema_teacher" : "teacher");
         return status_hint(s, "leave one of the two off");

@@ -111,6 +111,8 @@ Status config_check(const Config *config);
 bool config_has_dropout(const ModelOptions *model);
 /* Is it known after how many updates training ends, whatever the time? */
 bool config_has_end(const TrainOptions *train);
+/* Does it learn from what other weights predict? They teach one direction of writing. */
+bool config_has_teacher(const TrainOptions *train);
 /* What a model file keeps of it: the sections text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

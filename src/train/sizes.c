@@ -197,8 +197,8 @@ static void choose_for_few(Rule *rule, long pairs) {
     if (config->text.joint && config_has_end(&config->train) && !config->train.teacher.count)
         set(rule, "train.both_directions", 0.33);
     explain(rule, "very few, read less exactly, and both ways at first");
-    bool taught = config->train.teacher.count || config->train.ema_teacher > 0;
-    if (!taught && !config->model.right_to_left) set_text(rule, "model.decoder.bidirectional", "true");
+    if (!config->model.right_to_left && !config_has_teacher(&config->train))
+        set_text(rule, "model.decoder.bidirectional", "true");
     explain(rule, "soon trained, even two decoders that shall agree");
 }
 
