@@ -4,9 +4,12 @@
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/log.h"
-#include "bleu/tokenizers.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
+#include "bleu/tokenizers.h"
+#include "text/whole_words.h"
 
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(BleuOptions, member_)
@@ -23,7 +26,7 @@ static const Option ROWS[] = {
      .min = -1, .max = 1e9, .arg = "X",
      .help = "value for floor and add-k; -1 = the usual 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
-     .help = "no warning about input that looks tokenized"},
+     .help = "no warning about input that looks tokenized, or has no spaces"},
     {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
      .help = "the textbook's bleu(k) on tokens between spaces, 0 to 1: mean over lines, or each with "
              "--sentence-level"},
@@ -47,15 +50,37 @@ static int width(const void *options) {
 }
 
 /* Translations are to be scored as people see them: "word ." shows that a tokenizer was not undone. */
-static void warn_if_tokenized(const void *options_, const StrView *hypotheses, size_t count) {
-    const BleuOptions *options = options_;
+static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
     size_t suspicious = 0;
     for (size_t i = 0; i < count; i++) suspicious += sv_ends(hypotheses[i], SV(" ."));
-    if (options->force || suspicious < 100) return;
+    if (suspicious < 100) return;
     log_warn("That's 100 lines that end in a tokenized period ('.')");
     log_warn("It looks like you forgot to detokenize your test data, which may hurt your score.");
     log_warn("If you insist your data is detokenized, or don't care, "
              "you can suppress this message with --force.");
+}
+
+/* Only some tokenizers find words where no spaces are: to the others a sentence is one, right or wrong. */
+static void warn_if_unspaced(int tokenizer, const StrView *hypotheses, size_t count) {
+    const char *name = TOKENIZERS[tokenizer].name;
+    size_t words = 0, characters = 0, unspaced = 0;
+    if (strcmp(name, "13a") != 0 && strcmp(name, "intl") != 0) return;
+    for (size_t i = 0; i < count; i++) {
+        StrView rest = hypotheses[i];
+        for (StrView word; unicode_next_word(&rest, &word); words++)
+            for (size_t at = 0; at < word.length; characters++)
+                unspaced += text_is_unspaced(utf8_next(word, &at));
+    }
+    if (2 * unspaced < characters || unspaced < 4 * words || words == 0) return;
+    log_warn("most of the text has no spaces between words: '%s' takes whole sentences for words", name);
+    log_warn("--tokenize zh makes each Chinese character a word, --tokenize char every character");
+}
+
+static void inspect(const void *options_, const StrView *hypotheses, size_t count) {
+    const BleuOptions *options = options_;
+    if (options->force) return;
+    warn_if_tokenized(hypotheses, count);
+    warn_if_unspaced(options->tokenizer, hypotheses, count);
 }
 
 static void add_text(const BleuOptions *options, Scratch *scratch, StrView text) {
@@ -193,7 +218,7 @@ const Metric METRIC_BLEU = {.name = "bleu",
                             .sign = sign,
                             .version = SACREBLEU_VERSION,
                             .describe = describe,
-                            .inspect = warn_if_tokenized};
+                            .inspect = inspect};
 
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count_, int tokenizer,
                           bool lowercase) {

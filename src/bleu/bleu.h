@@ -33,7 +33,7 @@ typedef struct {
     int smoothing;        /* BleuSmoothing */
     double smooth_value;  /* of floor and add-k; below 0: the usual 0.1 and 1 */
     bool effective_order; /* stop at the highest order that the hypothesis has: for single sentences */
-    bool force;           /* no warning about input that looks tokenized */
+    bool force;           /* no warning about input that looks tokenized or has no spaces */
     int d2l;              /* k of the textbook's score; METRIC_BLEU_D2L only */
 } BleuOptions;
 

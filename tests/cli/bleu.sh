@@ -95,6 +95,18 @@ grep -qF '"system": "'"$own"'/x\u00e9\ud83d\ude00\u007f"' "$own/out" ||
     complain "no warning about tokenized input: $(cat "$own/err")"
 expect 0 100.0 '' tokenized.txt -i tokenized.txt -b --force
 expect 0 100.0 '' tokenized.txt -i tokenized.txt -b -m chrf
+unspaced="attn-mt: most of the text has no spaces between words: '13a' takes whole sentences for words"
+printf '\346\210\221\345\226\234\346\255\241\350\262\223\n' >"$own/chinese"
+printf '\346\210\221 \345\226\234\346\255\241 \350\262\223\n' >"$own/cut"
+printf '\353\202\230\353\212\224 \352\263\240\354\226\221\354\235\264\353\245\274\n' >"$own/korean"
+"$ATTN_MT" bleu "$own/chinese" -i "$own/chinese" 2>"$own/err" >"$own/out"
+{ grep -qF "$unspaced" "$own/err" && grep -q 'tokenize zh' "$own/err"; } ||
+    complain "no warning about text without spaces: $(cat "$own/err")"
+for quiet in 'chinese --force' 'chinese --tokenize zh' 'chinese --tokenize char' 'cut' 'korean'; do
+    # shellcheck disable=SC2086  # the options are words
+    (cd "$own" && "$ATTN_MT" bleu chinese -i $quiet 2>err >out) && [ ! -s "$own/err" ] ||
+        complain "$quiet: a warning: $(cat "$own/err")"
+done
 expect 0 99.9 "attn-mt: 'bom.txt' starts with a byte-order mark, which counts as part of its first word" \
     sys_a.txt -i bom.txt -b
 printf 'caf\351\n' >"$own/latin1"
