@@ -13,7 +13,6 @@
 #include "cli/score_heads.h"
 #include "cli/score_output.h"
 #include "decode/translator.h"
-#include "models/modelfile.h"
 
 typedef struct {
     StrList models;
@@ -95,7 +94,6 @@ typedef struct {
     Translator *translator;
     HeadScores *heads; /* --heads, else NULL */
     OutFile *output;
-    StrBuf source_language, target_language;
     PairWindow window;
     ScoreStyle style;
     /* What the summary says. */
@@ -292,10 +290,8 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(command_spare(options->output, options->n_best));
     TRY(load_models(session));
     session->window.filters = session->filter;
-    modelfile_languages(strbuf_view(&session->models.provenance), &session->source_language,
-                        &session->target_language);
-    session->window.source_language = strbuf_view(&session->source_language);
-    session->window.target_language = strbuf_view(&session->target_language);
+    session->window.source_language = strbuf_view(&session->models.source_language);
+    session->window.target_language = strbuf_view(&session->models.target_language);
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
                                ? options->mini_batch * WINDOW_BATCHES
                                : WINDOW_MOST;
@@ -339,8 +335,6 @@ static void session_free(Session *session) {
     workers_free(session->workers);
     model_set_free(&session->models);
     pair_window_free(&session->window);
-    strbuf_free(&session->source_language);
-    strbuf_free(&session->target_language);
 }
 
 Status cmd_score(int argc, char **argv) {

@@ -19,7 +19,6 @@
 #include "decode/markup_restore.h"
 #include "decode/mbr.h"
 #include "decode/translator.h"
-#include "models/modelfile.h"
 #include "viz/heatmap.h"
 
 static const char USAGE[] =
@@ -328,13 +327,8 @@ static Status session_run(Session *session) {
 
 /* Of BLEU. */
 static int tokenizer_of(const Session *session) {
-    StrBuf source = {0}, target = {0};
     if (session->options.tokenizer) return session->options.tokenizer - 1;
-    modelfile_languages(strbuf_view(&session->models.provenance), &source, &target);
-    int tokenizer = tokenizer_for(strbuf_view(&target));
-    strbuf_free(&source);
-    strbuf_free(&target);
-    return tokenizer;
+    return tokenizer_for(strbuf_view(&session->models.target_language));
 }
 
 /* After the last input line. `status`: how it went. */

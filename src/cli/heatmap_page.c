@@ -8,7 +8,6 @@
 #include "decode/confidence.h"
 #include "decode/explore.h"
 #include "decode/voters.h"
-#include "models/modelfile.h"
 #include "text/languages.h"
 #include "viz/explorer_page.h"
 #include "viz/label.h"
@@ -37,12 +36,9 @@ static StrView model_name(const char *path) {
 }
 
 static void name_languages(PageWriter *writer) {
-    StrBuf source = {0}, target = {0};
-    if (modelfile_languages(strbuf_view(&writer->page->models->provenance), &source, &target))
-        explore_set_languages(writer->explore, language_code(strbuf_view(&source)),
-                              language_code(strbuf_view(&target)));
-    strbuf_free(&source);
-    strbuf_free(&target);
+    const ModelSet *models = writer->page->models;
+    explore_set_languages(writer->explore, language_code(strbuf_view(&models->source_language)),
+                          language_code(strbuf_view(&models->target_language)));
 }
 
 static Status writer_begin(PageWriter *writer) {

@@ -29,6 +29,7 @@ static Status load_all(ModelSet *models, const StrList *paths, const WeightForma
         }
         models->count++;
     }
+    modelfile_languages(strbuf_view(&models->provenance), &models->source_language, &models->target_language);
     return STATUS_OK;
 }
 
@@ -42,6 +43,8 @@ void model_set_free(ModelSet *models) {
     for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);
     mem_free(models->items);
     strbuf_free(&models->provenance);
+    strbuf_free(&models->source_language);
+    strbuf_free(&models->target_language);
     *models = (ModelSet){0};
 }
 

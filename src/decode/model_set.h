@@ -11,7 +11,8 @@
 typedef struct {
     Seq2Seq **items;
     int count;
-    StrBuf provenance; /* of the first model */
+    StrBuf provenance;                       /* of the first model */
+    StrBuf source_language, target_language; /* as its training named them; empty: not known */
 } ModelSet;
 
 /* Load all models, with weights in that format. */

@@ -14,7 +14,6 @@
 #include "decode/markup_restore.h"
 #include "decode/model_set.h"
 #include "decode/translator.h"
-#include "models/modelfile.h"
 #include "num/kern.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
@@ -24,8 +23,6 @@ struct attn_mt_model {
     MemScope *scope;
     StrList paths;
     ModelSet models;
-    StrBuf source, target; /* names of languages */
-    bool has_languages;
 };
 
 typedef struct {
@@ -139,8 +136,6 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
     TRY(check_strings("paths", opening->paths, opening->count));
     for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
     TRY(model_set_load(&model->models, &model->paths, FORMATS[opening->precision]));
-    model->has_languages =
-        modelfile_languages(strbuf_view(&model->models.provenance), &model->source, &model->target);
     return scorer_check(model_set_items(&model->models), model->models.count);
 }
 
@@ -167,12 +162,14 @@ void attn_mt_close(attn_mt_model *model) {
     if (model) mem_scope_free(model->scope);
 }
 
+static const char *name_or_null(const StrBuf *name) { return name->length > 0 ? strbuf_text(name) : NULL; }
+
 const char *attn_mt_source_language(const attn_mt_model *model) {
-    return model && model->has_languages ? strbuf_text(&model->source) : NULL;
+    return model ? name_or_null(&model->models.source_language) : NULL;
 }
 
 const char *attn_mt_target_language(const attn_mt_model *model) {
-    return model && model->has_languages ? strbuf_text(&model->target) : NULL;
+    return model ? name_or_null(&model->models.target_language) : NULL;
 }
 
 /* ---- calls ---- */

@@ -225,7 +225,8 @@ bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target) {
     Json *root;
     if (provenance.length == 0 || json_parse(&root, provenance, false) != STATUS_OK) return false;
     const Json *a = json_get(root, "source_language"), *b = json_get(root, "target_language");
-    bool known = a && b && json_type(a) == JSON_STRING && json_type(b) == JSON_STRING;
+    bool known = a && b && json_type(a) == JSON_STRING && json_type(b) == JSON_STRING && json_string(a)[0] &&
+                 json_string(b)[0];
     if (known) {
         strbuf_add(source, sv(json_string(a)));
         strbuf_add(target, sv(json_string(b)));

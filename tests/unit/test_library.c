@@ -228,7 +228,8 @@ static void assert_languages(const char *provenance, const char *source, const c
 
 static void test_languages(void **state) {
     (void)state;
-    assert_languages("{\"source_language\": \"de\", \"target_language\": \"\"}", "de", "");
+    assert_languages("{\"source_language\": \"de\", \"target_language\": \"en\"}", "de", "en");
+    assert_languages("{\"source_language\": \"de\", \"target_language\": \"\"}", NULL, NULL);
     assert_languages("{\"source_language\": \"de\"}", NULL, NULL);
     assert_languages("{\"source_language\": \"de\", \"target_language\": 3}", NULL, NULL);
     assert_languages("{}", NULL, NULL);
