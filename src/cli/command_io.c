@@ -125,17 +125,32 @@ Status command_spare_models(const char *output, const StrList *models) {
 
 enum { LINES_AT_A_TIME = 10000 };
 
-static void translate_all(Translator *translator, const StrView *sources, size_t count, char **outputs) {
+/* How far translate_all has come. */
+typedef struct {
+    LogShare share;
+    double start, lines, count; /* where the lines being translated begin, how many they are, and all */
+} LinesProgress;
+
+static void show_lines(void *context, double share) {
+    LinesProgress *progress = context;
+    log_share(&progress->share, (progress->start + share * progress->lines) / progress->count);
+}
+
+static void translate_all(Translator *translator, const StrView *sources, size_t count,
+                          LinesProgress *progress, char **outputs) {
     Translation *results = mem_alloc(LINES_AT_A_TIME, sizeof *results);
     for (size_t start = 0; start < count; start += LINES_AT_A_TIME) {
         size_t rest = count - start;
         int n = rest < LINES_AT_A_TIME ? (int)rest : LINES_AT_A_TIME;
+        progress->start = (double)start;
+        progress->lines = n;
         translator_run(translator, sources + start, n, (long)start + 1, results);
         for (int i = 0; i < n; i++) {
             outputs[start + (size_t)i] = mem_strdup(strbuf_text(&results[i].items[0].text));
             translation_free(&results[i]);
         }
     }
+    log_progress_end();
     mem_free(results);
 }
 
@@ -143,15 +158,18 @@ Status translate_lines(const StrList *models, const StrView *sources, size_t cou
                        int beam_size, char ***outputs) {
     ModelSet set;
     TRY(model_set_load(&set, models, FORMAT_FLOAT32));
+    LinesProgress progress = {.share = log_share_begin("translating"), .count = (double)count};
     TranslatorOptions options = {
-        .search = {.decode = model_set_decode(set.items[0]), .n_best = 1, .tokens_only = true}};
+        .search = {.decode = model_set_decode(set.items[0]), .n_best = 1, .tokens_only = true},
+        .progress = show_lines,
+        .progress_context = &progress};
     options.search.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());
     Translator *translator = NULL;
     Status status = translator_new(&translator, model_set_items(&set), set.count, &options, workers);
     if (status == STATUS_OK) {
         *outputs = mem_alloc(count, sizeof **outputs);
-        translate_all(translator, sources, count, *outputs);
+        translate_all(translator, sources, count, &progress, *outputs);
         status = translator_check(translator, models);
         for (size_t i = 0; i < count && status != STATUS_OK; i++) mem_free((*outputs)[i]);
         if (status != STATUS_OK) mem_free(*outputs), *outputs = NULL;

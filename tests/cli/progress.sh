@@ -28,6 +28,11 @@ cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
 grep -Eq '^validating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
+scored() { "$attn" bleu "$TMP/source" --model "$model" --source "$TMP/source" -b "$@"; }
+expect 0 scored
+grep -Eq '^translating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of bleu --model: $(cat "$TMP/err")"
+expect 0 scored --quiet
+[ ! -s "$TMP/err" ] || fail "bleu --quiet is not quiet: $(cat "$TMP/err")"
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
 status=0
