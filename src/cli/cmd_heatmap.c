@@ -280,6 +280,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                          const ModelSet *models, const HeatmapFiles *files, const Lines *lines,
                          const Lines *targets, HeatmapRemarks *remarks) {
     StrBuf content = {0};
+    LogShare progress = log_share_begin("exploring");
     Status status = heatmap_page_write(&(HeatmapPage){.models = models,
                                                       .paths = &options->models,
                                                       .translating = translating,
@@ -289,7 +290,8 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .layer = options->layer,
                                                       .head = options->head,
                                                       .subwords = options->subwords,
-                                                      .remarks = remarks},
+                                                      .remarks = remarks,
+                                                      .progress = options->quiet ? NULL : &progress},
                                        &content);
     if (status == STATUS_OK) status = heatmap_files_write(files, FORMAT_HTML, 0, &content);
     strbuf_free(&content);

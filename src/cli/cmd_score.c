@@ -99,6 +99,7 @@ typedef struct {
     /* What the summary says. */
     long scored, empty, too_long, kept, steps;
     double sum, seconds;
+    LogShare progress;
 } Session;
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
@@ -308,7 +309,18 @@ static Status session_begin(Session *session, const StrList *files) {
     return file_create(&session->output, options->output);
 }
 
+static void show_progress(Session *session) {
+    const ScoreOptions *options = &session->options;
+    double share = pair_window_share(&session->window);
+    if (options->quiet || (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))) return;
+    if (share > 0)
+        log_share(&session->progress, share);
+    else
+        log_progress("%ld pairs", session->scored);
+}
+
 static Status session_run(Session *session) {
+    session->progress = log_share_begin("scoring");
     Status status = STATUS_OK;
     for (bool more = true, first = true; more && status == STATUS_OK; first = false) {
         status = pair_window_read(&session->window, &more);
@@ -316,8 +328,7 @@ static Status session_run(Session *session) {
         if (status == STATUS_OK && session->filter && session->options.max_length > 0)
             drop_long_pairs(session);
         if (status == STATUS_OK && session->window.count > 0) status = score_pairs(session);
-        if (status == STATUS_OK && !session->options.quiet && !isatty(STDOUT_FILENO))
-            log_progress("%ld pairs", session->scored);
+        if (status == STATUS_OK) show_progress(session);
     }
     log_progress_end();
     if (status == STATUS_OK && session->heads) status = write_heads(session);

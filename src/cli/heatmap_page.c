@@ -172,7 +172,11 @@ Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
     }
     writer.workers = workers_new(workers_default_count());
     Status status = writer_begin(&writer);
-    for (int i = 0; i < page->count && status == STATUS_OK; i++) status = add_sentence(&writer, i);
+    for (int i = 0; i < page->count && status == STATUS_OK; i++) {
+        status = add_sentence(&writer, i);
+        log_share(page->progress, (double)(i + 1) / page->count);
+    }
+    log_progress_end();
     if (status == STATUS_OK) {
         strbuf_format(&title, "Attention of %.*s", SV_ARG(model_name(page->paths->items[0])));
         for (int m = 1; m < page->models->count; m++)

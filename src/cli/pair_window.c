@@ -1,6 +1,7 @@
 /* pair_window.c - pairs and candidates, line by line. */
 #include "cli/pair_window.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
@@ -177,6 +178,11 @@ Status pair_window_open_n_best(PairWindow *window, const char *source, const cha
     window->n_best = true;
     TRY(read_sources(window, source));
     return pair_window_open(window, list);
+}
+
+double pair_window_share(const PairWindow *window) {
+    double size = (double)file_size(line_reader_path(window->reader));
+    return size > 0 ? fmin((double)line_reader_consumed(window->reader) / size, 1) : 0;
 }
 
 void pair_window_free(PairWindow *window) {

@@ -48,6 +48,8 @@ Status pair_window_open_two(PairWindow *window, const char *source, const char *
 Status pair_window_open_n_best(PairWindow *window, const char *source, const char *list);
 /* Wait for a pair, then take all that can be had; *more is false behind the last. */
 Status pair_window_read(PairWindow *window, bool *more);
+/* How much of the file is read, 0 to 1; 0 where its size is not known. */
+double pair_window_share(const PairWindow *window);
 void pair_window_free(PairWindow *window);
 
 /* The text up to the next "|||" of a line of an n-best list, which is cut off. */

@@ -41,6 +41,15 @@ cat "$TMP/source" | translate 2>"$TMP/err" || status=$?
 grep -Eq '^[0-9,]+ lines  [0-9.]+ lines/s$' "$TMP/err" || fail "from a pipe: $(cat "$TMP/err")"
 expect 0 translate --quiet "$TMP/source"
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+expect 0 "$attn" score -m "$model" -o "$TMP/to" "$TMP/tiny.tsv"
+grep -Eq '^scoring +100%  ETA ' "$TMP/err" || fail "no progress of score: $(cat "$TMP/err")"
+expect 0 "$attn" score -m "$model" -o "$TMP/to" --quiet "$TMP/tiny.tsv"
+[ ! -s "$TMP/err" ] || fail "score --quiet is not quiet: $(cat "$TMP/err")"
+page() { "$attn" heatmap -m "$model" -f html -o "$TMP/page" "$@" <"$TMP/tiny.tsv"; }
+expect 0 page
+grep -Eq '^exploring +100%  ETA ' "$TMP/err" || fail "no progress of a page: $(cat "$TMP/err")"
+expect 0 page --quiet
+[ ! -s "$TMP/err" ] || fail "heatmap --quiet is not quiet: $(cat "$TMP/err")"
 unset ATTN_MT_PROGRESS
 expect 0 translate "$TMP/source" # over in less than a minute
 ! grep -q 'ETA' "$TMP/err" || fail "too talkative: $(cat "$TMP/err")"
