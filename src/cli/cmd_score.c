@@ -311,8 +311,8 @@ static Status session_begin(Session *session, const StrList *files) {
 
 static void show_progress(Session *session) {
     const ScoreOptions *options = &session->options;
-    double share = pair_window_share(&session->window);
     if (options->quiet || (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))) return;
+    double share = pair_window_share(&session->window);
     if (share > 0)
         log_share(&session->progress, share);
     else
