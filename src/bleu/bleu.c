@@ -63,15 +63,14 @@ static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
 /* Only some tokenizers find words where no spaces are: to the others a sentence is one, right or wrong. */
 static void warn_if_unspaced(int tokenizer, const StrView *hypotheses, size_t count) {
     const char *name = TOKENIZERS[tokenizer].name;
-    size_t words = 0, characters = 0, unspaced = 0;
+    size_t words = 0, unspaced = 0;
     if (strcmp(name, "13a") != 0 && strcmp(name, "intl") != 0) return;
     for (size_t i = 0; i < count; i++) {
         StrView rest = hypotheses[i];
         for (StrView word; unicode_next_word(&rest, &word); words++)
-            for (size_t at = 0; at < word.length; characters++)
-                unspaced += text_is_unspaced(utf8_next(word, &at));
+            for (size_t at = 0; at < word.length;) unspaced += text_is_unspaced(utf8_next(word, &at));
     }
-    if (2 * unspaced < characters || unspaced < 4 * words || words == 0) return;
+    if (unspaced < 4 * words || words == 0) return;
     log_warn("most of the text has no spaces between words: '%s' takes whole sentences for words", name);
     log_warn("--tokenize zh makes each Chinese character a word, --tokenize char every character");
 }

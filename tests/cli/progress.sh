@@ -19,8 +19,11 @@ export ATTN_MT_PROGRESS=1e-9
 expect 0 translate "$TMP/source" "$TMP/source"
 grep -Eq '^[0-9,]+ lines  [0-9]+%  ETA [0-9hms.]+  [0-9.]+ lines/s$' "$TMP/err" ||
     fail "no progress: $(cat "$TMP/err")"
-sed -n 's/.* \([0-9]*\)%.*/\1/p' "$TMP/err" >"$TMP/shares"
-sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
+shares_rise() {
+    sed -n 's/.* \([0-9]*\)%.*/\1/p' "$TMP/err" >"$TMP/shares"
+    sort -n -c "$TMP/shares" || fail "shares go back: $(cat "$TMP/shares")"
+}
+shares_rise
 [ "$(head -n 1 "$TMP/shares")" -lt 40 ] && [ "$(tail -n 1 "$TMP/shares")" -ge 95 ] ||
     fail "shares: $(cat "$TMP/shares")"
 [ "$(tail -n 1 "$TMP/shares")" -le 100 ] || fail "more than all: $(cat "$TMP/shares")"
@@ -28,9 +31,11 @@ cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
 grep -Eq '^validating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
-scored() { "$attn" bleu "$TMP/source" --model "$model" --source "$TMP/source" -b "$@"; }
+awk 'BEGIN { for (i = 0; i < 10100; i++) print "go ." }' >"$TMP/many" # more than are translated at a time
+scored() { "$attn" bleu "$TMP/many" --model "$model" --source "$TMP/many" --beam-size 1 -b "$@"; }
 expect 0 scored
 grep -Eq '^translating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of bleu --model: $(cat "$TMP/err")"
+shares_rise
 expect 0 scored --quiet
 [ ! -s "$TMP/err" ] || fail "bleu --quiet is not quiet: $(cat "$TMP/err")"
 expect 0 translate "$TMP/source.gz"
