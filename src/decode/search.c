@@ -142,11 +142,11 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
     search->rows = left;
 }
 
-/* One row for each of `count` results, of the sentences that `sentence` says, or NULL: of one each. Without
- * `targets` [count] and `guides` [B] the best tokens. */
-static void search_run(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
-                       const Guide *guides, const int *sentence, int count, const SearchOptions *options,
-                       HypothesisList *results) {
+/* One row for each of the given translations, or else of the sentences, with the best tokens or what `guides`
+ * [B] want. */
+static void search_run(Scorer *scorer, const Tokens *sources, int B, const GivenTargets *targets,
+                       const Guide *guides, const SearchOptions *options, HypothesisList *results) {
+    int count = targets ? targets->count : B;
     size_t rows = (size_t)count;
     GreedySearch search = {.scorer = scorer, .options = options, .rows = count};
     search.row = mem_alloc(rows, sizeof *search.row);
@@ -159,11 +159,11 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Token
     }
     for (int r = 0; r < count; r++) {
         GreedyRow *row = &search.row[r];
-        int b = sentence ? sentence[r] : r;
+        int b = targets ? given_sentence(targets, r) : r;
         *row = (GreedyRow){.sentence = b, .result = r, .node = -1};
-        row->target = targets ? &targets[r] : NULL;
+        row->target = targets ? &targets->items[r] : NULL;
         row->guide = guides ? &guides[b] : NULL;
-        row->max_steps = targets ? targets[r].length + 1
+        row->max_steps = targets ? row->target->length + 1
                                  : guide_max_steps(row->guide, &options->decode, sources[b].length);
         assert(!row->guide || row->guide->constraint_count == 0); /* they would be more than `given` holds */
         if (targets && options->alternatives > 0)
@@ -171,8 +171,8 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Token
                 mem_alloc((size_t)row->max_steps * (size_t)options->alternatives, sizeof *row->alternatives);
         results[r] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (count > 0) search_begin(scorer, options, sources, sentence ? NULL : targets, guides, B);
-    if (count > 0 && sentence) scorer_select(scorer, sentence, count);
+    if (count > 0) search_begin(scorer, options, sources, B, targets, guides);
+    if (count > 0 && targets && targets->sentence) scorer_select(scorer, targets->sentence, count);
     while (search.rows > 0) all_advance(&search, results);
     mem_free(search.row);
     mem_free(search.tokens);
@@ -185,16 +185,10 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Token
 
 void greedy_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                    const SearchOptions *options, HypothesisList *results) {
-    search_run(scorer, sources, B, NULL, guides, NULL, B, options, results);
+    search_run(scorer, sources, B, NULL, guides, options, results);
 }
 
-void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
+void forced_search(Scorer *scorer, const Tokens *sources, int B, const GivenTargets *targets,
                    const SearchOptions *options, HypothesisList *results) {
-    search_run(scorer, sources, B, targets, NULL, NULL, B, options, results);
-}
-
-void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
-                        const int *sentence, int count, const SearchOptions *options,
-                        HypothesisList *results) {
-    search_run(scorer, sources, B, targets, NULL, sentence, count, options, results);
+    search_run(scorer, sources, B, targets, NULL, options, results);
 }

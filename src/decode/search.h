@@ -54,15 +54,16 @@ int search_longest_first(const void *a, const void *b); /* for qsort, of SearchP
 void greedy_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int B,
                    const SearchOptions *options, HypothesisList *results);
 
-/* Score given translations, targets [B]. One hypothesis per sentence. */
-void forced_search(Scorer *scorer, const Tokens *sources, const Tokens *targets, int B,
-                   const SearchOptions *options, HypothesisList *results);
+/* Given translations: of each of the B sentences one, or as many as `sentence` says. */
+typedef struct {
+    const Tokens *items;
+    int count;
+    const int *sentence; /* [count] whose they are, in the order of the sentences; NULL: the i-th's */
+} GivenTargets;
 
-/* The same for several translations of each of B sentences: sources [models, B], targets and results [count],
- * of sentence[i] each. */
-void forced_search_each(Scorer *scorer, const Tokens *sources, int B, const Tokens *targets,
-                        const int *sentence, int count, const SearchOptions *options,
-                        HypothesisList *results);
+/* Score them: results [count], one hypothesis each. */
+void forced_search(Scorer *scorer, const Tokens *sources, int B, const GivenTargets *targets,
+                   const SearchOptions *options, HypothesisList *results);
 
 /* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best
  * `beam_size` of all; those that end leave the beam, which shrinks by as many. A sentence is done when the
@@ -75,8 +76,9 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int
 
 /* The beginning of each: scorer_encode, and the tokens that each sentence has of the shortlists, if the
  * options ask for them; with those of `targets` and of `guides`, which may be NULL. */
-void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, const Tokens *targets,
-                  const Guide *guides, int B);
+void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, int B,
+                  const GivenTargets *targets, const Guide *guides);
+int given_sentence(const GivenTargets *targets, int i); /* whose the i-th is */
 
 int search_max_steps(const DecodeOptions *options, int source_length);
 /* The same for a translation that is guided; `guide` may be NULL. */

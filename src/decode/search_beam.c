@@ -279,7 +279,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Guide *guides, int
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (B > 0) search_begin(scorer, options, sources, NULL, guides, B);
+    if (B > 0) search_begin(scorer, options, sources, B, NULL, guides);
     while (search.row_count > 0) all_advance(&search);
     for (int b = 0; b < B; b++) sentence_result(&search, &search.sentences[b], &results[b]);
 

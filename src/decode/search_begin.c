@@ -15,8 +15,13 @@ static void mark_sentence(const Scorer *scorer, int best, const Tokens *sources,
     }
 }
 
-void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, const Tokens *targets,
-                  const Guide *guides, int B) {
+int given_sentence(const GivenTargets *targets, int i) {
+    return targets->sentence ? targets->sentence[i] : i;
+}
+
+void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, int B,
+                  const GivenTargets *targets, const Guide *guides) {
+    int next = 0;
     scorer_encode(scorer, sources, B);
     if (options->shortlist == 0) return;
     size_t V = (size_t)vocab_size(segmenter_vocab(seq2seq_target(scorer_model(scorer, 0))));
@@ -24,7 +29,8 @@ void search_begin(Scorer *scorer, const SearchOptions *options, const Tokens *so
     for (int b = 0; b < B; b++) {
         memset(wanted, 0, V * sizeof *wanted);
         mark_sentence(scorer, options->shortlist, sources, B, b, wanted);
-        for (int i = 0; targets && i < targets[b].length; i++) wanted[targets[b].ids[i]] = true;
+        for (; targets && next < targets->count && given_sentence(targets, next) == b; next++)
+            for (int i = 0; i < targets->items[next].length; i++) wanted[targets->items[next].ids[i]] = true;
         if (guides) guide_mark(&guides[b], wanted);
         scorer_allow(scorer, wanted);
     }

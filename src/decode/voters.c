@@ -183,8 +183,11 @@ static void judge(Finds *finds, int B, const SearchOptions *options, bool attent
             sentence[count] = b;
         }
     int *turned = finds->turned ? turn_targets(targets, count) : NULL;
-    SearchOptions asking = {.decode = options->decode, .attention = attention, .choice = options->choice};
-    forced_search_each(finds->judges, finds->sources, B, targets, sentence, count, &asking, said);
+    SearchOptions asking = {.decode = options->decode,
+                            .shortlist = options->shortlist, /* else probabilities would be shared by more */
+                            .attention = attention,
+                            .choice = options->choice};
+    forced_search(finds->judges, finds->sources, B, &(GivenTargets){targets, count, sentence}, &asking, said);
     for (int b = 0, next = 0; b < B; b++)
         for (int i = finds->judged[b]; i < finds->lists[b].count; i++, next++) {
             Hypothesis *h = &finds->lists[b].items[i], *judgement = said[next].items;
@@ -222,8 +225,8 @@ static HypothesisList *search_others(Voters *voters, const Tokens *sources, int 
     return lists;
 }
 
-/* The others search, too, and all vote on what either found; `found` has it in the end. Of a sentence that is
- * more than the n best only where that saves no work. */
+/* The others search, too, and all vote on what either found, which `own` has in the end: the n best, and
+ * others that had to be asked about to know that they are not among them. */
 static void search_and_vote(Voters *voters, Finds *own, int B, const SearchOptions *options, int n_best,
                             const Tokens *sources) {
     const DecodeOptions *decode = &options->decode;
@@ -278,7 +281,7 @@ static void add_alternatives(Scorer *scorer, const Tokens *sources, int B, Searc
     options.attention = false;
     options.tree = NULL;
     for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
-    forced_search(scorer, sources, targets, B, &options, forced);
+    forced_search(scorer, sources, B, &(GivenTargets){targets, B, NULL}, &options, forced);
     for (int b = 0; b < B; b++) {
         results[b].items[0].alternatives = forced[b].items[0].alternatives;
         forced[b].items[0].alternatives = NULL;
@@ -295,7 +298,7 @@ static void force(const Voters *voters, const Tokens *sources, const VoterSenten
     Tokens *targets = mem_alloc(B, sizeof *targets);
     if (B > 0) memcpy(targets, s->targets, B * sizeof *targets);
     int *ids = voters->backwards ? turn_targets(targets, s->B) : NULL;
-    forced_search(voters->search, sources, targets, s->B, options, results);
+    forced_search(voters->search, sources, s->B, &(GivenTargets){targets, s->B, NULL}, options, results);
     mem_free(targets);
     mem_free(ids);
 }

@@ -1,7 +1,8 @@
 /* voters.h - models that translate together: some write from left to right, others from right to left.
  *
  * Models of one direction vote on each next token (scorer.h). Those of different directions can only vote on
- * translations that are finished: on all that the beams of both hold, or on given ones. log p of a token is
+ * translations that are finished: on what the beams of both hold and could be among the n best, or on given
+ * ones. log p of a token is
  * the mean over all models then, where an ensemble's counts as often as it has models. Liu et al. 2016,
  * "Agreement on target-bidirectional neural machine translation". What a model writes last rests on all that
  * it wrote before, mistakes included; the others begin there. A model of two decoders

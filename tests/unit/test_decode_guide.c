@@ -69,7 +69,8 @@ static void check_scores(Fixture *fixture) {
         const Hypothesis *found = &fixture->found[i].items[0];
         Tokens target = {found->ids, found->length};
         HypothesisList forced;
-        forced_search(fixture->scorer, &fixture->sources[i], &target, 1, &OPTIONS, &forced);
+        forced_search(fixture->scorer, &fixture->sources[i], 1, &(GivenTargets){&target, 1, NULL}, &OPTIONS,
+                      &forced);
         for (int t = 0; t < found->steps; t++)
             assert_true(found->token_scores[t] == forced.items[0].token_scores[t]);
         if (found->steps > found->length) assert_true(fabs(found->score - forced.items[0].score) < 1e-9);
@@ -395,7 +396,8 @@ static void test_alternatives(void **state) {
         Tokens target = {found->ids, found->length};
         HypothesisList forced;
         assert_null(found->alternatives);
-        forced_search(fixture.scorer, &fixture.sources[i], &target, 1, &options, &forced);
+        forced_search(fixture.scorer, &fixture.sources[i], 1, &(GivenTargets){&target, 1, NULL}, &options,
+                      &forced);
         for (int t = 0; t < found->steps; t++) {
             const ScoredToken *best = forced.items[0].alternatives + (size_t)t * N;
             assert_int_equal(best[0].token, t < found->length ? found->ids[t] : VOCAB_EOS);
@@ -647,7 +649,8 @@ static double attention_there(Fixture *fixture, int i) {
     size_t columns = (size_t)fixture->found[i].source_length;
     HypothesisList forced;
     int t = 0;
-    forced_search(fixture->scorer, &fixture->sources[i], &(Tokens){found->ids, found->length}, 1, &OPTIONS,
+    Tokens target = {found->ids, found->length};
+    forced_search(fixture->scorer, &fixture->sources[i], 1, &(GivenTargets){&target, 1, NULL}, &OPTIONS,
                   &forced);
     assert_null(found->attention);
     if (found->steps > found->length)

@@ -149,7 +149,8 @@ static void test_forced_equals_search(void **state) {
         targets[i] = (Tokens){found[i].items[0].ids, found[i].items[0].length};
     const Seq2Seq *model = fixture.model;
     Scorer *scorer = scorer_new(&model, 1, false);
-    forced_search(scorer, fixture.sources, targets, SENTENCES, &options, forced);
+    forced_search(scorer, fixture.sources, SENTENCES, &(GivenTargets){targets, SENTENCES, NULL}, &options,
+                  forced);
     for (int i = 0; i < SENTENCES; i++) {
         double sum = 0;
         for (int t = 0; t < forced[i].items[0].steps; t++) sum += (double)forced[i].items[0].token_scores[t];
@@ -201,7 +202,7 @@ static void test_beam_finds_the_best(void **state) {
             sources[i] = source;
             targets[i] = (Tokens){all[i], lengths[i]};
         }
-        forced_search(scorer, sources, targets, ALL, &options, each);
+        forced_search(scorer, sources, ALL, &(GivenTargets){targets, ALL, NULL}, &options, each);
         beam_search(scorer, &source, NULL, 1, &options, &found);
         assert_int_equal(found.count, wanted);
         for (int rank = 0; rank < wanted; rank++) {
@@ -491,7 +492,7 @@ static void test_ensemble_mean(void **state) {
     double differ = 0;
     for (int m = 0; m < 3; m++) {
         Scorer *scorer = m < 2 ? scorer_new(&models[m], 1, false) : scorer_new(models, 2, false);
-        forced_search(scorer, sources, &target, 1, &GREEDY, &result[m]);
+        forced_search(scorer, sources, 1, &(GivenTargets){&target, 1, NULL}, &GREEDY, &result[m]);
         scorer_free(scorer);
     }
     for (int t = 0; t < 4; t++) {

@@ -21,24 +21,10 @@ typedef struct {
     Tokens sources[2][SENTENCES];
 } Fixture;
 
-/* Model m, whose source token s has the `width` target tokens from one that depends on s on. */
-static void give_lists(Seq2Seq *model, int m, int width) {
-    StrBuf text = {0};
-    Shortlist *shortlist;
-    for (int list = 0; list <= V; list++) {
-        for (int i = 0; i < width; i++)
-            strbuf_format(&text, "%s%d", i ? " " : "", VOCAB_SPECIALS + (list * (7 + m) + i) % WORDS);
-        strbuf_add_char(&text, ';');
-    }
-    if (shortlist_read(&shortlist, strbuf_view(&text), V, V) != STATUS_OK) fail_msg("%s", status_message());
-    seq2seq_take_shortlist(model, shortlist);
-    strbuf_free(&text);
-}
-
 static void fixture_begin(Fixture *fixture, int width) {
     for (int m = 0; m < 2; m++) {
         fixture->models[m] = tiny_model_new(WORDS, 31 + (uint64_t)m);
-        give_lists(fixture->models[m], m, width);
+        tiny_model_give_lists(fixture->models[m], WORDS, m, width);
         for (int i = 0; i < SENTENCES; i++)
             fixture->sources[m][i] = tiny_model_tokens(fixture->models[m], WORDS, i, i * 7 % 13);
     }
@@ -182,7 +168,8 @@ static void test_forced(void **state) {
     for (int i = 0; i < SENTENCES; i++)
         targets[i] = (Tokens){found[i].items[0].ids, found[i].items[0].length};
     Scorer *scorer = scorer_new((const Seq2Seq *const *)fixture.models, 1, false);
-    forced_search(scorer, fixture.sources[0], targets, SENTENCES, &options, forced);
+    forced_search(scorer, fixture.sources[0], SENTENCES, &(GivenTargets){targets, SENTENCES, NULL}, &options,
+                  forced);
     scorer_free(scorer);
     for (int i = 0; i < SENTENCES; i++) {
         const Hypothesis *x = &found[i].items[0], *y = &forced[i].items[0];

@@ -96,7 +96,8 @@ static void test_every_model(void **state) {
         int layers, heads;
         seq2seq_attentions(model, &layers, &heads);
         options.attention = layers > 0;
-        forced_search(scorer, &batch.source[SENTENCE], &batch.target[TARGET], 1, &options, &found);
+        forced_search(scorer, &batch.source[SENTENCE], 1, &(GivenTargets){&batch.target[TARGET], 1, NULL},
+                      &options, &found);
         trace_run(&trace, model, batch.source[SENTENCE], batch.target[TARGET], TOP);
         if (options.attention) check_weights(&trace, &found.items[0]);
         for (int l = 0; l < layers; l++) check_attention(&trace, l);

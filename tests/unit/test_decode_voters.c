@@ -115,7 +115,8 @@ static void test_forced(void **state) {
 }
 
 /* log p of each token that models of one direction give a translation in the order of reading. */
-static void ask(const Seq2Seq *const *models, int count, int sentence, const Hypothesis *h, double *log_p) {
+static void ask(const Seq2Seq *const *models, int count, int sentence, const Hypothesis *h, int shortlist,
+                double *log_p) {
     Tokens source = tiny_model_tokens(models[0], WORDS, sentence, sentence * 7 % 13);
     Tokens sources[] = {source, source, source};
     int ids[MOST];
@@ -124,8 +125,8 @@ static void ask(const Seq2Seq *const *models, int count, int sentence, const Hyp
     Tokens target = {ids, h->length};
     HypothesisList said = {0};
     Scorer *scorer = scorer_new(models, count, turned);
-    SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1};
-    forced_search(scorer, sources, &target, 1, &options, &said);
+    SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1, .shortlist = shortlist};
+    forced_search(scorer, sources, 1, &(GivenTargets){&target, 1, NULL}, &options, &said);
     for (int t = 0; t < h->steps; t++)
         log_p[t] = (double)said.items[0].token_scores[turned && t < h->length ? h->length - 1 - t : t];
     scorer_free(scorer);
@@ -148,8 +149,8 @@ static bool ended(const Hypothesis *h) { return h->steps > h->length; }
 static double mean_log_p(Seq2Seq *const *one, int sentence, const Hypothesis *h, double *token) {
     const Seq2Seq *forwards[] = {one[0]}, *backwards[] = {one[1], one[2]};
     double there[MOST], back[MOST], sum = 0;
-    ask(forwards, 1, sentence, h, there);
-    ask(backwards, 2, sentence, h, back);
+    ask(forwards, 1, sentence, h, 0, there);
+    ask(backwards, 2, sentence, h, 0, back);
     for (int t = 0; t < h->steps; t++) sum += token[t] = (there[t] + 2 * back[t]) / 3;
     return sum;
 }
@@ -427,6 +428,33 @@ static void test_bidirectional(void **state) {
     seq2seq_free(back);
 }
 
+/* With shortlists everybody shares probabilities among the same few tokens, whoever found a translation. */
+static void test_shortlists(void **state) {
+    (void)state;
+    enum { LISTED = 5 };
+    Seq2Seq *forth = tiny_model_new(WORDS, 31), *back = tiny_model_new(WORDS, 32);
+    const Seq2Seq *models[] = {forth, back};
+    HypothesisList found[SENTENCES] = {0};
+    SearchOptions options = OPTIONS;
+    double there[MOST], here[MOST];
+    tiny_model_turn(back);
+    tiny_model_give_lists(forth, WORDS, 0, LISTED);
+    tiny_model_give_lists(back, WORDS, 0, LISTED);
+    options.shortlist = LISTED;
+    find(models, 2, NULL, &options, found);
+    for (int s = 0; s < SENTENCES; s++)
+        for (int i = 0; i < found[s].count; i++) {
+            const Hypothesis *h = &found[s].items[i];
+            ask(&models[0], 1, s, h, LISTED, there);
+            ask(&models[1], 1, s, h, LISTED, here);
+            for (int t = 0; t < h->steps; t++)
+                assert_true(fabs((there[t] + here[t]) / 2 - (double)h->token_scores[t]) <= 1e-4);
+        }
+    free_all(found);
+    seq2seq_free(forth);
+    seq2seq_free(back);
+}
+
 /* Several translations of a sentence, whatever the model: as each by itself. */
 static void test_forced_each(void **state) {
     (void)state;
@@ -445,10 +473,12 @@ static void test_forced_each(void **state) {
                 sentence[count] = b;
                 targets[count] = batch.target[(b + i) % batch.B];
             }
-        forced_search_each(scorer, batch.source, batch.B, targets, sentence, count, &options, each);
+        forced_search(scorer, batch.source, batch.B, &(GivenTargets){targets, count, sentence}, &options,
+                      each);
         for (int i = 0; i < count; i++) {
             HypothesisList alone = {0};
-            forced_search(scorer, &batch.source[sentence[i]], &targets[i], 1, &options, &alone);
+            forced_search(scorer, &batch.source[sentence[i]], 1, &(GivenTargets){&targets[i], 1, NULL},
+                          &options, &alone);
             const Hypothesis *x = &each[i].items[0], *y = &alone.items[0];
             assert_int_equal(x->steps, targets[i].length + 1);
             for (int t = 0; t < x->steps; t++)
@@ -503,6 +533,7 @@ int main(void) {
         cmocka_unit_test(test_found_by_both),   cmocka_unit_test(test_own_sources),
         cmocka_unit_test(test_greedy),          cmocka_unit_test(test_forced_each),
         cmocka_unit_test(test_broken),          cmocka_unit_test(test_bidirectional),
+        cmocka_unit_test(test_shortlists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,22 @@ Seq2Seq *tiny_model_both_ways(int words, uint64_t seed) { return new_model(words
 
 void tiny_model_turn(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
 
+void tiny_model_give_lists(Seq2Seq *model, int words, int m, int width) {
+    int V = words + VOCAB_SPECIALS;
+    StrBuf text = {0};
+    Shortlist *shortlist;
+    for (int list = 0; list <= V; list++) {
+        for (int i = 0; i < width; i++)
+            strbuf_format(&text, "%s%d", i ? " " : "", VOCAB_SPECIALS + (list * (7 + m) + i) % words);
+        strbuf_add_char(&text, ';');
+    }
+    Status status = shortlist_read(&shortlist, strbuf_view(&text), V, V);
+    assert(status == STATUS_OK);
+    (void)status;
+    seq2seq_take_shortlist(model, shortlist);
+    strbuf_free(&text);
+}
+
 void tiny_model_sentence(int words, int number, int length, StrBuf *line) {
     Rng rng = rng_new(rng_key(7, (uint64_t)number, 0, 0));
     for (int i = 0; i < length; i++)
