@@ -19,7 +19,7 @@ typedef struct {
     char *output, *n_best, *feature;
     int threads, precision, mini_batch, max_length;
     double length_penalty, keep_above;
-    bool per_token, per_word, heads, json, quiet;
+    bool left_to_right, per_token, per_word, heads, json, quiet;
 } ScoreOptions;
 
 #define FIELD(member) OPT_FIELD(ScoreOptions, member)
@@ -43,6 +43,8 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
+    {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .fallback = "false",
+     .help = "of a model of two decoders the first alone says it, as in translate; the model may ask for it"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, no summary at the end"},
     {.flag = "per-token", .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
@@ -88,7 +90,7 @@ enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
 
 typedef struct {
     ScoreOptions options;
-    bool filter;
+    bool filter, direction_given; /* --keep-above, --left-to-right */
     ModelSet models;
     Workers *workers;
     Translator *translator;
@@ -301,8 +303,12 @@ static Status session_begin(Session *session, const StrList *files) {
                                   .per_token = options->per_token,
                                   .per_word = options->per_word};
     TRY(open_input(session, files));
+    const DecodeOptions *wanted = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){
-        .beam_size = 1, .mini_batch = options->mini_batch, .length_penalty = options->length_penalty};
+        .beam_size = 1,
+        .mini_batch = options->mini_batch,
+        .length_penalty = options->length_penalty,
+        .left_to_right = session->direction_given ? options->left_to_right : wanted->left_to_right};
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &scoring, session->workers));
@@ -357,6 +363,7 @@ Status cmd_score(int argc, char **argv) {
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
     session.filter = options_given(&given, "keep-above");
+    session.direction_given = options_given(&given, "left-to-right");
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {

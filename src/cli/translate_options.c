@@ -64,7 +64,8 @@ const Option TRANSLATE_OPTIONS[] = {
              "and passes other fields on. A line that cannot be read is answered by {\"error\": ...}, and "
              "the exit status is 3 at the end"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
-     .help = "JSON: add the N best next tokens at each position of the translation, with probabilities"},
+     .help = "JSON: add the N best next tokens at each position of the translation, with log p; of two "
+             "decoders, as the first sees them"},
     {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
      .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
@@ -161,16 +162,24 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
     return STATUS_OK;
 }
 
-/* Calibrated, if the one model says how. */
-static Status choose_confidence(const TranslateOptions *options, const ModelSet *models, OutputStyle *style) {
+/* Calibrated, if the one model says how, and writes as it did then: with both decoders, or with one. */
+static Status choose_confidence(const TranslateOptions *options, const ModelSet *models,
+                                const DecodeOptions *decode, OutputStyle *style) {
+    const Config *config = seq2seq_config(models->items[0]);
+    bool otherwise =
+        config->model.decoder_bidirectional && decode->left_to_right != config->decode.left_to_right;
     style->confidence = options->confidence;
     if (!style->confidence) return STATUS_OK;
     if (!style->json)
         return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
-    if (models->count == 1) style->calibration = calibration_read(strbuf_view(&models->provenance));
+    if (models->count == 1 && !otherwise)
+        style->calibration = calibration_read(strbuf_view(&models->provenance));
     if (style->calibration.words == 0 && !options->quiet)
         log_warn("%s: confidence is the geometric mean of token probabilities",
-                 models->count > 1 ? "several models have no calibration" : "the model has no calibration");
+                 models->count > 1       ? "several models have no calibration"
+                 : !otherwise            ? "the model has no calibration"
+                 : decode->left_to_right ? "the calibration is of both decoders"
+                                         : "the calibration is of the first decoder alone");
     return STATUS_OK;
 }
 
@@ -191,5 +200,5 @@ Status translate_options_apply(const TranslateOptions *options, const ModelSet *
     translating->crop = options->crop;
     translating->split = options->split;
     translating->quiet = options->quiet;
-    return choose_confidence(options, models, style);
+    return choose_confidence(options, models, &translating->search.decode, style);
 }

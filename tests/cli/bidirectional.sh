@@ -30,6 +30,23 @@ cmp -s "$TMP/both" "$TMP/out" && fail "--left-to-right changes nothing"
 scores_agree "$model"
 scores_agree "$model" "$forth"
 scores_agree "$forth" "$model"
+# Or one of them alone: so it is asked for, or so the model asks.
+scores_agree "$model" --left-to-right
+# shellcheck disable=SC2086
+tiny_model asks $both --set decode.left_to_right=true --set train.epochs=8
+asks=$TMP/asks/best.safetensors
+asked() { "$attn" score -m "$asks" "$@" "$TMP/tiny.tsv"; }
+expect 0 asked --left-to-right
+cp "$TMP/out" "$TMP/one"
+expect 0 asked
+same "what the model asks for" "$TMP/one" "$TMP/out"
+expect 0 asked --left-to-right=false
+cmp -s "$TMP/one" "$TMP/out" && fail "score --left-to-right=false changes nothing"
+expect 0 "$attn" translate -m "$asks" --json --confidence "$TMP/source"
+grep -q '"calibrated": true' "$TMP/out" || fail "no calibration: $(cat "$TMP/err")"
+expect 0 "$attn" translate -m "$asks" --json --confidence --left-to-right=false "$TMP/source"
+grep -q '"calibrated": true' "$TMP/out" && fail "calibrated with one decoder, used with two"
+says "the calibration is of the first decoder alone: confidence is"
 
 # It begins at the beginning, too: prefixes, pictures and the page of a model go with it.
 expect 0 "$attn" translate -m "$model" --prefix 'je' "$TMP/source"
