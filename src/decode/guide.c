@@ -200,11 +200,12 @@ bool guide_add_term(Guide *guide, Segmenter *target, StrView text, Segmenter *so
     int first = guide->constraint_count;
     if (!guide_add_constraint(guide, target, text)) return false;
     segmenter_encode(source, term, &ids);
-    int length = (int)ids.count;
+    int length = (int)ids.count, end = 0; /* of what was found: "no no" is twice in "no no no" */
     for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
         if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0) continue;
         for (int c = first; c < guide->constraint_count; c++)
-            for (int i = 0; i < length; i++) id_list_add(&guide->origins[c], s + i);
+            for (int at = s > end ? s : end; at < s + length; at++) id_list_add(&guide->origins[c], at);
+        end = s + length;
     }
     id_list_free(&ids);
     return true;
@@ -271,7 +272,7 @@ static double place_worth(const Guide *guide, int c, const real *attention) {
     double share = 0;
     if (origin->count == 0) return 0;
     for (size_t i = 0; i < origin->count; i++) share += (double)attention[origin->ids[i]];
-    return WEIGHT * log(share > LEAST ? share : LEAST);
+    return WEIGHT * log(fmin(fmax(share, LEAST), 1)); /* scores only fall */
 }
 
 GuideState guide_follow(const Guide *guide, GuideState state, int token, const real *attention) {

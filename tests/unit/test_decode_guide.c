@@ -524,6 +524,15 @@ static void test_placement(void **state) {
     assert_true(at.placement == met && at.begun == 0);
     guide_free(&guide);
 
+    /* Occurrences that overlap: each source token counts once. */
+    int again[] = {ids[0], ids[1], ids[1], ids[1]};
+    at = (GuideState){0};
+    assert_true(guide_add_term(&guide, target, SV("t5"), source, SV("s2 s2"), (Tokens){again, 4}));
+    assert_int_equal(guide.origins[0].count, 3);
+    at = guide_follow(&guide, at, first, HERE);
+    assert_true(fabs(at.placement - 2 * log(0.8)) < 1e-6);
+    guide_free(&guide);
+
     /* A term of two words that is there once. What begins, and begins again, is taken back once. */
     at = (GuideState){0};
     assert_true(guide_add_term(&guide, target, SV("t5 t5 t6"), source, SV("s3 s2"), (Tokens){ids, 4}));
