@@ -325,9 +325,8 @@ static bool is_translation(const Backpointers *tree, int node, const Trace *trac
 static void write_beam(Explore *explore, const ExploreRun *run, const Trace *trace, const Segmenter *target,
                        StrBuf *out) {
     const Backpointers *tree = run->tree;
-    int chosen = 0;
-    while (chosen < tree->count && !is_translation(tree, chosen, trace, run->translation->items[0].steps))
-        chosen++;
+    int chosen = tree->count - 1;
+    while (chosen >= 0 && !is_translation(tree, chosen, trace, run->translation->items[0].steps)) chosen--;
     strbuf_format(out, ",\"beam\":{\"chosen\":%d,\"nodes\":[", chosen);
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];

@@ -24,8 +24,9 @@
  *                           to (from 0, as in cross), components in all, the first of them of W q, U k and
  *                           so on as the score's formula has them, and all scores
  *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...]}
- *                           the last node of the translation; what the search kept and, with the step
- *                           negative, the best candidates that it did not
+ *                           the last node of the translation, -1 where the decoder of the other direction
+ *                           found it; what the search kept and, with the step negative, the best candidates
+ *                           that it did not
  *     beamWeights           packed weights of each parent, the root too, in order of appearance
  *
  * Packed   digits of base 89: the characters ! to ~ without the five that HTML or JSON would escape. Weights

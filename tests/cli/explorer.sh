@@ -92,6 +92,9 @@ expect 0 heatmap -m "$TMP/transformer/best.safetensors" -o "$TMP/transformer" "i
 tiny_model mixed $small --set model.encoder.style=self_attention --set model.encoder.layers=2 \
     --set model.heads=2
 expect 0 heatmap -m "$TMP/mixed/best.safetensors" -o "$TMP/mixed" "i'm home ."
+# Its second decoder, which writes from right to left, finds most translations alone.
+tiny_model ways --set model.decoder.bidirectional=true --set train.epochs=4
+expect 0 heatmap -m "$TMP/ways/best.safetensors" -b 3 -o "$TMP/ways" <"$TMP/four"
 expect 0 heatmap -m "$model" -m "$TMP/dot/best.safetensors" -o "$TMP/two" "i'm home ."
 expect 0 heatmap -m "$model" -t "elle est calme ." -o "$TMP/given" "he's calm ."
 

@@ -463,7 +463,9 @@ function chainOf(tree, i) {
   return chain;
 }
 function drawBeam() {
-  const tree = treeOf(run()), best = tree.find((node) => node.fate === 3) || tree[0];
+  const tree = treeOf(run()), translation = tree.find((node) => node.fate === 3);
+  const ended = tree.filter((node) => node.fate === 2).sort((a, b) => b.score - a.score);
+  const best = translation || ended[0] || tree[0];
   const picked = tree[state.n] || best, chain = chainOf(tree, picked.i), on = new Set(chain.map((node) => node.i));
   const width = 126, high = 34, levels = [];
   tree.forEach((node) => { node.y = (levels[node.depth] = (levels[node.depth] || 0) + 1) - 1; });
@@ -485,8 +487,10 @@ function drawBeam() {
   return [make("div.scroll", {}, svg),
     make("p.small.soft", {}, "Each column is a step, best first, with the score so far (sum of log p). Solid: kept. Dashed: pruned. " +
       "Faint: the next best, never in the beam. Thick: ended. The attention below is that of the marked hypothesis."),
+    translation ? null : make("p.small", {id: "elsewhere"},
+      "The translation is not among them: the decoder that writes from right to left found it."),
     make("p.sofar", {id: "hypothesis"}, said(TARGET, words.join(" "), "b"), "  " + shown(picked.score, 2)),
-    make("div.scroll", {}, matrix(shownAs, "Attention of the chosen hypothesis", roomOf("stage"), false)), scale()];
+    make("div.scroll", {}, matrix(shownAs, "Attention of the marked hypothesis", roomOf("stage"), false)), scale()];
 }
 const nodeText = (node) => `${node.name}, ${FATES[node.fate]}, score ${shown(node.score, 2)}`;
 // To the parent, the best child, the neighbours in a step.
