@@ -274,42 +274,51 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
     strbuf_free(&text);
 }
 
-/* Greedy search from each step with another token there: as many sentences as there are steps, each with its
- * own prefix. */
-static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace,
-                            const DecodeOptions *decode, StrBuf *out) {
-    size_t T = (size_t)trace->target_length;
-    SearchOptions options = {.decode = *decode, .n_best = 1};
-    options.decode.beam_size = 1;
-    Tokens *sources = mem_alloc(T, sizeof *sources);
-    Guide *guides = mem_alloc(T, sizeof *guides);
-    HypothesisList *found = mem_alloc(T, sizeof *found);
-    Scorer *scorer = scorer_new(&model, 1, false);
-    for (size_t t = 0; t < T; t++) {
-        int other = other_token(trace, (int)t);
-        sources[t] = (Tokens){trace->source, trace->source_length - 1};
-        guides[t].target = seq2seq_target(model);
-        for (size_t i = 0; i < t; i++) id_list_add(&guides[t].prefix, trace->target[i]);
-        id_list_add(&guides[t].prefix, other < 0 ? trace->target[t] : other);
-        guides[t].fixed = (int)guides[t].prefix.count;
+/* Searches from so many steps at a time: each holds the whole source. */
+enum { STEPS_AT_A_TIME = 32 };
+
+/* Greedy search from each of the steps first..first+count-1 with another token there: as many sentences, each
+ * with its own prefix. */
+static void write_others(Explore *explore, const Seq2Seq *model, const Trace *trace, int first, int count,
+                         Scorer *scorer, const SearchOptions *options, StrBuf *out) {
+    Tokens sources[STEPS_AT_A_TIME];
+    Guide guides[STEPS_AT_A_TIME] = {{0}};
+    HypothesisList found[STEPS_AT_A_TIME] = {{0}};
+    for (int i = 0; i < count; i++) {
+        int t = first + i, other = other_token(trace, t);
+        sources[i] = (Tokens){trace->source, trace->source_length - 1};
+        guides[i].target = seq2seq_target(model);
+        for (int before = 0; before < t; before++) id_list_add(&guides[i].prefix, trace->target[before]);
+        id_list_add(&guides[i].prefix, other < 0 ? trace->target[t] : other);
+        guides[i].fixed = (int)guides[i].prefix.count;
     }
-    greedy_search(scorer, sources, guides, (int)T, &options, found);
-    strbuf_add(out, SV(",\"otherwise\":["));
-    for (size_t t = 0; t < T; t++) {
+    greedy_search(scorer, sources, guides, count, options, found);
+    for (int i = 0; i < count; i++) {
+        int t = first + i;
         if (t > 0) strbuf_add_char(out, ',');
-        if (other_token(trace, (int)t) < 0 || found[t].count == 0)
+        if (other_token(trace, t) < 0 || found[i].count == 0)
             strbuf_add_char(out, '0');
         else
-            write_continuation(explore, seq2seq_target(model), guides[t].prefix.ids[t], &found[t].items[0],
+            write_continuation(explore, seq2seq_target(model), guides[i].prefix.ids[t], &found[i].items[0],
                                out);
-        hypotheses_free(&found[t]);
-        guide_free(&guides[t]);
+        hypotheses_free(&found[i]);
+        guide_free(&guides[i]);
+    }
+}
+
+static void write_otherwise(Explore *explore, const Seq2Seq *model, const Trace *trace,
+                            const DecodeOptions *decode, StrBuf *out) {
+    SearchOptions options = {.decode = *decode, .n_best = 1};
+    options.decode.beam_size = 1;
+    Scorer *scorer = scorer_new(&model, 1, false);
+    strbuf_add(out, SV(",\"otherwise\":["));
+    for (int t = 0; t < trace->target_length; t += STEPS_AT_A_TIME) {
+        int left = trace->target_length - t;
+        write_others(explore, model, trace, t, left < STEPS_AT_A_TIME ? left : STEPS_AT_A_TIME, scorer,
+                     &options, out);
     }
     strbuf_add_char(out, ']');
     scorer_free(scorer);
-    mem_free(sources);
-    mem_free(guides);
-    mem_free(found);
 }
 
 /* ---- the beam ---- */
