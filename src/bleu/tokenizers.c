@@ -311,8 +311,9 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
 const Tokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
 
 int tokenizer_for(StrView language) {
-    static const char *const WITHOUT_SPACES[][2] = {{"zh", "zh"},   {"ja", "char"}, {"th", "char"},
-                                                    {"lo", "char"}, {"km", "char"}, {"my", "char"}};
+    static const char *const WITHOUT_SPACES[][2] = {
+        {"zh", "zh"},   {"yue", "zh"},  {"wuu", "zh"},  {"lzh", "zh"},  {"ja", "char"}, {"th", "char"},
+        {"lo", "char"}, {"km", "char"}, {"my", "char"}, {"bo", "char"}, {"dz", "char"}};
     StrView code = language_code(language);
     const char *name = TOKENIZERS[0].name;
     int tokenizer = 0;

@@ -193,10 +193,11 @@ static void choose_for_few(Rule *rule, long pairs) {
     explain(rule, "few pairs, cut in more than one way");
     if (pairs >= VERY_FEW_PAIRS) return;
     if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
+    explain(rule, "very few, read less exactly");
     /* A teacher need not know the way back. */
     if (config->text.joint && config_has_end(&config->train) && !config->train.teacher.count)
         set(rule, "train.both_directions", 0.33);
-    explain(rule, "very few, read less exactly, and both ways at first");
+    explain(rule, "very few, at first in both directions");
     if (!config->model.right_to_left && !config_has_teacher(&config->train))
         set_text(rule, "model.decoder.bidirectional", "true");
     explain(rule, "soon trained, even two decoders that shall agree");
@@ -242,9 +243,10 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     if (updates < 10000) set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
     if (fmax(o->epochs, updates / ceil(pairs / batch)) > 20)
         set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
+    if (!fine_tune) set(rule, "train.learning_rate", pairs < 20000 ? 0.003 : 0.002);
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
-    set(rule, "train.learning_rate", fine_tune ? 0.0005 : pairs < 20000 ? 0.003 : 0.002);
-    if (fine_tune) explain(rule, "gently from a trained model");
+    if (fine_tune) set(rule, "train.learning_rate", 0.0005);
+    explain(rule, "gently from a trained model");
 }
 
 static void choose_schedule(Rule *rule) {

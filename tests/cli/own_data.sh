@@ -34,11 +34,17 @@ silent_on 'train.epochs='
 silent_on 'model.hidden='
 says ' validation pairs, held out of the file'
 says 'columns  source and target; --languages en-de names'
+says 'sizes    to 0 at the end of the training: train.schedule=linear'
 grep -q '"valid_chrf": [0-9]' "$TMP/one/train.jsonl" || fail "no chrF: $(cat "$TMP/one/train.jsonl")"
 awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || fail "more than 80 columns"
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+
+# No reason without what it is the reason of.
+train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --after-updates 1
+silent_on 'to 0 at the end'
+says 'train.learning_rate=0.003'
 
 # BLEU counts characters of a language without spaces, in training and afterwards.
 awk -F'\t' '{ print $1 "\t\344\270\200\344\272\214" NR }' "$TMP/plain.tsv" >"$TMP/chinese.tsv"

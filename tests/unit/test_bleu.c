@@ -21,9 +21,9 @@ static void check_text(StrView input, const char *what, StrView expected, StrVie
 
 static void languages_have_tokenizers(void **state) {
     (void)state;
-    static const char *const CASES[][2] = {{"zh-TW", "zh"},  {"Chinese", "zh"}, {"ja", "char"},
-                                           {"de", "13a"},    {"", "13a"},       {"target", "13a"},
-                                           {"elvish", "13a"}};
+    static const char *const CASES[][2] = {{"zh-TW", "zh"},   {"Chinese", "zh"}, {"ja", "char"},
+                                           {"de", "13a"},     {"", "13a"},       {"target", "13a"},
+                                           {"elvish", "13a"}, {"yue", "zh"},     {"bo", "char"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
         assert_string_equal(TOKENIZERS[tokenizer_for(sv(CASES[i][0]))].name, CASES[i][1]);
 }
