@@ -27,10 +27,11 @@ typedef struct {
     double best_bleu, best_loss;              /* -1 and INFINITY: none yet */
     long long stalled, stalled_for_cut, cuts; /* validations without improvement; learning-rate cuts */
     double loss_sum, train_seconds;           /* since the last validation, validation left out */
-    long long tokens, total_tokens;           /* target tokens with </s> since then, and of all epochs */
-    double last_norm, last_rate;              /* of the last update */
-    double best_chrf, loss_of_best;           /* -1 and INFINITY: none yet; of the best model */
-    ProgressRecord *records;                  /* all validations so far */
+    long long tokens,
+        total_tokens;            /* target tokens with </s>, for each decoder, since then and of all epochs */
+    double last_norm, last_rate; /* of the last update */
+    double best_chrf, loss_of_best; /* -1 and INFINITY: none yet; of the best model */
+    ProgressRecord *records;        /* all validations so far */
     size_t count, capacity;
 } Progress;
 

@@ -148,6 +148,11 @@ static void estimate_rest(const Trainer *t, double share, char eta[32]) {
     if (isfinite(rest)) str_duration(rest, eta);
 }
 
+/* Target tokens a second; one that two decoders write is one. */
+static double speed_of(const Trainer *t, long long tokens, double seconds) {
+    return seconds > 0 ? (double)tokens / seq2seq_directions(t->model) / seconds : 0;
+}
+
 void trainer_show_progress(Trainer *t, double loss) {
     double now = clock_seconds();
     if (!progress_due(t, now)) return;
@@ -161,7 +166,7 @@ void trainer_show_progress(Trainer *t, double loss) {
     char line[160];
     snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
              p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
-             str_count((long long)((double)t->tokens / t->train_seconds), speed), eta);
+             str_count((long long)speed_of(t, t->tokens, t->train_seconds), speed), eta);
     if (log_is_terminal())
         log_progress("%s", line);
     else
@@ -199,7 +204,7 @@ void trainer_report(Trainer *t, const ValidationScore *score, bool best) {
         .update = p->update,
         .epoch = (int)p->epoch + (p->batch > 0),
         .seconds = p->seconds,
-        .tokens_per_second = p->train_seconds > 0 ? (double)p->tokens / p->train_seconds : 0,
+        .tokens_per_second = speed_of(t, p->tokens, p->train_seconds),
         .train_loss = p->tokens ? p->loss_sum / (double)p->tokens : NAN,
         .valid_loss = score->loss,
         .valid_perplexity = exp(score->loss),
@@ -222,9 +227,9 @@ void trainer_report_end(Trainer *t) {
     char time[32], tokens[32], speed[64] = "", chrf[32] = "";
     trainer_update_clock(t);
     if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
-    if (t->tokens > 0 && t->train_seconds > 0) /* a run that was finished trains nothing */
+    if (t->tokens > 0) /* a run that was finished trains nothing */
         snprintf(speed, sizeof speed, "%s target tokens/s; ",
-                 str_count((long long)((double)t->tokens / t->train_seconds), tokens));
+                 str_count((long long)speed_of(t, t->tokens, t->train_seconds), tokens));
     log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %smodel '%s/best.safetensors'",
              str_duration(t->progress.seconds, time), t->progress.best_bleu, chrf, t->progress.best_loss,
              speed, t->options->dir);
