@@ -281,7 +281,7 @@ enum { STEPS_AT_A_TIME = 32 };
  * with its own prefix. */
 static void write_others(Explore *explore, const Seq2Seq *model, const Trace *trace, int first, int count,
                          Scorer *scorer, const SearchOptions *options, StrBuf *out) {
-    Tokens sources[STEPS_AT_A_TIME];
+    Tokens sources[STEPS_AT_A_TIME] = {{0}};
     Guide guides[STEPS_AT_A_TIME] = {{0}};
     HypothesisList found[STEPS_AT_A_TIME] = {{0}};
     for (int i = 0; i < count; i++) {

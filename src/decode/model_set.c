@@ -1,8 +1,10 @@
 /* model_set.c - see model_set.h. */
 #include "decode/model_set.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "models/modelfile.h"
+#include "text/languages.h"
 
 static Status load(Seq2Seq **model, const char *path, const WeightFormat *format, StrBuf *provenance) {
     if (format) return modelfile_load(model, path, *format, provenance);
@@ -11,6 +13,19 @@ static Status load(Seq2Seq **model, const char *path, const WeightFormat *format
     if (params->format == FORMAT_INT8) params->format = FORMAT_FLOAT32; /* floats are not packed in 8 bits */
     params_pack_all(params);
     return STATUS_OK;
+}
+
+/* Nobody is kept from it: the names may be wrong. */
+static void compare_languages(const ModelSet *models, const StrList *paths, size_t i, StrView provenance) {
+    StrBuf source = {0}, target = {0};
+    StrView first = strbuf_view(&models->source_language), second = strbuf_view(&models->target_language);
+    bool known = modelfile_languages(provenance, &source, &target) && first.length > 0;
+    if (known && !language_same(first, SV("source")) && !language_same(strbuf_view(&source), SV("source")) &&
+        !(language_same(first, strbuf_view(&source)) && language_same(second, strbuf_view(&target))))
+        log_warn("'%s' translates from %.*s to %.*s, '%s' from %s to %s", paths->items[0], SV_ARG(first),
+                 SV_ARG(second), paths->items[i], strbuf_text(&source), strbuf_text(&target));
+    strbuf_free(&source);
+    strbuf_free(&target);
 }
 
 /* `format`: NULL for floats that are kept. */
@@ -22,14 +37,20 @@ static Status load_all(ModelSet *models, const StrList *paths, const WeightForma
     }
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
-        Status status = load(&models->items[i], paths->items[i], format, i == 0 ? &models->provenance : NULL);
+        StrBuf other = {0}, *provenance = i == 0 ? &models->provenance : &other;
+        Status status = load(&models->items[i], paths->items[i], format, provenance);
         if (status != STATUS_OK) {
+            strbuf_free(&other);
             model_set_free(models);
             return status;
         }
         models->count++;
+        if (i == 0)
+            modelfile_languages(strbuf_view(provenance), &models->source_language, &models->target_language);
+        else
+            compare_languages(models, paths, i, strbuf_view(provenance));
+        strbuf_free(&other);
     }
-    modelfile_languages(strbuf_view(&models->provenance), &models->source_language, &models->target_language);
     return STATUS_OK;
 }
 

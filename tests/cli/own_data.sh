@@ -353,6 +353,10 @@ train 0 votes "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set model
 silent_on 'gently from a trained model'
 silent_on 'text.bpe_merges'
 expect 0 "$attn" translate --model "$model" --model "$TMP/votes/best.safetensors" "$TMP/two.en"
+silent_on 'translates from'
+train 0 back "$TMP/new.tsv" --vocabulary "$model" --languages de-en --after-updates 1
+expect 0 "$attn" translate --model "$model" --model "$TMP/back/best.safetensors" "$TMP/two.en"
+says "'$model' translates from en to de, '$TMP/back/best.safetensors' from de to en"
 train 0 votes "$TMP/new.tsv" --resume --after-updates 2 --set model.cell=lstm --set model.hidden=48
 train 0 own "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set train.learning_rate=0
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
