@@ -174,6 +174,14 @@ static void encode_joined(Segmenter *target, StrView text, const IdList *ids, Id
     strbuf_free(&both);
 }
 
+bool guide_knows(Segmenter *target, StrView text) {
+    IdList ids = {0};
+    segmenter_encode(target, text, &ids);
+    bool knows = ids.count > 0 && !has_unknown(&ids);
+    id_list_free(&ids);
+    return knows;
+}
+
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text) {
     int at = guide->constraint_count;
     guide->target = target;

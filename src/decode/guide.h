@@ -41,7 +41,9 @@ typedef struct {
 
 /* False if the text has what the model does not know, which becomes <unk> and is added to `unknown`. */
 bool guide_add_prefix(Guide *guide, Segmenter *target, StrView text, StrList *unknown);
-/* False if the model has no tokens for it, or there are too many. */
+/* Has the model tokens for all of it? */
+bool guide_knows(Segmenter *target, StrView text);
+/* False if the model does not know it, or there are too many. */
 bool guide_add_constraint(Guide *guide, Segmenter *target, StrView text);
 /* The same for the translation of `term`, wherever its tokens are in the sentence. */
 bool guide_add_term(Guide *guide, Segmenter *target, StrView text, Segmenter *source, StrView term,

@@ -405,6 +405,7 @@ static bool piece_has(const Translator *translator, const HypothesisList *found,
  * a line without pieces none are. */
 static void constraints_check(const Translator *translator, const LineGuide *guide, const Wanted *wanted,
                               const HypothesisList *results, long number, Translation *out) {
+    Segmenter *target = seq2seq_target(translator->models[0]);
     HashMap *met = hashmap_new(); /* of the words, as they come */
     for (int c = 0; guide && out->pieces == 0 && c < guide->constraint_count; c++)
         hashmap_set(met, guide->constraints[c], false);
@@ -419,7 +420,8 @@ static void constraints_check(const Translator *translator, const LineGuide *gui
         bool is_met = hashmap_value(met, i);
         strlist_add(is_met ? &out->constraints_met : &out->constraints_unmet, words);
         if (!is_met && !translator->options.quiet)
-            log_warn("line %ld: '%.*s' is not in the translation", number, SV_ARG(words));
+            log_warn("line %ld: '%.*s' is not in the translation%s", number, SV_ARG(words),
+                     guide_knows(target, words) ? "" : ": the model does not know all of it");
     }
     hashmap_free(met);
 }

@@ -58,6 +58,7 @@ expect 0 translate --json-input "$TMP/json"
 grep -q '"constraints_met": \[\], "constraints_unmet": \["va", "mon chat"\]' "$TMP/out" ||
     fail "constraints of a blank line: $(cat "$TMP/out")"
 says "line 1: 'mon chat' is not in the translation"
+grep -q 'does not know all of it' "$TMP/err" && fail "mon chat: $(cat "$TMP/err")"
 
 # A glossary: longer terms first, whole words only, in any batch the same.
 printf 'go\tperdu\nhi\tmon chat\nlost .\tperdu\nlost\tgagn\303\251\n\n' >"$TMP/glossary"
@@ -88,7 +89,7 @@ says "lines with constraints are searched with --beam-size 5"
 grep -qw perdu "$TMP/out" || fail "glossary with a beam of 1"
 printf 'go\t\346\227\245\n' >"$TMP/unknown"
 expect 0 translate --json --glossary "$TMP/unknown" "$TMP/source"
-says "line 1: '日' is not in the translation"
+says "line 1: '日' is not in the translation: the model does not know all of it"
 head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' ||
     fail "unmet: $(cat "$TMP/out")"
 
