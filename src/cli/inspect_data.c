@@ -199,10 +199,12 @@ static Status choose_columns(const InspectData *wanted, const char *path, DataOp
     pairs_read_header(path, &header);
     bool named = wanted->languages ? languages_header_of(strbuf_view(&header), two[0], two[1], &columns)
                                    : languages_header(strbuf_view(&header), &columns);
-    if (wanted->columns)
+    if (wanted->columns) {
         strbuf_add(&names, sv(wanted->columns));
-    else if (named)
+    } else if (named) {
+        command_say_columns(&columns, path);
         languages_add_columns(&columns, &names);
+    }
     if (wanted->columns && !wanted->languages) {
         languages_in_columns(wanted->columns, two);
     } else if (named && !wanted->languages) {

@@ -100,6 +100,10 @@ for order in "" "--languages en-fr" "--languages fr-en"; do
     expect 0 pairs $order "$TMP/named.tsv"
     found pairs "$(sed -n 's/^  pairs  *//p' "$TMP/report")"
 done
+awk -F '\t' '{ print (NR == 1 ? "note" : NR) "\t" $0 }' "$TMP/named.tsv" >"$TMP/noted.tsv"
+expect 0 pairs "$TMP/noted.tsv"
+says "columns  en and fr, as the first line of '$TMP/noted.tsv' says"
+{ tail -n +2 "$TMP/out" | grep -v header; } | cmp -s - "$TMP/report" || fail "a note: $(cat "$TMP/out")"
 
 # Or the command line does.
 awk -F '\t' '{ print NR "\t" $2 "\tx\t" $1 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"

@@ -211,6 +211,9 @@ train 0 numbered "$TMP/numbered.tsv" --after-epochs 1
 says 'left out 1 header line'
 sed '1s/.*/key\tde\ten/' "$TMP/numbered.tsv" >"$TMP/keyed.tsv"
 languages "$TMP/keyed.tsv" en de -,de,en --languages en-de
+says "columns  de and en, as the first line of '$TMP/keyed.tsv' says"
+languages "$TMP/keyed.tsv" de en -,de,en
+says "columns  de and en, as the first line of '$TMP/keyed.tsv' says"
 train 3 none "$TMP/keyed.tsv" --set data.source=en --set data.target=de --set data.columns=en,de
 says "'$TMP/keyed.tsv' names its columns 2 and 3 de and en, where 1 and 2 are read"
 says 'hint: --set data.columns=-,de,en reads those'
@@ -333,6 +336,8 @@ says 'columns  de and en'
 silent_on 'these pairs are'
 expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
+awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/turned.tsv" >"$TMP/wider.tsv"
+languages "$TMP/wider.tsv" en de -,de,en --init "$model"
 train 0 other "$TMP/new.tsv" --init "$model" --after-updates 1 --languages fr-de
 says "'$model' translates from en to de, these pairs are from fr to de"
 # No step: these are its weights.
