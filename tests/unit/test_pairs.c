@@ -676,6 +676,23 @@ static void test_nothing_usable(void **state) {
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_message(), "e.tsv' and the other files"));
     pair_reader_close(reader);
+    char wide[256];
+    strcpy(wide, WRITE("wide.tsv", "1\ta\tx\tb\n"));
+    options.columns = "id,en,-,fr";
+    reader = open_pairs(&options, wide, WRITE("e.tsv", "c\td\n\ne\tf\n"));
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "e.tsv', where columns 2 and 4 should be en and fr"));
+    assert_non_null(strstr(status_hint_text(), "in one order"));
+    pair_reader_close(reader);
+    reader = open_pairs(&options, fixture_path("e.tsv"), NULL);
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "e.tsv', where columns 2 and 4 should be en and fr"));
+    pair_reader_close(reader);
+    strbuf_clear(&out);
+    reader = open_pairs(&options, WRITE("e.tsv", "c\td\n2\te\t\tf\n"), wide); /* some are */
+    assert_int_equal(read_all(reader, &out), STATUS_OK);
+    assert_string_equal(strbuf_text(&out), "e=f;a=b;");
+    pair_reader_close(reader);
     strbuf_free(&out);
 }
 
