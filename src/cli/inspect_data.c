@@ -40,7 +40,7 @@ static const struct {
     [FOUND_REPEATED] = {"repeated_pairs", "pairs that stand there before"},
     [FOUND_OTHER_TRANSLATION] = {"other_translations", "sources that had another target"},
     [FOUND_IN_VALID] = {"in_validation", "pairs also in validation"},
-    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources also in validation"},
+    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources in validation, other target"},
     [FOUND_SAME_TEXT] = {"same_text", "the same text on both sides"},
     [FOUND_SWAPPED] = {"swapped", "columns swapped"},
     [FOUND_MOJIBAKE] = {"mojibake", "letters decoded wrongly, as in \"Ã©\""},

@@ -41,7 +41,7 @@ grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" ||
     fail "line 8: $(cat "$TMP/out")"
 found "pairs that stand there before" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
 found "pairs also in validation" 3 "lines 22, 23, 24"
-found "sources also in validation" 1 "line 32"
+found "sources in validation, other target" 1 "line 32"
 found "the same text on both sides" 1 "line 202"
 found "columns swapped" 2 "lines 102, 907"
 found "letters decoded wrongly, as in \"Ã©\"" 2 "lines 303, 404"
