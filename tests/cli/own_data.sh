@@ -170,6 +170,13 @@ says ' model.hidden='
 silent_on 'bpe_' # words stay whole
 expect 0 "$attn" train "$TMP/plain.tsv" --set model.size=manual --dump-config
 silent_on 'sizes '
+# A key that names the files is as good as FILE.
+expect 0 "$attn" train "$TMP/plain.tsv" --dump-config
+cp "$TMP/out" "$TMP/dumped"
+cp "$TMP/err" "$TMP/told"
+expect 0 "$attn" train --set data.train="$TMP/plain.tsv" --dump-config
+same "the configuration with data.train" "$TMP/dumped" "$TMP/out"
+same "what is said of data.train" "$TMP/told" "$TMP/err"
 
 # ---- languages ---------------------------------------------------------------------------------------------
 
