@@ -228,15 +228,18 @@ static bool is_free(const Option *row) {
            !strcmp(row->key, "text.max_vocab");
 }
 
-static Status check_same(const Option *row, const void *now, const void *model, const char *path) {
+static Status check_same(const TrainPlan *plan, const Option *row, const void *now, const void *model) {
+    bool vocabulary = plan->vocabulary_only;
     StrBuf a = {0}, b = {0};
     option_to_json(row, model, &a);
     option_to_json(row, now, &b);
     Status s = STATUS_OK;
     if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
-        s = status_fail(STATUS_USAGE, "'%s' cannot be started from: its %s is %s, here it is %s", path,
-                        row->key, strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "leave out %s: a model brings its sizes and its vocabulary along", row->key);
+        s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
+                        vocabulary ? "the vocabulary of " : "", plan->init,
+                        vocabulary ? "taken" : "started from", row->key, strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "leave out %s: a model brings %sits vocabulary along", row->key,
+                    vocabulary ? "" : "its sizes and ");
     }
     strbuf_free(&a);
     strbuf_free(&b);
@@ -258,7 +261,7 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
                 option_copy(row, field, other);
                 option_give(plan->given, row);
             } else if (!is_free(row)) {
-                TRY(check_same(row, field, other, plan->init));
+                TRY(check_same(plan, row, field, other));
             }
         }
     return STATUS_OK;

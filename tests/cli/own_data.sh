@@ -364,7 +364,8 @@ train 0 own "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set train.l
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --set text.lowercase=true
-says 'its text.lowercase is false'
+says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
+says 'hint: leave out text.lowercase: a model brings its vocabulary along'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
 train 2 votes "$TMP/new.tsv" --vocabulary "$model" --resume
