@@ -39,6 +39,9 @@ awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || 
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # it knows no others
+says "columns  en and de, as the first line of '$TMP/header.tsv' says"
+silent_on 'these pairs are'
 
 # BLEU counts characters of a language without spaces, in training and afterwards.
 awk -F'\t' '{ print $1 "\t\344\270\200\344\272\214" NR }' "$TMP/plain.tsv" >"$TMP/chinese.tsv"
