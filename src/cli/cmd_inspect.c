@@ -30,7 +30,8 @@ static const Option INSPECT_OPTIONS[] = {
      .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and "
              "FILE.target"},
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
-     .help = "also count the pairs that stand in these validation pairs", .group = "Data"},
+     .help = "also count the pairs that stand in these validation pairs, and those whose source does with "
+             "another target", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "what {} stands for, or which columns are read of those that have names, as in en-de"},
     {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",

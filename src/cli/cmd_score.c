@@ -75,7 +75,7 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
     "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
-    "them (standard input), the first line of which may name the languages. One line\n"
+    "them (standard input), the first line of which may name the columns. One line\n"
     "out for each pair: log p, a TAB, log p by length. An empty translation of an\n"
     "empty source is certain (0), any other impossible (-inf).\n";
 
@@ -183,10 +183,28 @@ static void drop_long_pairs(Session *session) {
     window->count = kept;
 }
 
+/* Nobody is kept from scoring other languages than the model's. */
+static void say_columns(const Session *session) {
+    const PairWindow *window = &session->window;
+    const LanguageColumns *named = &window->named;
+    StrView source = window->source_language, target = window->target_language;
+    bool swapped = window->source_column > window->target_column;
+    if (session->options.quiet) return;
+    command_say_columns(named, line_reader_path(window->reader));
+    if (source.length == 0 || language_same(source, SV("source"))) return;
+    if (swapped || (language_same(source, named->first_name) && language_same(target, named->second_name)))
+        return;
+    log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
+             session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
+             SV_ARG(named->second_name));
+}
+
 /* The names of the languages stay with the pairs, or name the columns of the scores. */
 static Status write_header(Session *session) {
     StrView header = strbuf_view(&session->window.header);
-    if (header.length == 0 || session->options.json || session->heads) return STATUS_OK;
+    if (header.length == 0) return STATUS_OK;
+    say_columns(session);
+    if (session->options.json || session->heads) return STATUS_OK;
     if (!session->filter) header = SV("log_p\tnormalized");
     TRY(file_write(session->output, header.data, header.length));
     return file_write(session->output, "\n", 1);

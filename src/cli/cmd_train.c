@@ -177,11 +177,12 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                               .stop = &stop_signal};
     Seq2Seq *init = NULL;
     bool begins = !only_prints(command) && comm_is_root();
+    bool has_files = files->count > 0 || config->data.train.count > 0;
     Status status = comm_settle(begins ? trainer_begin(&options) : STATUS_OK);
     if (status == STATUS_OK)
         status =
             comm_settle(train_plan(&(TrainPlan){.files = files,
-                                                .without_config = files->count > 0 && !given->configs,
+                                                .without_config = has_files && !given->configs,
                                                 .languages = command->languages,
                                                 .init = command->init ? command->init : command->vocabulary,
                                                 .vocabulary_only = command->vocabulary != NULL,

@@ -61,6 +61,11 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
     MODEL_SET_BOUNDED(TELL)
 }
 
+void command_say_columns(const LanguageColumns *columns, const char *path) {
+    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
+             SV_ARG(columns->second_name), path);
+}
+
 void command_warn_repaired(long lines, long first) {
     if (lines > 0)
         log_warn(

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "decode/model_set.h"
 #include "decode/translator.h"
+#include "text/languages.h"
 
 /* Write to standard output and make sure that it arrived. */
 Status command_print(StrView text);
@@ -30,6 +31,9 @@ void command_read_help(HelpReader reader, void *context);
 /* Search options that were not given on the command line are the first model's own, up to the bounds of
  * model_set_decode, of which it warns. */
 void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
+
+/* Tell which columns of a file are read, since its first line names them. */
+void command_say_columns(const LanguageColumns *columns, const char *path);
 
 /* Warn of lines with bytes that are no text, if there are any. */
 void command_warn_repaired(long lines, long first);

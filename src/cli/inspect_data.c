@@ -40,7 +40,7 @@ static const struct {
     [FOUND_REPEATED] = {"repeated_pairs", "pairs that stand there before"},
     [FOUND_OTHER_TRANSLATION] = {"other_translations", "sources that had another target"},
     [FOUND_IN_VALID] = {"in_validation", "pairs also in validation"},
-    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources also in validation"},
+    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources in validation, other target"},
     [FOUND_SAME_TEXT] = {"same_text", "the same text on both sides"},
     [FOUND_SWAPPED] = {"swapped", "columns swapped"},
     [FOUND_MOJIBAKE] = {"mojibake", "letters decoded wrongly, as in \"Ã©\""},
@@ -199,10 +199,12 @@ static Status choose_columns(const InspectData *wanted, const char *path, DataOp
     pairs_read_header(path, &header);
     bool named = wanted->languages ? languages_header_of(strbuf_view(&header), two[0], two[1], &columns)
                                    : languages_header(strbuf_view(&header), &columns);
-    if (wanted->columns)
+    if (wanted->columns) {
         strbuf_add(&names, sv(wanted->columns));
-    else if (named)
+    } else if (named) {
+        command_say_columns(&columns, path);
         languages_add_columns(&columns, &names);
+    }
     if (wanted->columns && !wanted->languages) {
         languages_in_columns(wanted->columns, two);
     } else if (named && !wanted->languages) {

@@ -44,15 +44,16 @@ static Status cut_columns(const PairWindow *window, Pair *pair) {
                      "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
 }
 
+/* One that names the model's languages, or any two. */
 static bool find_header(PairWindow *window, StrView line) {
-    LanguageColumns named;
-    if (window->n_best || line_reader_number(window->reader) != 1 || !languages_header(line, &named))
-        return false;
+    StrView source = window->source_language, target = window->target_language;
+    LanguageColumns *named = &window->named;
+    if (window->n_best || line_reader_number(window->reader) != 1) return false;
+    if (!languages_header_of(line, source, target, named) && !languages_header(line, named)) return false;
     strbuf_add(&window->header, line);
-    bool swapped = language_same(named.first_name, window->target_language) &&
-                   language_same(named.second_name, window->source_language);
-    window->source_column = swapped ? named.second : named.first;
-    window->target_column = swapped ? named.first : named.second;
+    bool swapped = language_same(named->first_name, target) && language_same(named->second_name, source);
+    window->source_column = swapped ? named->second : named->first;
+    window->target_column = swapped ? named->first : named->second;
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/options_value.h"
 #include "bleu/tokenizers.h"
+#include "cli/command_io.h"
 #include "models/modelfile.h"
 #include "text/languages.h"
 #include "text/pairs.h"
@@ -104,6 +105,7 @@ static Status use_option(const TrainPlan *plan, StrView header) {
     TRY(check_name(plan, "data.source", plan->config->data.source, source));
     TRY(check_name(plan, "data.target", plan->config->data.target, target));
     if (languages_header_of(header, source, target, &columns)) {
+        command_say_columns(&columns, plan->config->data.train.items[0]);
         set_languages(plan, source, target, &columns);
         return STATUS_OK;
     }
@@ -126,8 +128,7 @@ typedef struct {
 static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
-    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
-             SV_ARG(columns->second_name), plan->config->data.train.items[0]);
+    command_say_columns(columns, plan->config->data.train.items[0]);
     if (swapped)
         set_languages(plan, columns->second_name, columns->first_name, columns);
     else
@@ -186,7 +187,9 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     if (plan->config->data.train.count > 0) pairs_read_header(plan->config->data.train.items[0], &header);
     if (plan->languages)
         status = use_option(plan, strbuf_view(&header));
-    else if (languages_header(strbuf_view(&header), &columns))
+    else if (languages_header_of(strbuf_view(&header), strbuf_view(&model->source),
+                                 strbuf_view(&model->target), &columns) ||
+             languages_header(strbuf_view(&header), &columns))
         use_header(plan, &columns, model);
     else if (plan->without_config && model->source.length > 0)
         set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
@@ -225,15 +228,18 @@ static bool is_free(const Option *row) {
            !strcmp(row->key, "text.max_vocab");
 }
 
-static Status check_same(const Option *row, const void *now, const void *model, const char *path) {
+static Status check_same(const TrainPlan *plan, const Option *row, const void *now, const void *model) {
+    bool vocabulary = plan->vocabulary_only;
     StrBuf a = {0}, b = {0};
     option_to_json(row, model, &a);
     option_to_json(row, now, &b);
     Status s = STATUS_OK;
     if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
-        s = status_fail(STATUS_USAGE, "'%s' cannot be started from: its %s is %s, here it is %s", path,
-                        row->key, strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "leave out %s: a model brings its sizes and its vocabulary along", row->key);
+        s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
+                        vocabulary ? "the vocabulary of " : "", plan->init,
+                        vocabulary ? "taken" : "started from", row->key, strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "leave out %s: a model brings %sits vocabulary along", row->key,
+                    vocabulary ? "" : "its sizes and ");
     }
     strbuf_free(&a);
     strbuf_free(&b);
@@ -255,7 +261,7 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
                 option_copy(row, field, other);
                 option_give(plan->given, row);
             } else if (!is_free(row)) {
-                TRY(check_same(row, field, other, plan->init));
+                TRY(check_same(plan, row, field, other));
             }
         }
     return STATUS_OK;

@@ -6,7 +6,7 @@
 
 typedef struct {
     const StrList *files;  /* training files named on the command line */
-    bool without_config;   /* ... and no configuration beside them */
+    bool without_config;   /* files, or data.train, are named there, and no configuration */
     const char *languages; /* "en-de", or NULL */
     const char *init;      /* a model to start from, or NULL */
     bool vocabulary_only;  /* ... with new weights and sizes */

@@ -112,13 +112,32 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
                        "write --languages en-de, the language to translate from first, or pt-BR:en");
 }
 
-/* The first two languages that the columns from `column` on name, anywhere. */
-static bool find_two(StrView columns, int column, LanguageColumns *found) {
+/* No number, and no sentence: one goes on, or ends with a sign that of names only short ones have ("Nr."). */
+static bool is_column_name(StrView field) {
+    enum { LONGEST = 40, SHORT = 4 };
+    field = sv_trim(field);
+    if (field.length == 0) return true;
+    if (field.length > SHORT && strchr(".!?", field.data[field.length - 1])) return false;
+    return field.length <= LONGEST && (field.data[0] < '0' || field.data[0] > '9');
+}
+
+/* Languages in the first two columns are enough; further on, all columns must have names. */
+static bool is_header(StrView line, const LanguageColumns *found) {
+    StrView field;
+    if (found->second == 1) return true;
+    while (sv_next(&line, '\t', &field))
+        if (!is_column_name(field)) return false;
+    return true;
+}
+
+/* The first two languages that the columns name, Indonesian (id) or not. */
+static bool find_two(StrView columns, bool indonesian, LanguageColumns *found) {
     StrView field;
     *found = (LanguageColumns){0};
-    for (; sv_next(&columns, '\t', &field); column++) {
+    for (int column = 0; sv_next(&columns, '\t', &field); column++) {
         StrView code = language_code(field);
         if (code.length == 0 || sv_equal(code, found->first_name)) continue;
+        if (sv_equal(code, SV("id")) && !indonesian) continue;
         if (found->first_name.length > 0) {
             found->second = column;
             found->second_name = code;
@@ -131,13 +150,10 @@ static bool find_two(StrView columns, int column, LanguageColumns *found) {
 }
 
 bool languages_header(StrView line, LanguageColumns *found) {
-    StrView first = {0}, second = {0};
-    sv_next(&line, '\t', &first);
-    if (sv_equal(language_code(first), SV("id")) && find_two(line, 1, found)) return true;
-    sv_next(&line, '\t', &second);
-    *found = (LanguageColumns){0, 1, language_code(first), language_code(second)};
-    return found->first_name.length > 0 && found->second_name.length > 0 &&
-           !sv_equal(found->first_name, found->second_name);
+    if (find_two(line, false, found) && is_header(line, found)) return true;
+    if (!find_two(line, true, found)) return false;
+    bool numbered = found->first == 0 && sv_equal(found->first_name, SV("id"));
+    return found->second == 1 || (!numbered && is_header(line, found));
 }
 
 static bool find_these(StrView line, StrView a, StrView b, LanguageColumns *found) {
@@ -158,12 +174,13 @@ static bool find_these(StrView line, StrView a, StrView b, LanguageColumns *foun
 }
 
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {
-    if (find_these(line, a, b, found)) return true;
+    if (a.length == 0 || b.length == 0) return false;
+    if (find_these(line, a, b, found)) return is_header(line, found);
     if (!find_these(line, SV("source"), SV("target"), found)) return false;
     bool in_order = sv_equal(found->first_name, SV("source"));
     found->first_name = in_order ? a : b;
     found->second_name = in_order ? b : a;
-    return true;
+    return is_header(line, found);
 }
 
 void languages_add_columns(const LanguageColumns *columns, StrBuf *names) {

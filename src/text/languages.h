@@ -28,10 +28,10 @@ typedef struct {
     StrView first_name, second_name;
 } LanguageColumns;
 
-/* Does this line name two languages in its first two columns? One called "id" before two others, wherever
- * they are, has numbers, not Indonesian. */
+/* Does this line name two languages in its first two columns, or anywhere if all columns have names? A column
+ * called "id" among others that name two languages has numbers, not Indonesian. */
 bool languages_header(StrView line, LanguageColumns *found);
-/* Does it name these two, or source and target, in any of its columns? */
+/* Does it so name these two, or source and target? No if one of them is empty. */
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found);
 /* As data.columns has them, appended: "-,en,fr", where columns before and between have no name. */
 void languages_add_columns(const LanguageColumns *columns, StrBuf *names);

@@ -22,7 +22,8 @@ struct PairReader {
     StrBuf source_text, target_text; /* repaired */
     PairTroubles troubles;
     long usable, in_other_part;
-    double bytes, bytes_done; /* of all files; of those that were read to their end */
+    long seen_before, short_lines; /* of the open file: pairs of those before it; lines without its columns */
+    double bytes, bytes_done;      /* of all files; of those that were read to their end */
     PairPart part;
     double held_out;
     bool tolerant;
@@ -136,6 +137,8 @@ static void close_files(PairReader *reader) {
 static Status open_files(PairReader *reader) {
     const char *entry = reader->entries.items[reader->current];
     reader->numbered = false;
+    reader->seen_before = pairs_seen(reader);
+    reader->short_lines = 0;
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
@@ -328,9 +331,9 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
     } else if (*more) {
         reader->line = *source;
         *ok = split_columns(reader, reader->line, source, target);
-        if (!*ok)
-            note(reader, unicode_is_blank(reader->line) ? EMPTY_SIDE : NO_TAB, 1,
-                 line_reader_number(reader->first));
+        bool blank = !*ok && unicode_is_blank(reader->line);
+        if (!*ok) note(reader, blank ? EMPTY_SIDE : NO_TAB, 1, line_reader_number(reader->first));
+        reader->short_lines += !*ok && !blank;
     }
     if (!*more && before == 0) note(reader, NO_LINES, 1, 0);
     return STATUS_OK;
@@ -449,6 +452,18 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
+/* Of several files one with other columns must not be dropped as a whole. Of a single one in the first two
+ * columns fail_unusable says more. */
+static Status check_file_read(const PairReader *reader) {
+    bool plain = reader->entries.count == 1 && reader->columns == 2;
+    if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
+    status_fail(STATUS_DATA, "no usable sentence pair in '%s', where columns %d and %d should be %s and %s",
+                line_reader_path(reader->first), reader->source_column + 1, reader->target_column + 1,
+                reader->source, reader->target);
+    return status_hint(STATUS_DATA, "all files have their columns in one order, with a TAB between them: "
+                                    "change those of this one, or data.columns");
+}
+
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
     while (!is_over(reader)) {
@@ -456,6 +471,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
         if (!reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));
         if (!line) {
+            TRY(check_file_read(reader));
             close_files(reader);
             reader->current++;
             continue;

@@ -6,8 +6,9 @@
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
  *   left out   a first line of a TSV file that names the two languages (languages.h)
  *   fatal      a missing file, two files with different line counts (both numbers named), a first line that
- *              names the two languages elsewhere, no usable pair, invalid UTF-8 in more than a tenth of
- *              all pairs, a first or second line that looks as if ids stand where the source is read
+ *              names the two languages elsewhere, no usable pair, a file with lines but none that has both
+ *              columns, invalid UTF-8 in more than a tenth of all pairs, a first or second line that looks
+ *              as if ids stand where the source is read
  *   told       fields in the quotes of a spreadsheet, which are kept
  * Everything dropped, repaired or told, and every empty file, is counted, with the first few line numbers.
  *

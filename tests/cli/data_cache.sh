@@ -13,7 +13,7 @@ train() { # RUN ARGUMENT...
     expect 0 "$attn" train --run "$TMP/$run" --overwrite --threads 2 --set data.train="$TMP/train.tsv" \
         --set data.valid="$TMP/valid.tsv" --set text.bpe_merges=300 --set model.embedding=16 \
         --set model.hidden=16 --set train.max_updates=8 --set train.valid_every=4 --set train.valid_limit=5 \
-        --set train.samples=0 --set train.warmup=0 "$@"
+        --set train.samples=0 --set train.warmup=0 --set model.size=manual "$@"
 }
 same_model() { # WHAT RUN RUN
     for file in best last; do same "$1: $file" "$TMP/$2/$file.safetensors" "$TMP/$3/$file.safetensors"; done

@@ -41,7 +41,7 @@ grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" ||
     fail "line 8: $(cat "$TMP/out")"
 found "pairs that stand there before" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
 found "pairs also in validation" 3 "lines 22, 23, 24"
-found "sources also in validation" 1 "line 32"
+found "sources in validation, other target" 1 "line 32"
 found "the same text on both sides" 1 "line 202"
 found "columns swapped" 2 "lines 102, 907"
 found "letters decoded wrongly, as in \"Ã©\"" 2 "lines 303, 404"
@@ -100,6 +100,10 @@ for order in "" "--languages en-fr" "--languages fr-en"; do
     expect 0 pairs $order "$TMP/named.tsv"
     found pairs "$(sed -n 's/^  pairs  *//p' "$TMP/report")"
 done
+awk -F '\t' '{ print (NR == 1 ? "note" : NR) "\t" $0 }' "$TMP/named.tsv" >"$TMP/noted.tsv"
+expect 0 pairs "$TMP/noted.tsv"
+says "columns  en and fr, as the first line of '$TMP/noted.tsv' says"
+{ tail -n +2 "$TMP/out" | grep -v header; } | cmp -s - "$TMP/report" || fail "a note: $(cat "$TMP/out")"
 
 # Or the command line does.
 awk -F '\t' '{ print NR "\t" $2 "\tx\t" $1 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"

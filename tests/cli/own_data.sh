@@ -40,6 +40,9 @@ awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || 
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
+expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # it knows no others
+says "columns  en and de, as the first line of '$TMP/header.tsv' says"
+silent_on 'these pairs are'
 
 # No reason without what it is the reason of.
 train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --after-updates 1
@@ -176,6 +179,13 @@ says ' model.hidden='
 silent_on 'bpe_' # words stay whole
 expect 0 "$attn" train "$TMP/plain.tsv" --set model.size=manual --dump-config
 silent_on 'sizes '
+# A key that names the files is as good as FILE.
+expect 0 "$attn" train "$TMP/plain.tsv" --dump-config
+cp "$TMP/out" "$TMP/dumped"
+cp "$TMP/err" "$TMP/told"
+expect 0 "$attn" train --set data.train="$TMP/plain.tsv" --dump-config
+same "the configuration with data.train" "$TMP/dumped" "$TMP/out"
+same "what is said of data.train" "$TMP/told" "$TMP/err"
 
 # ---- languages ---------------------------------------------------------------------------------------------
 
@@ -217,6 +227,9 @@ train 0 numbered "$TMP/numbered.tsv" --after-epochs 1
 says 'left out 1 header line'
 sed '1s/.*/key\tde\ten/' "$TMP/numbered.tsv" >"$TMP/keyed.tsv"
 languages "$TMP/keyed.tsv" en de -,de,en --languages en-de
+says "columns  de and en, as the first line of '$TMP/keyed.tsv' says"
+languages "$TMP/keyed.tsv" de en -,de,en
+says "columns  de and en, as the first line of '$TMP/keyed.tsv' says"
 train 3 none "$TMP/keyed.tsv" --set data.source=en --set data.target=de --set data.columns=en,de
 says "'$TMP/keyed.tsv' names its columns 2 and 3 de and en, where 1 and 2 are read"
 says 'hint: --set data.columns=-,de,en reads those'
@@ -339,6 +352,8 @@ says 'columns  de and en'
 silent_on 'these pairs are'
 expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
+awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/turned.tsv" >"$TMP/wider.tsv"
+languages "$TMP/wider.tsv" en de -,de,en --init "$model"
 train 0 other "$TMP/new.tsv" --init "$model" --after-updates 1 --languages fr-de
 says "'$model' translates from en to de, these pairs are from fr to de"
 # No step: these are its weights.
@@ -362,7 +377,8 @@ train 0 own "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set train.l
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --set text.lowercase=true
-says 'its text.lowercase is false'
+says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
+says 'hint: leave out text.lowercase: a model brings its vocabulary along'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
 train 2 votes "$TMP/new.tsv" --vocabulary "$model" --resume

@@ -127,6 +127,33 @@ expect 0 score "$TMP/years"
 printf 'fr\ten\nva !\tgo .\n' >"$TMP/swapped.tsv"
 expect 0 score "$TMP/swapped.tsv"
 same "languages in the other order" "$TMP/wanted" "$TMP/out"
+# The model knows its languages, wherever their columns are; those of others are read with a warning.
+while read -r names; do
+    for name in $names; do
+        case $name in en) text='go .' ;; fr) text='va !' ;; *) text=7 ;; esac
+        printf '%s\n' "$name" >>"$TMP/names" && printf '%s\n' "$text" >>"$TMP/texts"
+    done
+    { paste -s "$TMP/names" && paste -s "$TMP/texts"; } >"$TMP/wide.tsv"
+    rm "$TMP/names" "$TMP/texts"
+    expect 0 score "$TMP/wide.tsv"
+    same "columns $names" "$TMP/wanted" "$TMP/out"
+    says "as the first line of '$TMP/wide.tsv' says"
+    ! grep -q 'these pairs are' "$TMP/err" || fail "columns $names: $(cat "$TMP/err")"
+done <<'END'
+en note fr
+note fr en
+en de fr
+en id fr
+END
+sed '1s/fr/de/' "$TMP/wide.tsv" >"$TMP/german.tsv"
+expect 0 score "$TMP/german.tsv"
+same "other languages" "$TMP/wanted" "$TMP/out"
+says "translates from en to fr, these pairs are from en to de"
+expect 0 score --quiet "$TMP/german.tsv"
+[ ! -s "$TMP/err" ] || fail "--quiet: $(cat "$TMP/err")"
+printf 'Who is it?\tQui est-ce ?\ten\tfr\n' >"$TMP/no_names.tsv"
+expect 0 score "$TMP/no_names.tsv"
+[ "$(wc -l <"$TMP/out")" -eq 1 ] || fail "a pair became a header: $(cat "$TMP/out")"
 # What is too long for a sentence is left out by a filter alone.
 long=$(printf '%040d' 0 | sed 's/0/go . /g')
 printf '%s\tva !\ngo .\t%s\ngo .\tva !\n' "$long" "$long" >"$TMP/long.tsv"

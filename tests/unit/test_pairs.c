@@ -179,6 +179,14 @@ static void test_languages(void **state) {
     assert_true(sv_equal(at.second_name, SV("fr")) && at.second == 3);
     assert_true(languages_header(SV("id\ten\tnumber"), &at)); /* Indonesian */
     assert_true(sv_equal(at.first_name, SV("id")) && at.first == 0 && at.second == 1);
+    assert_true(languages_header(SV("en\tid\tde"), &at));
+    assert_true(sv_equal(at.second_name, SV("de")) && at.first == 0 && at.second == 2);
+    assert_true(languages_header(SV("en\tid\tWer ist da?\tde"), &at));
+    assert_true(sv_equal(at.second_name, SV("id")) && at.second == 1);
+    assert_true(languages_header(SV("\tNr.\tnote\ten\tde"), &at)); /* names, if only empty ones */
+    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 3 && at.second == 4);
+    assert_true(languages_header(SV("en\tnote\tid"), &at));
+    assert_true(sv_equal(at.second_name, SV("id")) && at.second == 2);
     assert_true(languages_header_of(SV("key\tFrench\tde\tsource\ten"), SV("en"), SV("fr"), &at));
     assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
     assert_true(sv_equal(at.second_name, SV("en")) && at.second == 4);
@@ -190,8 +198,20 @@ static void test_languages(void **state) {
     assert_false(languages_header_of(SV("en\ttarget"), SV("en"), SV("fr"), &at));
     assert_false(languages_header_of(SV("en\tEN\tEnglish"), SV("en"), SV("fr"), &at));
     assert_false(languages_header_of((StrView){0}, SV("en"), SV("fr"), &at));
-    static const char *const NONE[] = {"",          "en",     "en\t", "en\ten", "en\tEnglish",
-                                       "Go.\tVa !", "He\tEl", "en fr"};
+    assert_false(languages_header_of(SV("\tkey\ten"), SV(""), SV("en"), &at)); /* which one is not known */
+    assert_false(languages_header_of(SV("Who is it?\tQui ?\ten\tfr"), SV("en"), SV("fr"), &at));
+    assert_false(languages_header_of(SV("7\tno name\ten\tfr"), SV("en"), SV("fr"), &at));
+    static const char *const NONE[] = {"",
+                                       "en",
+                                       "en\t",
+                                       "en\ten",
+                                       "en\tEnglish",
+                                       "Go.\tVa !",
+                                       "He\tEl",
+                                       "en fr",
+                                       "Go on.\tno\tit",
+                                       "id\ttext\ten",
+                                       "no\tThat is a sentence that goes on and on and on\tit"};
     for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) assert_false(languages_header(sv(NONE[i]), &at));
     assert_false(languages_header((StrView){0}, &at));
     assert_true(sv_equal(language_name(SV("en")), SV("english")));
@@ -655,6 +675,23 @@ static void test_nothing_usable(void **state) {
     PairReader *reader = open_pairs(&options, fixture_path("e.tsv"), fixture_path("e.tsv"));
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_message(), "e.tsv' and the other files"));
+    pair_reader_close(reader);
+    char wide[256];
+    strcpy(wide, WRITE("wide.tsv", "1\ta\tx\tb\n"));
+    options.columns = "id,en,-,fr";
+    reader = open_pairs(&options, wide, WRITE("e.tsv", "c\td\n\ne\tf\n"));
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "e.tsv', where columns 2 and 4 should be en and fr"));
+    assert_non_null(strstr(status_hint_text(), "in one order"));
+    pair_reader_close(reader);
+    reader = open_pairs(&options, fixture_path("e.tsv"), NULL);
+    assert_int_equal(read_all(reader, &out), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "e.tsv', where columns 2 and 4 should be en and fr"));
+    pair_reader_close(reader);
+    strbuf_clear(&out);
+    reader = open_pairs(&options, WRITE("e.tsv", "c\td\n2\te\t\tf\n"), wide); /* some are */
+    assert_int_equal(read_all(reader, &out), STATUS_OK);
+    assert_string_equal(strbuf_text(&out), "e=f;a=b;");
     pair_reader_close(reader);
     strbuf_free(&out);
 }
