@@ -61,6 +61,24 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
     MODEL_SET_BOUNDED(TELL)
 }
 
+CommandProgress command_progress_begin(const char *things, const char *output, bool silent) {
+    bool one_terminal = log_is_terminal() && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
+    double now = clock_seconds();
+    return (CommandProgress){things, silent || one_terminal, now, now};
+}
+
+void command_progress(CommandProgress *progress, double count, double share) {
+    double now = clock_seconds(), elapsed = now - progress->began;
+    if (progress->silent || now - progress->shown < log_progress_interval()) return;
+    progress->shown = now;
+    char left[64] = "", number[32], eta[32];
+    if (share > 0)
+        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * share,
+                 str_duration(elapsed * (1 - share) / share, eta));
+    (log_is_terminal() ? log_progress : log_info)("%s %s%s  %.1f %s/s", str_count((long long)count, number),
+                                                  progress->things, left, count / elapsed, progress->things);
+}
+
 void command_warn_repaired(long lines, long first) {
     if (lines > 0)
         log_warn(

@@ -166,6 +166,7 @@ Status pair_window_open(PairWindow *window, const char *pairs) {
     window->arena = arena_new();
     window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
     window->target_column = 1;
+    window->bytes = (double)file_size(pairs);
     return line_reader_open(&window->reader, pairs);
 }
 
@@ -181,8 +182,8 @@ Status pair_window_open_n_best(PairWindow *window, const char *source, const cha
 }
 
 double pair_window_share(const PairWindow *window) {
-    double size = (double)file_size(line_reader_path(window->reader));
-    return size > 0 ? fmin((double)line_reader_consumed(window->reader) / size, 1) : 0;
+    double consumed = (double)line_reader_consumed(window->reader);
+    return window->bytes > 0 ? fmin(consumed / window->bytes, 1) : 0;
 }
 
 void pair_window_free(PairWindow *window) {
