@@ -58,6 +58,12 @@ cat "$TMP/tiny.tsv" | score 2>"$TMP/err" || status=$?
 grep -Eq '^64 pairs  [0-9.]+ pairs/s$' "$TMP/err" || fail "no progress of a pipe: $(cat "$TMP/err")"
 expect 0 score --quiet "$TMP/tiny.tsv"
 [ ! -s "$TMP/err" ] || fail "score --quiet is not quiet: $(cat "$TMP/err")"
+# Few pairs at a time where they are large.
+awk 'BEGIN { for (x = "3456789"; length(x) < 1800000;) x = x x
+    for (i = 0; i < 50; i++) print "go .\tva !\t" x }' >"$TMP/large.tsv"
+expect 0 score "$TMP/large.tsv"
+[ "$(grep -c ' pairs/s$' "$TMP/err")" -gt 1 ] || fail "large pairs at a time: $(cat "$TMP/err")"
+rm "$TMP/large.tsv"
 page() { "$attn" heatmap -m "$model" -f html -o "$TMP/page" "$@" <"$TMP/tiny.tsv"; }
 expect 0 page
 grep -Eq '^exploring +100%  ETA ' "$TMP/err" || fail "no progress of a page: $(cat "$TMP/err")"
