@@ -55,7 +55,7 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
                         most = model_set_decode(models->items[0]);
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
-    if (most.field < wanted.field && decode->field == most.field)                                            \
+    if (most.field < wanted.field && !options_given(given, "decode." #field))                                \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
     MODEL_SET_BOUNDED(TELL)
