@@ -277,6 +277,9 @@ linear="--resume --set train.schedule=linear"
     succeed linear $linear --after-epochs 2 # another end is another schedule, which is said
     grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
     tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
+    succeed linear $linear --after-epochs 1 # nothing is trained
+    grep -q 'the run is finished' "$own/err" || complain "an earlier end: $(cat "$own/err")"
+    grep -q 'falls to 0 at the new end' "$own/err" && complain "no end to come: $(cat "$own/err")"
 }
 refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 
