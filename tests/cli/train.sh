@@ -235,7 +235,6 @@ refuse 2 'already holds a trained model' a
 grep -q '^hint: .*--resume.*--overwrite.*--run' "$own/err" || complain "no hint: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "a refused run changes the model"
 refuse 2 'exclude each other' a --resume --overwrite
-refuse 2 'exclude each other' a --resume --init "$own/a/best.safetensors"
 refuse 2 'the name of the folder is empty' a --run ''
 refuse 2 'nothing to resume' nowhere --resume
 [ ! -e "$own/nowhere" ] || complain "a folder for nothing"
