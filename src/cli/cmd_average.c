@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "decode/confidence.h"
 #include "models/modelfile.h"
 
 typedef struct {
@@ -61,7 +62,7 @@ static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrLi
     return status_hint(STATUS_DATA, "average models of one training, or trained from one model with --init");
 }
 
-/* Languages are the first model's; scores and counters belong to none. */
+/* Languages are the first model's; scores, counters and calibrations belong to none. */
 static void write_provenance(const StrList *files, const char *first, StrBuf *out) {
     static const char *const KEPT[] = {"source_language", "target_language"};
     Json *root = NULL;
@@ -141,6 +142,8 @@ static Status average(const StrList *files, const char *output) {
         status = modelfile_save(model, params->data, strbuf_text(&provenance), output);
     }
     if (status == STATUS_OK) log_info("wrote '%s', the mean of %zu models", output, files->count);
+    if (status == STATUS_OK && calibration_read(strbuf_view(&first)).words > 0)
+        log_info("it has no calibration for translate --confidence: training fits one to its own models");
     mem_free(sum);
     strbuf_free(&first);
     strbuf_free(&provenance);

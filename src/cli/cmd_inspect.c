@@ -27,8 +27,9 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "tensor", .type = OPT_STRING, FIELD(tensor), .arg = "NAME",
      .help = "print the numbers of one tensor instead, a row a line, with tabs between them"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
-     .help = "write the byte-pair merges in subword-nmt's format; of separate ones FILE.source and "
-             "FILE.target"},
+     .help = "write the byte-pair merges, one a line, for text.bpe_codes; subword-nmt can apply those of "
+             "models with text.bpe_marker=suffix, others put U+2581 before words; of separate ones "
+             "FILE.source and FILE.target"},
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
      .help = "also count the pairs that stand in these validation pairs, and those whose source does with "
              "another target", .group = "Data"},

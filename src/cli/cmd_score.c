@@ -91,6 +91,7 @@ enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
 typedef struct {
     ScoreOptions options;
     bool filter, direction_given; /* --keep-above, --left-to-right */
+    bool interactive;
     ModelSet models;
     Workers *workers;
     Translator *translator;
@@ -101,7 +102,6 @@ typedef struct {
     /* What the summary says. */
     long scored, empty, too_long, kept, steps;
     double sum, seconds;
-    LogShare progress;
 } Session;
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
@@ -266,8 +266,8 @@ static Status open_input(Session *session, const StrList *files) {
         return status_fail(STATUS_USAGE, "standard input cannot be read twice");
     if (list) return pair_window_open_n_best(&session->window, first, list);
     if (second) return pair_window_open_two(&session->window, first, second);
-    if (files->count == 0 && isatty(STDIN_FILENO) == 1)
-        log_info("one pair a line, SOURCE TAB TARGET; Ctrl-D ends");
+    session->interactive = files->count == 0 && isatty(STDIN_FILENO) == 1;
+    if (session->interactive) log_info("one pair a line, SOURCE TAB TARGET; Ctrl-D ends");
     return pair_window_open(&session->window, first);
 }
 
@@ -333,26 +333,19 @@ static Status session_begin(Session *session, const StrList *files) {
     return file_create(&session->output, options->output);
 }
 
-static void show_progress(Session *session) {
-    const ScoreOptions *options = &session->options;
-    if (options->quiet || (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))) return;
-    double share = pair_window_share(&session->window);
-    if (share > 0)
-        log_share(&session->progress, share);
-    else
-        log_progress("%ld pairs", session->scored);
-}
-
 static Status session_run(Session *session) {
-    session->progress = log_share_begin("scoring");
+    const ScoreOptions *options = &session->options;
+    CommandProgress progress =
+        command_progress_begin("pairs", options->output, options->quiet || session->interactive);
     Status status = STATUS_OK;
     for (bool more = true, first = true; more && status == STATUS_OK; first = false) {
         status = pair_window_read(&session->window, &more);
         if (status == STATUS_OK && first) status = write_header(session);
-        if (status == STATUS_OK && session->filter && session->options.max_length > 0)
-            drop_long_pairs(session);
+        if (status == STATUS_OK && session->filter && options->max_length > 0) drop_long_pairs(session);
         if (status == STATUS_OK && session->window.count > 0) status = score_pairs(session);
-        if (status == STATUS_OK) show_progress(session);
+        if (status == STATUS_OK)
+            command_progress(&progress, (double)(session->scored + session->too_long),
+                             pair_window_share(&session->window));
     }
     log_progress_end();
     if (status == STATUS_OK && session->heads) status = write_heads(session);

@@ -33,7 +33,8 @@ static const Option COMMAND_OPTIONS[] = {
     {.flag = "resume", FIELD(BOOL, resume),
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
     {.flag = "init", .alias = "pretrained-model", FIELD(STRING, init), .arg = "MODEL",
-     .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer"},
+     .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer; a run "
+             "that is resumed goes on with its own"},
     {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
      .help = "take only the vocabulary of a model file, so that both can translate together"},
     {.flag = "languages", FIELD(STRING, languages), .arg = "SRC-TRG",
@@ -137,7 +138,6 @@ static Status run(const TrainerOptions *options) {
 /* What one option says about another, and what a shell variable that is not set leaves: files of a run in
  * '' would go to '/'. */
 static Status check_command(const TrainCommand *command) {
-    const char *other = command->init ? "init" : command->vocabulary ? "vocabulary" : NULL;
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
     if (command->dump != DUMP_NONE && command->dump_pairs != DUMP_NO_PAIRS)
@@ -145,13 +145,6 @@ static Status check_command(const TrainCommand *command) {
     if (command->init && command->vocabulary) {
         status_fail(STATUS_USAGE, "--init and --vocabulary exclude each other");
         return status_hint(STATUS_USAGE, "--init MODEL brings its vocabulary along");
-    }
-    if (command->resume && other) {
-        status_fail(STATUS_USAGE, "--resume and --%s exclude each other", other);
-        return status_hint(STATUS_USAGE,
-                           "a run goes on with its own weights and vocabulary; --%s MODEL --run OTHER "
-                           "starts another one",
-                           other);
     }
     if (command->run && command->run[0]) return STATUS_OK;
     status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");

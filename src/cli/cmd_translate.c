@@ -55,8 +55,8 @@ typedef struct {
     TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
-    double started, shown; /* the clock */
-    long lines;            /* so far, over all inputs */
+    CommandProgress progress;
+    long lines; /* so far, over all inputs */
     double seconds;
 } Session;
 
@@ -153,26 +153,13 @@ static void prompt(const Session *session) {
     if (session->interactive) fputs("> ", stderr);
 }
 
-/* Lines, share and time left; `share`: of the window, whose lines are not yet in `lines`. */
+/* `share`: of the window, whose lines are not yet in `lines`. */
 static void show_progress(void *context, double share) {
     Session *session = context;
-    double now = clock_seconds(), elapsed = now - session->started, interval = log_progress_interval();
-    bool terminal = log_is_terminal();
-    if (session->interactive || session->options.quiet || now - session->shown < interval) return;
-    if (terminal && strcmp(session->options.output, "-") == 0 && isatty(STDOUT_FILENO)) return;
-    session->shown = now;
-    char text[128], number[32], eta[32];
-    double lines = (double)session->lines + share * session->window.count;
-    int length = snprintf(text, sizeof text, "%s lines", str_count((long long)lines, number));
-    double done =
+    double bytes =
         (double)session->window_start + share * (double)(session->window_end - session->window_start);
-    if (session->total_bytes > 0 && done > 0) {
-        done /= (double)session->total_bytes;
-        length += snprintf(text + length, sizeof text - (size_t)length, "  %.0f%%  ETA %s", 100 * done,
-                           str_duration(elapsed * (1 - done) / done, eta));
-    }
-    snprintf(text + length, sizeof text - (size_t)length, "  %.1f lines/s", lines / elapsed);
-    terminal ? log_progress("%s", text) : log_info("%s", text);
+    command_progress(&session->progress, (double)session->lines + share * session->window.count,
+                     session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
 }
 
 static Status translate_file(Session *session, const char *path) {
@@ -307,7 +294,8 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
                                      ? decode->mini_batch * decode->maxi_batch * comm_size()
                                      : MOST_LINES;
     if (session->interactive) session->window.most_lines = 1;
-    session->started = session->shown = clock_seconds();
+    session->progress =
+        command_progress_begin("lines", options->output, options->quiet || session->interactive);
     return STATUS_OK;
 }
 

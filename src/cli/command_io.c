@@ -55,7 +55,7 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
                         most = model_set_decode(models->items[0]);
     options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
-    if (most.field < wanted.field && decode->field == most.field)                                            \
+    if (most.field < wanted.field && !options_given(given, "decode." #field))                                \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
     MODEL_SET_BOUNDED(TELL)
@@ -64,6 +64,24 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
 void command_say_columns(const LanguageColumns *columns, const char *path) {
     log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
              SV_ARG(columns->second_name), path);
+}
+
+CommandProgress command_progress_begin(const char *things, const char *output, bool silent) {
+    bool one_terminal = log_is_terminal() && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
+    double now = clock_seconds();
+    return (CommandProgress){things, silent || one_terminal, now, now};
+}
+
+void command_progress(CommandProgress *progress, double count, double share) {
+    double now = clock_seconds(), elapsed = now - progress->began;
+    if (progress->silent || now - progress->shown < log_progress_interval()) return;
+    progress->shown = now;
+    char left[64] = "", number[32], eta[32];
+    if (share > 0)
+        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * share,
+                 str_duration(elapsed * (1 - share) / share, eta));
+    (log_is_terminal() ? log_progress : log_info)("%s %s%s  %.1f %s/s", str_count((long long)count, number),
+                                                  progress->things, left, count / elapsed, progress->things);
 }
 
 void command_warn_repaired(long lines, long first) {

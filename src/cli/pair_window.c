@@ -9,19 +9,20 @@
 #include "text/languages.h"
 #include "text/pairs.h"
 
+enum { MOST_BYTES = 32 << 20 };
+
 static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
     status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
                 what);
     return status_hint(STATUS_DATA, "%s", hint);
 }
 
-/* The next line, kept in `arena`. */
-static Status next_line(PairWindow *window, LineReader *reader, Arena *arena, StrView *line, bool *more) {
+/* The next line, valid until the one after it is read. */
+static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
     TRY(line_reader_next(reader, line, more));
     if (!*more) return STATUS_OK;
     if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
         return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
-    *line = arena_text(arena, *line);
     bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
     if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
     return STATUS_OK;
@@ -106,10 +107,13 @@ static Status fail_lengths(PairWindow *window, bool more_sources) {
 static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
     bool more_targets;
     StrBuf both = {0};
-    TRY(next_line(window, window->reader, window->arena, &pair->source, more));
-    TRY(next_line(window, window->targets, window->arena, &pair->target, &more_targets));
+    TRY(next_line(window, window->reader, &pair->source, more));
+    TRY(next_line(window, window->targets, &pair->target, &more_targets));
     if (*more != more_targets) return fail_lengths(window, *more);
-    if (!*more || !window->filters) return STATUS_OK;
+    if (!*more) return STATUS_OK;
+    pair->source = arena_text(window->arena, pair->source);
+    pair->target = arena_text(window->arena, pair->target);
+    if (!window->filters) return STATUS_OK;
     pair_join(&both, pair->source, pair->target);
     pair->raw = arena_text(window->arena, strbuf_view(&both));
     strbuf_free(&both);
@@ -126,13 +130,15 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     *pair = (Pair){0};
     if (window->targets) return next_lines(window, pair, more);
     do {
-        TRY(next_line(window, window->reader, window->arena, &pair->raw, more));
+        TRY(next_line(window, window->reader, &pair->raw, more));
         if (!*more) return STATUS_OK;
     } while (find_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    pair->raw = arena_text(window->arena, pair->raw);
     return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
 }
 
 Status pair_window_read(PairWindow *window, bool *more) {
+    size_t bytes = 0;
     window->count = 0;
     arena_reset(window->arena);
     do {
@@ -140,7 +146,8 @@ Status pair_window_read(PairWindow *window, bool *more) {
         TRY(next_pair(window, &pair, more));
         if (!*more) break;
         window->pairs[window->count++] = pair;
-    } while (window->count < window->most && line_reader_ready(window->reader));
+        bytes += pair.raw.length + pair.source.length + pair.target.length;
+    } while (window->count < window->most && bytes < MOST_BYTES && line_reader_ready(window->reader));
     return STATUS_OK;
 }
 
@@ -152,10 +159,10 @@ static Status read_sources(PairWindow *window, const char *path) {
     MEM_GROW(window->sources, window->source_capacity, 1);
     for (bool more = true;;) {
         StrView line;
-        status = next_line(window, reader, window->source_arena, &line, &more);
+        status = next_line(window, reader, &line, &more);
         if (status != STATUS_OK || !more) break;
         MEM_GROW(window->sources, window->source_capacity, (size_t)window->source_count + 1);
-        window->sources[window->source_count++] = line;
+        window->sources[window->source_count++] = arena_text(window->source_arena, line);
     }
     line_reader_close(reader);
     return status;
@@ -167,6 +174,7 @@ Status pair_window_open(PairWindow *window, const char *pairs) {
     window->arena = arena_new();
     window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
     window->target_column = 1;
+    window->bytes = (double)file_size(pairs);
     return line_reader_open(&window->reader, pairs);
 }
 
@@ -182,8 +190,8 @@ Status pair_window_open_n_best(PairWindow *window, const char *source, const cha
 }
 
 double pair_window_share(const PairWindow *window) {
-    double size = (double)file_size(line_reader_path(window->reader));
-    return size > 0 ? fmin((double)line_reader_consumed(window->reader) / size, 1) : 0;
+    double consumed = (double)line_reader_consumed(window->reader);
+    return window->bytes > 0 ? fmin(consumed / window->bytes, 1) : 0;
 }
 
 void pair_window_free(PairWindow *window) {

@@ -37,6 +37,7 @@ typedef struct {
     long passed_over, first_passed_over; /* lines that are no pair */
 
     LineReader *reader, *targets; /* the rest is for pair_window.c; targets: the second of two files */
+    double bytes;                 /* of the file that `reader` reads; not positive: not known */
     Arena *arena;                 /* of the pairs' text */
     Arena *source_arena;          /* of an n-best list: the sentences that it numbers */
     StrView *sources;

@@ -10,6 +10,7 @@
 #include "bleu/tokenizers.h"
 #include "cli/command_io.h"
 #include "models/modelfile.h"
+#include "text/bpe.h"
 #include "text/languages.h"
 #include "text/pairs.h"
 #include "train/checkpoint.h"
@@ -219,6 +220,21 @@ static void choose_tokenizer(const TrainPlan *plan) {
              TOKENIZERS[tokenizer].name);
 }
 
+/* The file of merges says how words are marked: the user may have meant another one. */
+static void compare_marker(const TrainPlan *plan) {
+    static const char *const NAMES[] = {[BPE_PREFIX] = "prefix", [BPE_SUFFIX] = "suffix"};
+    const TextOptions *text = &plan->config->text;
+    Segmenter *codes;
+    if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
+    if (!options_given(plan->given, "text.bpe_marker")) return;
+    if (segmenter_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
+    int marker = segmenter_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
+    if (text->bpe_marker != marker)
+        log_warn("text.bpe_marker=%s has no effect: the merges in '%s' are of text.bpe_marker=%s",
+                 NAMES[text->bpe_marker], text->bpe_codes, NAMES[marker]);
+    segmenter_free(codes);
+}
+
 /* ---- starting from a model ----------------------------------------------------------------------------- */
 
 /* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
@@ -302,6 +318,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     if (status == STATUS_OK && *init && !saved) status = take_model(plan, *init);
     if (status == STATUS_OK) status = find_languages(plan, strbuf_view(&provenance));
     if (status == STATUS_OK && !saved) choose_tokenizer(plan);
+    if (status == STATUS_OK && !*init) compare_marker(plan);
     if (status == STATUS_OK && !saved) status = choose_sizes(plan);
     strbuf_free(&provenance);
     return status;

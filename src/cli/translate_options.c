@@ -86,9 +86,9 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
     {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, its translation must "
-             "have TARGET, where the attention is on SOURCE if it may be; such translations are compared by "
-             "log p, whatever --normalize says"},
+     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, in the same case "
+             "unless the model lowers it, its translation must have TARGET, where the attention is on "
+             "SOURCE if it may be; such translations are compared by log p, whatever --normalize says"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",

@@ -73,7 +73,7 @@ static void write_weights(StrBuf *out, const Note *weights, int head, int parts,
 /* The first components of one head's share. */
 static ExplorePart head_part(const Note *one, int heads, int head) {
     int share = one->columns / heads;
-    return (ExplorePart){one->data + head * share, (size_t)one->columns, one->rows,
+    return (ExplorePart){one->data + head * share, (size_t)one->stride, one->rows,
                          share < COMPONENTS ? share : COMPONENTS};
 }
 
@@ -91,7 +91,7 @@ static const Param *attention_param(const Seq2Seq *model, const char *part) {
 static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) {
     Tape *tape = tape_new(seq2seq_params(model), false);
     real *out = mem_alloc((size_t)rows->rows * (size_t)map->columns, sizeof *out);
-    product_with_weight(tape, map, false, rows->rows, note_row(rows, 0, 0), rows->columns, out, map->columns,
+    product_with_weight(tape, map, false, rows->rows, note_row(rows, 0, 0), rows->stride, out, map->columns,
                         false);
     tape_free(tape);
     return out;
@@ -139,7 +139,7 @@ static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, in
     strbuf_format(out, "{\"map\":%d,\"score\":\"%s\",\"size\":%d", layer * a->heads + head, score,
                   (a->keys ? a->keys->columns : a->query->columns) / a->heads);
     explore_matrix(out, "scores",
-                   (ExplorePart){note_row(a->scores, head, 0), (size_t)a->scores->columns, a->scores->rows,
+                   (ExplorePart){note_row(a->scores, head, 0), (size_t)a->scores->stride, a->scores->rows,
                                  a->scores->columns});
     if (transformer)
         explore_matrix(out, "q", head_part(a->query, a->heads, head));

@@ -86,7 +86,8 @@ typedef struct {
 } attn_mt_candidate;
 
 /* weights [rows, columns]: how much each unit of the translation looked at each unit of the source. The last
- * column is the source's </s>, the last row that of the translation, if it ended with it. */
+ * column is the source's </s>, the last row that of the translation, if it ended with it. A text that was
+ * translated in parts has only the </s> of the last: rows of the others add up to less than 1. */
 typedef struct {
     int rows, columns;
     const float *weights;

@@ -34,17 +34,30 @@ static Note *named(Notes *notes, const char *name, const char *part) {
     return found;
 }
 
-/* Zeroed rows behind those that are there, which become as wide as the widest: later steps may look at more
- * keys than earlier ones. */
-static void widen(Note *one, int heads, int rows, int columns) {
-    assert(one->rows == 0 || (heads == 1 && one->heads == 1));
-    Note wide = {.name = one->name, .heads = heads, .rows = one->rows + rows, .columns = one->columns};
-    if (columns > wide.columns) wide.columns = columns;
-    wide.data = mem_alloc((size_t)heads * (size_t)wide.rows * (size_t)wide.columns, sizeof *wide.data);
+/* Wider rows get room for twice as much, so that rows that grow step by step are seldom moved. */
+static void make_wider(Note *one, int columns) {
+    Note wide = *one;
+    wide.stride = one->rows == 0 ? columns : 2 * columns;
+    wide.capacity = (size_t)one->heads * (size_t)one->rows * (size_t)wide.stride;
+    wide.data = mem_alloc(wide.capacity, sizeof *wide.data);
     for (int r = 0; r < one->rows; r++)
         memcpy((real *)note_row(&wide, 0, r), note_row(one, 0, r), (size_t)one->columns * sizeof *one->data);
     mem_free(one->data);
     *one = wide;
+}
+
+/* Zeroed rows behind those that are there, which become as wide as the widest: later steps may look at more
+ * keys than earlier ones. */
+static void widen(Note *one, int heads, int rows, int columns) {
+    assert(one->rows == 0 || (heads == 1 && one->heads == 1));
+    one->heads = heads;
+    if (columns > one->stride) make_wider(one, columns);
+    if (columns > one->columns) one->columns = columns;
+    size_t row = (size_t)heads * (size_t)one->stride, used = row * (size_t)one->rows,
+           added = row * (size_t)rows;
+    MEM_GROW(one->data, one->capacity, used + added);
+    memset(one->data + used, 0, added * sizeof *one->data);
+    one->rows += rows;
 }
 
 void note(const Tape *tape, const char *name, const char *part, const Tensor *x) {

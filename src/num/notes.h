@@ -15,7 +15,9 @@
 typedef struct {
     char *name; /* "decoder.attention.weights": that of the parameters nearby, and what it is */
     int heads, rows, columns;
+    int stride; /* from row to row, at least `columns` */
     real *data;
+    size_t capacity; /* of `data` */
 } Note;
 
 struct Notes {
@@ -31,7 +33,7 @@ void note_spans(const Tape *tape, const char *name, const char *part, const Tens
 
 const Note *notes_find(const Notes *notes, const char *name); /* NULL: there is none */
 static inline const real *note_row(const Note *one, int head, int row) {
-    return one->data + ((size_t)head * (size_t)one->rows + (size_t)row) * (size_t)one->columns;
+    return one->data + ((size_t)head * (size_t)one->rows + (size_t)row) * (size_t)one->stride;
 }
 void notes_free(Notes *notes);
 

@@ -345,20 +345,6 @@ static Status check_option(const Option *row, const void *saved, const void *now
     return s;
 }
 
-/* What counts from the end of a run goes on as the new end has it: not as a run to that end would have
- * begun. */
-static void warn_of_end(const TrainOptions *saved, const TrainOptions *now) {
-    if (saved->epochs == now->epochs && saved->max_updates == now->max_updates) return;
-    if (now->schedule == SCHEDULE_LINEAR)
-        log_warn(
-            "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
-            "on it falls to 0 at the new end, so the result is not that of one run of this length");
-    if (now->both_directions > 0)
-        log_warn("the run was planned for another end, and train.both_directions is a share of its length: "
-                 "of the new one it trains the first %.0f %% both ways, whatever it has trained so before",
-                 100 * now->both_directions);
-}
-
 static Status compare_configs(Config *saved, Config *now) {
     OptionTable a[6], b[6];
     config_tables(saved, a);
@@ -367,14 +353,14 @@ static Status compare_configs(Config *saved, Config *now) {
         for (const Option *row = a[t].rows; !option_row_ends(row); row++)
             if (!may_change(row->key))
                 TRY(check_option(row, option_field(&a[t], row), option_field(&b[t], row)));
-    warn_of_end(&saved->train, &now->train);
     return STATUS_OK;
 }
 
-static Status check_config(const Config *config, const char *text) {
-    Config saved, now = *config;
+static Status check_config(Checkpoint *c, const char *text) {
+    Config saved, now = *c->config;
     config_init(&saved);
     Status status = config_read_json(&saved, sv(text));
+    c->other_end = saved.train.epochs != now.train.epochs || saved.train.max_updates != now.train.max_updates;
     if (status == STATUS_OK)
         status = compare_configs(&saved, &now);
     else
@@ -383,13 +369,13 @@ static Status check_config(const Config *config, const char *text) {
     return status;
 }
 
-static Status check_same_run(const Checkpoint *c, const SafeFile *file) {
+static Status check_same_run(Checkpoint *c, const SafeFile *file) {
     const char *config = safetensors_metadata(file, "config"),
                *data = safetensors_metadata(file, "data_sha256");
     const char *simd = safetensors_metadata(file, "simd"), *blas = safetensors_metadata(file, "blas_kernel");
     if (!config || !data || !simd || !blas)
         return status_fail(STATUS_DATA, "not a training state of attn-mt");
-    TRY(check_config(c->config, config));
+    TRY(check_config(c, config));
     if (strcmp(data, c->data_sha256) != 0)
         return status_hint(status_fail(STATUS_USAGE, "the training data are not those of the saved run"),
                            "resume with the same files, or train anew with --run DIR");

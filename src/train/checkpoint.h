@@ -28,6 +28,7 @@ typedef struct {
     const char *valid_sha256;   /* of the validation pairs */
     const char *teacher_sha256; /* of the files of train.teacher; NULL: there are none */
     Calibration calibration;    /* of the last validation of this session */
+    bool other_end;             /* than the saved run was planned for, as checkpoint_load_state found */
 } Checkpoint;
 
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it, STATUS_RUNTIME if it
@@ -55,8 +56,7 @@ Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
 Status checkpoint_check_model(const Checkpoint *checkpoint);
 Status checkpoint_save_state(const Checkpoint *checkpoint);
 /* Fill model, optimizer and progress. STATUS_USAGE, with the key and both values, if the configuration is
- * another in what must not change, or if the data are. Another end of the run may be set; the log says what
- * that means for a linear schedule. */
+ * another in what must not change, or if the data are. Another end of the run may be set: `other_end`. */
 Status checkpoint_load_state(Checkpoint *checkpoint);
 /* What rank 0 has loaded goes to all ranks (comm.h): weights, average, moments and counters, but not the
  * records of validations, which it alone writes. */

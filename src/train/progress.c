@@ -187,7 +187,7 @@ const char *progress_find_end(const Progress *p, const TrainOptions *o, char way
         return snprintf(way, SIZE, "--after-updates %lld", 2 * p->update), "all updates are done";
     if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
         return snprintf(way, SIZE, "--set train.max_minutes=%g",
-                        2 * fmax(o->max_minutes, floor(p->seconds / 60))),
+                        2 * fmax(o->max_minutes, fmax(1, floor(p->seconds / 60)))),
                "the time is over";
     if (o->patience && p->stalled >= o->patience)
         return snprintf(way, SIZE, "--early-stopping %lld", 2 * p->stalled), "it no longer improved";

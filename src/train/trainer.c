@@ -250,16 +250,6 @@ static Status update(Trainer *t) {
     return STATUS_OK;
 }
 
-/* What does not go together with --resume. */
-static const char *instead_of(const TrainerOptions *options) {
-    if (options->overwrite && options->init)
-        return options->vocabulary_only ? ", without --overwrite and --vocabulary,"
-                                        : ", without --overwrite and --init,";
-    if (options->overwrite) return " instead of --overwrite";
-    if (!options->init) return "";
-    return options->vocabulary_only ? " instead of --vocabulary" : " instead of --init";
-}
-
 static Status stop(Trainer *t) {
     const Progress *p = &t->progress;
     log_progress_end();
@@ -268,7 +258,8 @@ static Status stop(Trainer *t) {
     if (!comm_is_root()) return status_fail(STATUS_STOPPED, "%s", "");
     Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
                            p->update, p->epoch + 1, t->options->dir);
-    return status_hint(s, "the same command with --resume%s goes on from here", instead_of(t->options));
+    return status_hint(s, "the same command with --resume%s goes on from here",
+                       t->options->overwrite ? " instead of --overwrite" : "");
 }
 
 /* Tokens are counted since the last one: with none, it is done. A run that is stopped before has it to do

@@ -17,7 +17,8 @@ typedef struct {
     const char *dir;      /* run directory */
     const Seq2Seq *init;  /* a model of this configuration to start from, or NULL */
     bool vocabulary_only; /* ... of which only the vocabulary is taken */
-    bool resume, overwrite;
+    bool resume;          /* with the weights of the run; the vocabulary of `init` must be the run's */
+    bool overwrite;
     bool profile;        /* log at the end where the time went */
     int threads;         /* 0 = one per core */
     void (*ready)(void); /* called when there is something to save: signals may ask from now on */

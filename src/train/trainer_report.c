@@ -117,6 +117,19 @@ static void warn_of_last_validation(const Progress *p, const TrainOptions *o) {
                  o->schedule == SCHEDULE_PLATEAU ? "train.schedule = plateau" : "train.patience");
 }
 
+/* What counts from the end of a run goes on as the new end has it: not as a run to that end would have
+ * begun. */
+static void warn_of_other_end(const TrainOptions *o) {
+    if (o->schedule == SCHEDULE_LINEAR)
+        log_warn(
+            "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
+            "on it falls to 0 at the new end, so the result is not that of one run of this length");
+    if (o->both_directions > 0)
+        log_warn("the run was planned for another end, and train.both_directions is a share of its length: "
+                 "of the new one it trains the first %.0f %% both ways, whatever it has trained so before",
+                 100 * o->both_directions);
+}
+
 void trainer_announce_resumption(const Trainer *t) {
     const Progress *p = &t->progress;
     char way[PROGRESS_WAY];
@@ -124,6 +137,7 @@ void trainer_announce_resumption(const Trainer *t) {
     if (!end) {
         log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
         warn_of_last_validation(p, &t->config->train);
+        if (t->checkpoint.other_end) warn_of_other_end(&t->config->train);
         return;
     }
     log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);

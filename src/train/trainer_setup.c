@@ -24,9 +24,30 @@ static Status copy_weights(ParamSet *to, const ParamSet *from) {
     return STATUS_OK;
 }
 
+static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
+    return vocab_difference(segmenter_vocab(a), segmenter_vocab(b)) < 0;
+}
+
+/* The command that began a run names the model to start from when it goes on, too. */
+static Status check_init(const TrainerOptions *o, const CorpusData *run) {
+    if (!o->init || (same_vocabulary(seq2seq_source(o->init), run->source) &&
+                     same_vocabulary(seq2seq_target(o->init), run->target)))
+        return STATUS_OK;
+    const char *option = o->vocabulary_only ? "vocabulary" : "init";
+    status_fail(STATUS_USAGE, "the run in '%s' did not begin with the vocabulary of the model of --%s",
+                o->dir, option);
+    return status_hint(STATUS_USAGE,
+                       "a run goes on with its own weights and vocabulary, without --%s; with --run OTHER "
+                       "another one starts",
+                       option);
+}
+
 /* The first rank's segmenters, for all. */
 static Status find_segmenters(const TrainerOptions *o, CorpusData *data) {
-    if (o->resume) return checkpoint_load_segmenters(o->dir, &data->source, &data->target);
+    if (o->resume) {
+        TRY(checkpoint_load_segmenters(o->dir, &data->source, &data->target));
+        return check_init(o, data);
+    }
     if (!o->init) return STATUS_OK;
     data->source = segmenter_retain(seq2seq_source(o->init));
     data->target = segmenter_retain(seq2seq_target(o->init));

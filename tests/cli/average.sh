@@ -14,6 +14,7 @@ model b --init "$TMP/a/best.safetensors" --seed 2
 average=$TMP/mean.safetensors
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/b/best.safetensors" -o "$average"
 says "the mean of 2 models"
+says "it has no calibration for translate --confidence"
 expect 0 "$attn" translate --model "$average" "$TMP/tiny.tsv"
 expect 0 "$attn" inspect "$average"
 grep -q 'average_of  *(2 values)' "$TMP/out" || fail "no provenance: $(cat "$TMP/out")"

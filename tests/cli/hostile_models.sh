@@ -45,6 +45,9 @@ says "asks for decode.max_length_factor = 1000, which only you may: 20 is used"
 says "asks for decode.max_length_extra = 100000, which only you may: 200 is used"
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 239 ] || fail "$tokens commas between the tokens of a translation of 20 * 2 + 200"
+expect 0 timeout 300 "$attn" translate -b 20 --model "$TMP/greedy" "$TMP/line"
+! grep -q 'decode.beam_size' "$TMP/err" || fail "a beam that the user gave is called the model's"
+says "asks for decode.max_length_extra"
 expect 0 timeout 300 "$attn" heatmap --beam-size 2 --model "$TMP/greedy" --format csv 'go .'
 ! grep -q 'decode.beam_size' "$TMP/err" || fail "the user's own beam is called the model's"
 expect 0 timeout 300 "$attn" bleu "$TMP/line" --model "$TMP/greedy" --source "$TMP/line"

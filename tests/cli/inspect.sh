@@ -65,6 +65,11 @@ says "--vocab and --tensor each"
 
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
+codes() { "$attn" train --config "$TMP/tiny.json" --set text.bpe_codes="$TMP/codes" --dump-config "$@"; }
+expect 0 codes --set text.bpe_marker=suffix
+says "bpe_marker=suffix has no effect: the merges in '$TMP/codes' are of text.bpe_marker=prefix"
+expect 0 codes --set text.bpe_marker=prefix
+[ ! -s "$TMP/err" ] || fail "the marker of the merges: $(cat "$TMP/err")"
 awk 'NR > 1 && NF != 2 { exit 1 } END { if (NR < 20) exit 1 }' "$TMP/codes" || fail "codes"
 expect 0 "$attn" inspect --codes "$TMP/codes" "$TMP/apart/best.safetensors"
 [ -s "$TMP/codes.source" ] && [ -s "$TMP/codes.target" ] || fail "codes of separate vocabularies"

@@ -381,8 +381,20 @@ says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
 says 'hint: leave out text.lowercase: a model brings its vocabulary along'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
-train 2 votes "$TMP/new.tsv" --vocabulary "$model" --resume
-says '--resume and --vocabulary exclude each other'
+train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --after-updates 3 --set model.cell=lstm \
+    --set model.hidden=48
+says 'resume   from update 2'
+# shellcheck disable=SC2086  # words
+{
+    train 0 once "$TMP/new.tsv" --init "$model" --after-epochs 2 $constant
+    train 0 twice "$TMP/new.tsv" --init "$model" --after-epochs 1 $constant
+    train 0 twice "$TMP/new.tsv" --init "$model" --resume --after-epochs 2 $constant
+}
+cmp "$TMP/once/last.safetensors" "$TMP/twice/last.safetensors" || fail "a started run goes on elsewhere"
+train 0 strange "$TMP/new.tsv" --after-updates 1 --set text.bpe_merges=10
+train 2 started "$TMP/new.tsv" --init "$TMP/strange/best.safetensors" --resume
+says "the run in '$TMP/started' did not begin with the vocabulary of the model of --init"
+says 'hint: a run goes on with its own weights and vocabulary, without --init'
 train 2 none "$TMP/new.tsv" --init "$model" --set model.cell=lstm
 says "its model.cell is \"gru\", here it is \"lstm\""
 says 'hint: leave out model.cell'

@@ -46,10 +46,24 @@ cat "$TMP/source" | translate 2>"$TMP/err" || status=$?
 grep -Eq '^[0-9,]+ lines  [0-9.]+ lines/s$' "$TMP/err" || fail "from a pipe: $(cat "$TMP/err")"
 expect 0 translate --quiet "$TMP/source"
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
-expect 0 "$attn" score -m "$model" -o "$TMP/to" "$TMP/tiny.tsv"
-grep -Eq '^scoring +100%  ETA ' "$TMP/err" || fail "no progress of score: $(cat "$TMP/err")"
-expect 0 "$attn" score -m "$model" -o "$TMP/to" --quiet "$TMP/tiny.tsv"
+score() { "$attn" score -m "$model" -o "$TMP/to" "$@"; }
+expect 0 score "$TMP/tiny.tsv"
+scored='^64 pairs  100%  ETA [0-9hms.]+  [0-9.]+ pairs/s$'
+grep -Eq "$scored" "$TMP/err" || fail "no progress of score: $(cat "$TMP/err")"
+score <"$TMP/tiny.tsv" 2>"$TMP/err" || fail "score of standard input"
+grep -Eq "$scored" "$TMP/err" || fail "no progress of standard input: $(cat "$TMP/err")"
+status=0
+cat "$TMP/tiny.tsv" | score 2>"$TMP/err" || status=$?
+[ $status -eq 0 ] || fail "score of a pipe: $status"
+grep -Eq '^64 pairs  [0-9.]+ pairs/s$' "$TMP/err" || fail "no progress of a pipe: $(cat "$TMP/err")"
+expect 0 score --quiet "$TMP/tiny.tsv"
 [ ! -s "$TMP/err" ] || fail "score --quiet is not quiet: $(cat "$TMP/err")"
+# Few pairs at a time where they are large.
+awk 'BEGIN { for (x = "3456789"; length(x) < 1800000;) x = x x
+    for (i = 0; i < 50; i++) print "go .\tva !\t" x }' >"$TMP/large.tsv"
+expect 0 score "$TMP/large.tsv"
+[ "$(grep -c ' pairs/s$' "$TMP/err")" -gt 1 ] || fail "large pairs at a time: $(cat "$TMP/err")"
+rm "$TMP/large.tsv"
 page() { "$attn" heatmap -m "$model" -f html -o "$TMP/page" "$@" <"$TMP/tiny.tsv"; }
 expect 0 page
 grep -Eq '^exploring +100%  ETA ' "$TMP/err" || fail "no progress of a page: $(cat "$TMP/err")"
@@ -70,6 +84,9 @@ script -qec '"$attn" translate -m "$model" -b 50 -o "$TMP/to" "$TMP/more" </dev/
     </dev/null >"$TMP/screen" 2>&1 || fail "on a terminal: $(cat "$TMP/screen")"
 grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" ||
     fail "nothing on the terminal: $(cat "$TMP/screen")"
+into_log='"$attn" score -m "$model" "$TMP/tiny.tsv" 2>"$TMP/log"' # while results fill the terminal
+script -qec "$into_log" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "into a log: $(cat "$TMP/log")"
+grep -Eq "$scored" "$TMP/log" || fail "no progress in a log: $(cat "$TMP/log")"
 # Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
 ln -s "$attn" "$TMP/attn-mt"
 narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --after-epochs 1'

@@ -235,7 +235,6 @@ refuse 2 'already holds a trained model' a
 grep -q '^hint: .*--resume.*--overwrite.*--run' "$own/err" || complain "no hint: $(cat "$own/err")"
 cmp "$own/a/last.safetensors" "$own/before" || complain "a refused run changes the model"
 refuse 2 'exclude each other' a --resume --overwrite
-refuse 2 'exclude each other' a --resume --init "$own/a/best.safetensors"
 refuse 2 'the name of the folder is empty' a --run ''
 refuse 2 'nothing to resume' nowhere --resume
 [ ! -e "$own/nowhere" ] || complain "a folder for nothing"
@@ -277,6 +276,9 @@ linear="--resume --set train.schedule=linear"
     succeed linear $linear --after-epochs 2 # another end is another schedule, which is said
     grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
     tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
+    succeed linear $linear --after-epochs 1 # nothing is trained
+    grep -q 'the run is finished' "$own/err" || complain "an earlier end: $(cat "$own/err")"
+    grep -q 'falls to 0 at the new end' "$own/err" && complain "no end to come: $(cat "$own/err")"
 }
 refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/rng.h"
 #include "num/kern.h"
+#include "num/notes.h"
 #include "num/ops.h"
 
 static ParamSet *params;
@@ -273,6 +274,33 @@ static void test_loss(void **state) {
     }
 }
 
+/* Step by step, over one more key each time: all rows are there, and seldom moved. */
+static void test_notes(void **state) {
+    (void)state;
+    enum { STEPS = 300, MOVES = 40 };
+    Notes notes = {0};
+    Tensor *x = numbers(STEPS, STEPS, 3);
+    const real *last = NULL;
+    int moves = 0;
+    tape->notes = &notes;
+    for (int t = 0; t < STEPS; t++) {
+        int first = 0, length = t + 1;
+        Tensor row = {.rows = 1, .columns = length, .data = tensor_row(x, t)};
+        note_spans(tape, "a", "weights", &row, &(Spans){1, length, &first, &length, &first});
+        moves += notes.items[0].data != last;
+        last = notes.items[0].data;
+    }
+    tape->notes = NULL;
+    const Note *all = notes_find(&notes, "a.weights");
+    assert_int_equal(all->rows, STEPS);
+    assert_int_equal(all->columns, STEPS);
+    for (int t = 0; t < STEPS; t++)
+        for (int s = 0; s < STEPS; s++)
+            assert_true(note_row(all, 0, t)[s] == (s <= t ? tensor_row(x, t)[s] : 0));
+    assert_in_range(moves, 1, MOVES);
+    notes_free(&notes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_selections), cmocka_unit_test(test_means),
@@ -280,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_lstm),       cmocka_unit_test(test_gradients_begin),
         cmocka_unit_test(test_shapes),     cmocka_unit_test(test_steps),
         cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

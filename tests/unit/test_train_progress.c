@@ -252,6 +252,10 @@ static void test_end(void **state) {
     o = (TrainOptions){.max_minutes = 2};
     progress_find_end(&p, &o, way);
     assert_string_equal(way, "--set train.max_minutes=20");
+    p.seconds = 1; /* more than the limit, which is looked at between updates */
+    o = (TrainOptions){.max_minutes = 0.0001};
+    progress_find_end(&p, &o, way);
+    assert_string_equal(way, "--set train.max_minutes=2");
 }
 
 int main(void) {
