@@ -292,7 +292,7 @@ static void find_partners(Markup *markup, bool blocks) {
 
 static const char *mark_end(const Mark *mark) { return mark->text.data + mark->text.length; }
 
-/* Elements that are not to be translated become one mark. */
+/* Elements that are not to be translated become one mark, and tags without a partner singles. */
 static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -302,6 +302,7 @@ static void join_untranslatable(Markup *markup) {
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;
         }
+        if (mark.partner < 0) mark.kind = MARK_SINGLE;
         markup->items[count++] = mark;
     }
     markup->count = count;
@@ -426,10 +427,6 @@ void markup_find(StrView text, Markup *markup) {
     find_partners(markup, false);
     join_breaks(markup);
     find_partners(markup, false);
-    for (int m = 0; m < markup->count; m++) {
-        Mark *mark = &markup->items[m];
-        if (mark->partner < 0 && !mark->block) mark->kind = MARK_SINGLE;
-    }
     copy_plain(markup);
 }
 
