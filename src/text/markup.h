@@ -1,7 +1,8 @@
 /* markup.h - tags and placeholders inside a text, and the text without them.
  *
  *   tags          <b> </b> <br/> <a href="x"> <!-- --> <!DOCTYPE html>: a letter must follow the < or </
- *   placeholders  {0} {name} {{name}} ${name} %s %1$s %(name)s %% and entities such as &nbsp; or &#39;
+ *   placeholders  {0} {name} {{name}} ${name} %s %1$s %(name)s %% and entities such as &nbsp; or &#39;;
+ *                 with a unit behind (%dms), but %score is text
  *
  * An opening tag and the next closing one of its name are a pair if pairs stay nested; all others are single.
  * Tags of pairs leave nothing behind in the text. Singles leave a space where none is beside them.

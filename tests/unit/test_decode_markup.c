@@ -57,6 +57,10 @@ static void test_found(void **state) {
     check_found("%(n d %(1)z %5.z %l $x $ ${y", "%(n d %(1)z %5.z %l $x $ ${y", "");
     check_found("%(a_b.c)s%n$lld <a b='>'>", "%n$lld ", "[%(a_b.c)s][<a b='>'>]");
     check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
+    /* Letters behind: of sure ones whatever they are, else a unit, but not of a percentage. */
+    check_found("%1$ss %(n)days %1$dx%2$d", "s ays x", "[%1$s][%(n)d][%1$d][%2$d]");
+    check_found("%dms, %ss, %dx%dmin", "ms, s, x min", "[%d][%s][%d][%d]");
+    check_found("5 %off 5%fat 100%-ige %discount", "5 %off 5%fat 100%-ige %discount", "");
     check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
     check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
     check_found("{a[0]} {{x} }", " { }", "[{a[0]}][{x}]");
