@@ -58,8 +58,11 @@ static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);
-    if (!(ask->alternatives >= 0 && ask->alternatives <= options->max_alternatives))
-        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d", options->max_alternatives);
+    double alternatives = ask->alternatives;
+    if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
+        alternatives != (int)alternatives)
+        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d, a whole number",
+                           options->max_alternatives);
     return STATUS_OK;
 }
 
@@ -268,11 +271,14 @@ static bool is_code(StrView text) {
     return text.length > 0;
 }
 
-/* {"code": "en", "name": "English", "targets": ["fr"]} */
+/* {"code": "en", "name": "English", "targets": ["fr"]}; pt-BR is "Portuguese (BR)" */
 static void write_language(StrView code, StrView target, StrBuf *out) {
-    StrView name = language_name(code);
-    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s\", \"targets\": [", SV_ARG(code),
+    StrView base = language_code(code), name = language_name(base.length > 0 ? base : code);
+    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s", SV_ARG(code),
                   toupper((unsigned char)name.data[0]), (int)name.length - 1, name.data + 1);
+    if (base.length == 2 && code.length > 3 && strchr("-_", code.data[2]))
+        strbuf_format(out, " (%.*s)", (int)code.length - 3, code.data + 3);
+    strbuf_add(out, SV("\", \"targets\": ["));
     if (target.length > 0) json_write_string(out, target);
     strbuf_add(out, SV("]}"));
 }

@@ -88,6 +88,8 @@ gives "a message" 400 "language '?????"'\\\"'"'" post_json '{"q": "x", "source":
 gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'
+gives "alternatives" 400 "'alternatives' is not 0 to 10, a whole number" \
+    post_json '{"q": "x", "alternatives": 2.5}'
 gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&alternatives=many'
 gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
@@ -146,8 +148,9 @@ serve_stop || fail "exit status"
 
 # Limits, small ones.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
-serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \
-    --max-texts 3 --max-waiting 5 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
+serve_start -m "$model" --languages pt-BR:zh_Hans --threads 1 --api-key-file "$TMP/keys" --max-body 400 \
+    --max-characters 50 --max-texts 3 --max-waiting 5 --max-alternatives 0 ||
+    fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
 options() {
     printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
@@ -155,6 +158,8 @@ options() {
 }
 gives "a page of another origin" 405 'not with this method' options
 ! grep -q 'Access-Control' "$TMP/answer" || fail "other origins are allowed"
+gives "a region" 200 '{"code": "pt-BR", "name": "Portuguese (BR)", "targets": ["zh_Hans"]}' get /languages
+gives "a script" 200 '{"code": "zh_Hans", "name": "Chinese (Hans)", "targets": []}' get /languages
 gives "no key" 403 'API key' post_json '{"q": "x"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secre"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secretsecret"}'
