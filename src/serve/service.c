@@ -29,6 +29,25 @@ typedef struct {
     HttpServer *http;
 } Service;
 
+/* ---- languages ---- */
+
+static bool is_code(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '_' && text.data[i] != '-') return false;
+    return text.length > 0;
+}
+
+/* As --languages says, else as the model does, which may say anything; the views may be of `trained`. */
+static void find_languages(const Service *service, PoolLanguages *trained, StrView *source, StrView *target) {
+    *trained = pool_languages(service->pool);
+    *source = service->source;
+    *target = service->target;
+    if (source->length > 0) return;
+    bool known = is_code(sv(trained->source)) && is_code(sv(trained->target));
+    *source = known ? sv(trained->source) : SV("source");
+    *target = known ? sv(trained->target) : SV("target");
+}
+
 /* ---- POST /translate ---- */
 
 /* One request. What `ask` and `body` point to is in the scope of `request`. */
@@ -130,8 +149,11 @@ static void write_text(const Job *job, int text, StrBuf *out) {
 /* Nobody looked which language it is: the model has but one. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const Translating *t = job->context;
+    PoolLanguages trained;
+    StrView source, target;
     (void)text;
-    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(t->service->source));
+    find_languages(t->service, &trained, &source, &target);
+    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(source));
 }
 
 /* A member of the answer: of one text, or the list of all texts'. */
@@ -152,7 +174,7 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->ask.source && strcmp(t->ask.source, "auto") == 0 && t->service->source.length > 0)
+    if (t->ask.source && strcmp(t->ask.source, "auto") == 0)
         write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
@@ -265,12 +287,6 @@ static void answer_writing(Writing *writing, void (*write)(void *context), HttpA
     http_answer(writing->request, &answer);
 }
 
-static bool is_code(StrView text) {
-    for (size_t i = 0; i < text.length; i++)
-        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '_' && text.data[i] != '-') return false;
-    return text.length > 0;
-}
-
 /* {"code": "en", "name": "English", "targets": ["fr"]}; pt-BR is "Portuguese (BR)" */
 static void write_language(StrView code, StrView target, StrBuf *out) {
     StrView base = language_code(code), name = language_name(base.length > 0 ? base : code);
@@ -283,17 +299,11 @@ static void write_language(StrView code, StrView target, StrBuf *out) {
     strbuf_add(out, SV("]}"));
 }
 
-/* As --languages says, else as the model does, which may say anything. */
 static void write_languages(void *context) {
     Writing *writing = context;
-    const Service *service = writing->service;
-    StrView source = service->source, target = service->target;
-    PoolLanguages trained = pool_languages(service->pool);
-    if (source.length == 0) {
-        bool known = is_code(sv(trained.source)) && is_code(sv(trained.target));
-        source = known ? sv(trained.source) : SV("source");
-        target = known ? sv(trained.target) : SV("target");
-    }
+    PoolLanguages trained;
+    StrView source, target;
+    find_languages(writing->service, &trained, &source, &target);
     strbuf_add_char(&writing->body, '[');
     write_language(source, target, &writing->body);
     strbuf_add(&writing->body, SV(", "));

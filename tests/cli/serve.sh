@@ -246,6 +246,8 @@ gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.
 gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 gives "the model's languages" 200 "$listed" get /languages
+gives "auto with the model's languages" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+    post_json '{"q": "x", "source": "auto"}'
 gives "others than those" 200 '"translatedText"' post_json '{"q": "x", "source": "de", "target": "it"}'
 serve_stop || fail "exit status"
 tiny_model bare --set train.shortlist=0 --set train.epochs=1 --set data.source='<"' --set data.columns='<",fr'
@@ -253,4 +255,5 @@ expect 2 "$attn" serve -m "$TMP/bare/best.safetensors" --port 0 --shortlist 2
 says "'$TMP/bare/best.safetensors' has no list of likely translations"
 serve_start -m "$TMP/bare/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
 gives "a language that is no code" 200 '[{"code": "source", ' get /languages
+gives "auto of no code" 200 '"language": "source"' post_json '{"q": "x", "source": "auto"}'
 serve_stop || fail "exit status"
