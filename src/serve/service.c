@@ -447,11 +447,19 @@ static Status service_begin(Service *service) {
     return http_start(&service->http, &http);
 }
 
-static void load_again(Service *service) {
-    Status status = pool_reload(service->pool);
-    const char *keys = service->options->api_key_file;
-    if (status == STATUS_OK && keys) status = keys_read(service->keys, keys);
-    if (status == STATUS_OK) {
+/* Keys and models, or neither. */
+static Status load_both(const Service *service) {
+    const char *path = service->options->api_key_file;
+    Keys *fresh = keys_new();
+    Status status = path ? keys_read(fresh, path) : STATUS_OK;
+    if (status == STATUS_OK) status = pool_reload(service->pool);
+    if (status == STATUS_OK) keys_swap(service->keys, fresh);
+    keys_free(fresh);
+    return status;
+}
+
+static void load_again(const Service *service) {
+    if (load_both(service) == STATUS_OK) {
         if (!service->options->quiet) log_info("loaded again");
         return;
     }

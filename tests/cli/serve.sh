@@ -181,6 +181,18 @@ long_head() {
     printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: %050000d\r\n\r\n' 0 | "$client" "$port" send
 }
 gives "head" 431 '' long_head
+# Keys and models are loaded again together.
+echo '# none' >"$TMP/keys"
+kill -HUP "$server"
+while ! grep -q "is served on" "$TMP/serve.log"; do sleep 0.1; done
+grep -q "'$TMP/keys': there is no key in it" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
+[ "$(metric reloads_total)" -eq 0 ] || fail "models were loaded without the keys"
+gives "a key of before" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
+echo third >"$TMP/keys"
+kill -HUP "$server"
+while ! grep -q "loaded again" "$TMP/serve.log"; do sleep 0.1; done
+gives "a key of before" 403 'API key' post_json "{\"q\": \"x\", $key}"
+gives "a new key" 200 'translatedText' post_json '{"q": "x", "api_key": "third"}'
 serve_stop || fail "exit status"
 
 # Slow clients are told, and make room for others: two connections are all there are.
