@@ -10,8 +10,10 @@
 #include "bleu/input.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
+#include "bleu/tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "text/languages.h"
 
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
@@ -26,6 +28,7 @@ typedef struct {
     int threads, beam_size;
 
     StrList metrics;
+    char *language_pair;
     bool sentence_level;
 
     bool confidence, paired_ar, paired_bs;
@@ -66,6 +69,8 @@ static const Option INPUT_ROWS[] = {
     {.flag = "metrics", .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
      .help = "what to compute"},
+    {.flag = "language-pair", .letter = 'l', .type = OPT_STRING, FIELD(language_pair), .arg = "FROM-TO",
+     .help = "the tokenizer that sacreBLEU has for the language TO, unless --tokenize is given"},
     {.flag = "sentence-level", .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
      .help = "a score for each line, with effective order"},
     {0},
@@ -128,9 +133,9 @@ static const char NOTES[] =
     "  NO_COLOR         if not empty, no colours\n";
 
 /* Options of sacreBLEU that are about the test sets it downloads. */
-static const char *const ABOUT_TEST_SETS[] = {
-    "-t",         "--test-set", "-l",     "--language-pair", "-ol",    "--origlang", "--subset",
-    "--download", "--echo",     "--list", "--citation",      "--cite", "-d",         "--detail"};
+static const char *const ABOUT_TEST_SETS[] = {"-t",         "--test-set", "-ol",    "--origlang",
+                                              "--subset",   "--download", "--echo", "--list",
+                                              "--citation", "--cite",     "-d",     "--detail"};
 
 /* argv with every value in one word with its option. */
 typedef struct {
@@ -202,7 +207,7 @@ static Test test_of(const Run *run) {
 
 static bool is_paired(const Run *run) { return run->paired_bs || run->paired_ar; }
 
-static const BleuOptions *bleu_options(const Run *run) {
+static BleuOptions *bleu_options(const Run *run) {
     for (size_t m = 0; METRICS[m]; m++)
         if (METRICS[m] == &METRIC_BLEU) return run->metric_options[m];
     return NULL;
@@ -210,13 +215,37 @@ static const BleuOptions *bleu_options(const Run *run) {
 
 /* The textbook's score cuts at spaces and smoothes nothing. */
 static Status check_d2l(const Run *run, const OptionsGiven *given) {
-    static const char *const OTHERS[] = {"tokenize", "smooth-method", "smooth-value"};
+    static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (options_given(given, OTHERS[i]))
             return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
+    return STATUS_OK;
+}
+
+static bool scores_bleu(const Run *run) {
+    for (size_t i = 0; i < run->metrics.count; i++)
+        if (strcmp(run->metrics.items[i], METRIC_BLEU.name) == 0) return true;
+    return false;
+}
+
+/* As in sacreBLEU: 13a for all languages but three. */
+static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
+    const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
+    if (!pair || options_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
+    if (!dash)
+        return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is no pair such as en-zh", pair);
+    StrView target = language_code(sv(dash + 1));
+    if (sv_equal(target, SV("ja")) || sv_equal(target, SV("ko"))) {
+        Status status = status_fail(STATUS_USAGE,
+                                    "option '--language-pair': sacreBLEU cuts '%s' with MeCab, which is not "
+                                    "built in",
+                                    dash + 1);
+        return status_hint(status, "--tokenize char scores characters");
+    }
+    if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = tokenizer_for(target);
     return STATUS_OK;
 }
 
@@ -239,6 +268,7 @@ static Status check(const Run *run, const OptionsGiven *given) {
         return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     TRY(check_d2l(run, given));
+    TRY(choose_tokenizer(run, given));
     if (run->sentence_level && (run->confidence || is_paired(run)))
         return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
     return STATUS_OK;

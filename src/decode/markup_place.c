@@ -185,7 +185,15 @@ typedef struct {
     int from, to;           /* units */
 } Range;
 
-static bool is_pair(const Placing *p, int m) { return p->markup->items[m].kind == MARK_OPEN; }
+static bool is_pair(const Placing *p, int m) {
+    return p->markup->items[m].kind == MARK_OPEN && p->markup->items[m].partner >= 0;
+}
+
+/* One tag of a pair that a break parts. */
+static bool is_half(const Placing *p, int m) {
+    MarkKind kind = p->markup->items[m].kind;
+    return (kind == MARK_OPEN || kind == MARK_CLOSE) && p->markup->items[m].partner < 0;
+}
 
 static int next_mark(const Placing *p, int m) {
     return is_pair(p, m) ? p->markup->items[m].partner + 1 : m + 1;
@@ -212,7 +220,19 @@ static void place_pairs(Placing *p, const Range *range) {
     }
 }
 
-/* Singles, and pairs whose words have vanished. */
+/* Where most units stand on the side of a source token that they belong to; of a later one never earlier. */
+static int cut_units(const Placing *p, const Range *range, int token) {
+    int cut = range->from;
+    for (int u = range->from, more = 0, most = 0; u < range->to; u++) {
+        more += p->belongs[u] < token ? 1 : -1;
+        if (more <= most) continue;
+        most = more;
+        cut = u + 1;
+    }
+    return cut;
+}
+
+/* Singles, halves (they keep their order), and pairs whose words have vanished. */
 static void place_points(Placing *p, const Range *range) {
     for (int s = range->source; s <= range->source_end; s++) p->behind[s] = -1;
     for (int k = range->from; k <= range->to; k++) p->inside[k] = -1;
@@ -223,15 +243,19 @@ static void place_points(Placing *p, const Range *range) {
         p->behind[s] = last = p->behind[s] >= 0 ? p->behind[s] : last;
     for (int m = range->first; m < range->end; m = next_mark(p, m))
         for (int k = p->place[m].from + 1; p->place[m].count > 0 && k < p->place[m].to; k++) p->inside[k] = m;
+    int half = range->from; /* where the last one went */
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
         if (p->place[m].count > 0) continue;
         int token = p->token[m], at = range->from;
         if (token > range->source && token >= range->source_end)
             at = range->to;
+        else if (is_half(p, m))
+            at = cut_units(p, range, token);
         else if (token > range->source && p->behind[token - 1] >= 0)
             at = p->behind[token - 1];
         int around = p->inside[at];
         if (around >= 0) at = around > m ? p->place[around].from : p->place[around].to;
+        if (is_half(p, m)) half = at = at > half ? at : half;
         p->place[m].from = p->place[m].to = at;
     }
 }

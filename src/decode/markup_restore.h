@@ -6,6 +6,8 @@
  *     run that nothing of its neighbours interrupts.
  *   - A single goes behind the last unit that belongs to the nearest source unit on its left, in its pair.
  *   - A pair whose words have vanished encloses nothing and goes where a single would.
+ *   - The tags of a pair with a break inside go, each on its side of the break, where most units stand on
+ *     the side that they belong to, in no pair, and never before such a tag that stood before them.
  *   - A break goes between the translations of the texts before and behind it, with its own white space, and
  *     nothing moves across it. If they were translated together, as many units stand before it as belong to
  *     what did.

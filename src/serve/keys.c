@@ -30,29 +30,28 @@ void keys_free(Keys *keys) {
 
 Status keys_read(Keys *keys, const char *path) {
     StrBuf content = {0};
-    StrList list = {0};
     Status status = file_read(path, LARGEST_FILE, &content);
-    if (status != STATUS_OK) {
-        strbuf_free(&content);
-        return status;
-    }
     StrView rest = strbuf_view(&content), line;
-    while (sv_next(&rest, '\n', &line)) {
+    while (status == STATUS_OK && sv_next(&rest, '\n', &line)) {
         line = sv_trim(line);
-        if (line.length > 0 && line.data[0] != '#') strlist_add(&list, line);
+        if (line.length > 0 && line.data[0] != '#') strlist_add(&keys->list, line);
     }
     strbuf_free(&content);
-    if (list.count == 0) {
-        strlist_free(&list);
-        return status_fail(STATUS_DATA, "'%s': there is no key in it", path);
-    }
-    pthread_mutex_lock(&keys->lock);
-    StrList old = keys->list;
-    keys->list = list;
+    if (status == STATUS_OK && keys->list.count == 0)
+        status = status_fail(STATUS_DATA, "'%s': there is no key in it", path);
     keys->asked_for = true;
+    return status;
+}
+
+void keys_swap(Keys *keys, Keys *fresh) {
+    pthread_mutex_lock(&keys->lock);
+    StrList list = keys->list;
+    bool asked_for = keys->asked_for;
+    keys->list = fresh->list;
+    keys->asked_for = fresh->asked_for;
     pthread_mutex_unlock(&keys->lock);
-    strlist_free(&old);
-    return STATUS_OK;
+    fresh->list = list;
+    fresh->asked_for = asked_for;
 }
 
 static bool same_key(const char *key, const char *given) {

@@ -13,8 +13,9 @@ typedef struct Keys Keys;
 
 Keys *keys_new(void); /* everybody may ask until a file is read */
 void keys_free(Keys *keys);
-/* From now on these are the keys. */
+/* Into new ones, before anybody asks. */
 Status keys_read(Keys *keys, const char *path);
+void keys_swap(Keys *keys, Keys *fresh);      /* `fresh` is this thread's own */
 bool keys_allow(Keys *keys, const char *key); /* `key` may be NULL */
 
 #endif

@@ -29,6 +29,25 @@ typedef struct {
     HttpServer *http;
 } Service;
 
+/* ---- languages ---- */
+
+static bool is_code(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '_' && text.data[i] != '-') return false;
+    return text.length > 0;
+}
+
+/* As --languages says, else as the model does, which may say anything; the views may be of `trained`. */
+static void find_languages(const Service *service, PoolLanguages *trained, StrView *source, StrView *target) {
+    *trained = pool_languages(service->pool);
+    *source = service->source;
+    *target = service->target;
+    if (source->length > 0) return;
+    bool known = is_code(sv(trained->source)) && is_code(sv(trained->target));
+    *source = known ? sv(trained->source) : SV("source");
+    *target = known ? sv(trained->target) : SV("target");
+}
+
 /* ---- POST /translate ---- */
 
 /* One request. What `ask` and `body` point to is in the scope of `request`. */
@@ -58,8 +77,11 @@ static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);
-    if (!(ask->alternatives >= 0 && ask->alternatives <= options->max_alternatives))
-        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d", options->max_alternatives);
+    double alternatives = ask->alternatives;
+    if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
+        alternatives != (int)alternatives)
+        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d, a whole number",
+                           options->max_alternatives);
     return STATUS_OK;
 }
 
@@ -127,8 +149,11 @@ static void write_text(const Job *job, int text, StrBuf *out) {
 /* Nobody looked which language it is: the model has but one. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const Translating *t = job->context;
+    PoolLanguages trained;
+    StrView source, target;
     (void)text;
-    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(t->service->source));
+    find_languages(t->service, &trained, &source, &target);
+    strbuf_format(out, "{\"confidence\": 0, \"language\": \"%.*s\"}", SV_ARG(source));
 }
 
 /* A member of the answer: of one text, or the list of all texts'. */
@@ -149,7 +174,7 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->ask.source && strcmp(t->ask.source, "auto") == 0 && t->service->source.length > 0)
+    if (t->ask.source && strcmp(t->ask.source, "auto") == 0)
         write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
@@ -262,32 +287,23 @@ static void answer_writing(Writing *writing, void (*write)(void *context), HttpA
     http_answer(writing->request, &answer);
 }
 
-static bool is_code(StrView text) {
-    for (size_t i = 0; i < text.length; i++)
-        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '_' && text.data[i] != '-') return false;
-    return text.length > 0;
-}
-
-/* {"code": "en", "name": "English", "targets": ["fr"]} */
+/* {"code": "en", "name": "English", "targets": ["fr"]}; pt-BR is "Portuguese (BR)" */
 static void write_language(StrView code, StrView target, StrBuf *out) {
-    StrView name = language_name(code);
-    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s\", \"targets\": [", SV_ARG(code),
+    StrView base = language_code(code), name = language_name(base.length > 0 ? base : code);
+    strbuf_format(out, "{\"code\": \"%.*s\", \"name\": \"%c%.*s", SV_ARG(code),
                   toupper((unsigned char)name.data[0]), (int)name.length - 1, name.data + 1);
+    if (base.length == 2 && code.length > 3 && strchr("-_", code.data[2]))
+        strbuf_format(out, " (%.*s)", (int)code.length - 3, code.data + 3);
+    strbuf_add(out, SV("\", \"targets\": ["));
     if (target.length > 0) json_write_string(out, target);
     strbuf_add(out, SV("]}"));
 }
 
-/* As --languages says, else as the model does, which may say anything. */
 static void write_languages(void *context) {
     Writing *writing = context;
-    const Service *service = writing->service;
-    StrView source = service->source, target = service->target;
-    PoolLanguages trained = pool_languages(service->pool);
-    if (source.length == 0) {
-        bool known = is_code(sv(trained.source)) && is_code(sv(trained.target));
-        source = known ? sv(trained.source) : SV("source");
-        target = known ? sv(trained.target) : SV("target");
-    }
+    PoolLanguages trained;
+    StrView source, target;
+    find_languages(writing->service, &trained, &source, &target);
     strbuf_add_char(&writing->body, '[');
     write_language(source, target, &writing->body);
     strbuf_add(&writing->body, SV(", "));
@@ -431,11 +447,19 @@ static Status service_begin(Service *service) {
     return http_start(&service->http, &http);
 }
 
-static void load_again(Service *service) {
-    Status status = pool_reload(service->pool);
-    const char *keys = service->options->api_key_file;
-    if (status == STATUS_OK && keys) status = keys_read(service->keys, keys);
-    if (status == STATUS_OK) {
+/* Keys and models, or neither. */
+static Status load_both(const Service *service) {
+    const char *path = service->options->api_key_file;
+    Keys *fresh = keys_new();
+    Status status = path ? keys_read(fresh, path) : STATUS_OK;
+    if (status == STATUS_OK) status = pool_reload(service->pool);
+    if (status == STATUS_OK) keys_swap(service->keys, fresh);
+    keys_free(fresh);
+    return status;
+}
+
+static void load_again(const Service *service) {
+    if (load_both(service) == STATUS_OK) {
         if (!service->options->quiet) log_info("loaded again");
         return;
     }

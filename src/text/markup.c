@@ -9,6 +9,7 @@
 
 enum {
     LONGEST_NAME = 64,   /* bytes, of placeholders and entities */
+    LONGEST_UNIT = 3,    /* letters: %dms, %dmin */
     DEEPEST_PAIR = 64,   /* of tags that are open, the first ones become single */
     MOST_PRECISION = 12, /* bytes of flags, width and precision: %-08.3f */
 };
@@ -101,7 +102,14 @@ static size_t brace_length(StrView text, size_t at) {
     return i + 1 + twice - at;
 }
 
-/* A conversion of printf; a space is no flag here: "100 % sure" is text. */
+/* "100%" or "100 %" up to the sign at `at`. */
+static bool is_percentage(StrView text, size_t at) {
+    if (at > 0 && is_blank(text.data[at - 1])) at--;
+    return at > 0 && is_digit(text.data[at - 1]);
+}
+
+/* A conversion of printf; a space is no flag here: "100 % sure" is text. With a name or an argument's number
+ * it is one whatever follows; else what follows may be a unit (%dms), but no word (%discount). */
 static size_t percent_length(StrView text, size_t at) {
     size_t i = at + 1;
     if (byte_at(text, i) == '%') return 2;
@@ -113,8 +121,11 @@ static size_t percent_length(StrView text, size_t at) {
     for (size_t first = i; i < first + MOST_PRECISION && is_one_of(byte_at(text, i), "0123456789$+-#.*"); i++)
         ;
     while (is_one_of(byte_at(text, i), "hlLzjt") && is_letter(byte_at(text, i + 1))) i++;
-    if (!is_one_of(byte_at(text, i), "diuoxXfFeEgGcsSp@") || is_letter(byte_at(text, i + 1))) return 0;
-    return i + 1 - at;
+    if (!is_one_of(byte_at(text, i), "diuoxXfFeEgGcsSp@")) return 0;
+    size_t length = i + 1 - at, unit = 0;
+    if (byte_at(text, at + 1) == '(' || memchr(text.data + at, '$', length)) return length;
+    while (unit <= LONGEST_UNIT && is_letter(byte_at(text, at + length + unit))) unit++;
+    return unit > LONGEST_UNIT || (unit > 0 && is_percentage(text, at)) ? 0 : length;
 }
 
 /* ---- what tags say ---- */
@@ -292,7 +303,7 @@ static void find_partners(Markup *markup, bool blocks) {
 
 static const char *mark_end(const Mark *mark) { return mark->text.data + mark->text.length; }
 
-/* Elements that are not to be translated become one mark. */
+/* Elements that are not to be translated become one mark, and tags without a partner singles. */
 static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -302,6 +313,7 @@ static void join_untranslatable(Markup *markup) {
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;
         }
+        if (mark.partner < 0) mark.kind = MARK_SINGLE;
         markup->items[count++] = mark;
     }
     markup->count = count;
@@ -426,10 +438,6 @@ void markup_find(StrView text, Markup *markup) {
     find_partners(markup, false);
     join_breaks(markup);
     find_partners(markup, false);
-    for (int m = 0; m < markup->count; m++) {
-        Mark *mark = &markup->items[m];
-        if (mark->partner < 0 && !mark->block) mark->kind = MARK_SINGLE;
-    }
     copy_plain(markup);
 }
 

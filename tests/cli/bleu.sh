@@ -114,6 +114,18 @@ printf 'caf\357\277\275\n' >"$own/replaced"
 expect 0 100.0 "attn-mt: '$own/latin1': 1 ill-formed UTF-8 sequence read as U+FFFD" \
     "$own/replaced" -i "$own/latin1" -b -m chrf
 
+# A language pair chooses the tokenizer, unless one is given.
+for choice in 'zh -l en-zh' 'zh --language-pair=en-zh-CN' '13a -l zh-en' 'char -l en-ja -tok char'; do
+    # shellcheck disable=SC2086  # the options are words
+    "$ATTN_MT" bleu "$own/chinese" -i "$own/chinese" ${choice#* } --force >"$own/out" 2>&1
+    grep -q "tok:${choice%% *}|" "$own/out" || complain "-l: not $choice"
+done
+expect 0 100.0 '' sys_a.txt -i sys_a.txt -l en-ja -m chrf -b
+expect 2 '' "attn-mt: option '--language-pair': sacreBLEU cuts 'ja' with MeCab, which is not built in" \
+    sys_a.txt -i sys_a.txt -l en-ja
+grep -q 'hint: .*--tokenize char' "$own/err" || complain "no hint at another tokenizer"
+expect 2 '' "attn-mt: option '--language-pair': 'zh' is no pair such as en-zh" sys_a.txt -i sys_a.txt -l zh
+
 # Errors.
 expect 2 '' 'attn-mt: no reference given' -i sys_a.txt
 expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i

@@ -88,6 +88,8 @@ gives "a message" 400 "language '?????"'\\\"'"'" post_json '{"q": "x", "source":
 gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
 gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'
+gives "alternatives" 400 "'alternatives' is not 0 to 10, a whole number" \
+    post_json '{"q": "x", "alternatives": 2.5}'
 gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&alternatives=many'
 gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
@@ -146,8 +148,9 @@ serve_stop || fail "exit status"
 
 # Limits, small ones.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
-serve_start -m "$model" --threads 1 --api-key-file "$TMP/keys" --max-body 400 --max-characters 50 \
-    --max-texts 3 --max-waiting 5 --max-alternatives 0 || fail "no server: $(cat "$TMP/serve.log")"
+serve_start -m "$model" --languages pt-BR:zh_Hans --threads 1 --api-key-file "$TMP/keys" --max-body 400 \
+    --max-characters 50 --max-texts 3 --max-waiting 5 --max-alternatives 0 ||
+    fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
 options() {
     printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
@@ -155,6 +158,8 @@ options() {
 }
 gives "a page of another origin" 405 'not with this method' options
 ! grep -q 'Access-Control' "$TMP/answer" || fail "other origins are allowed"
+gives "a region" 200 '{"code": "pt-BR", "name": "Portuguese (BR)", "targets": ["zh_Hans"]}' get /languages
+gives "a script" 200 '{"code": "zh_Hans", "name": "Chinese (Hans)", "targets": []}' get /languages
 gives "no key" 403 'API key' post_json '{"q": "x"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secre"}'
 gives "a wrong key" 403 'API key' post_json '{"q": "x", "api_key": "secretsecret"}'
@@ -176,6 +181,18 @@ long_head() {
     printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: %050000d\r\n\r\n' 0 | "$client" "$port" send
 }
 gives "head" 431 '' long_head
+# Keys and models are loaded again together.
+echo '# none' >"$TMP/keys"
+kill -HUP "$server"
+while ! grep -q "is served on" "$TMP/serve.log"; do sleep 0.1; done
+grep -q "'$TMP/keys': there is no key in it" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
+[ "$(metric reloads_total)" -eq 0 ] || fail "models were loaded without the keys"
+gives "a key of before" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
+echo third >"$TMP/keys"
+kill -HUP "$server"
+while ! grep -q "loaded again" "$TMP/serve.log"; do sleep 0.1; done
+gives "a key of before" 403 'API key' post_json "{\"q\": \"x\", $key}"
+gives "a new key" 200 'translatedText' post_json '{"q": "x", "api_key": "third"}'
 serve_stop || fail "exit status"
 
 # Slow clients are told, and make room for others: two connections are all there are.
@@ -241,6 +258,8 @@ gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.
 gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 gives "the model's languages" 200 "$listed" get /languages
+gives "auto with the model's languages" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+    post_json '{"q": "x", "source": "auto"}'
 gives "others than those" 200 '"translatedText"' post_json '{"q": "x", "source": "de", "target": "it"}'
 serve_stop || fail "exit status"
 tiny_model bare --set train.shortlist=0 --set train.epochs=1 --set data.source='<"' --set data.columns='<",fr'
@@ -248,4 +267,5 @@ expect 2 "$attn" serve -m "$TMP/bare/best.safetensors" --port 0 --shortlist 2
 says "'$TMP/bare/best.safetensors' has no list of likely translations"
 serve_start -m "$TMP/bare/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
 gives "a language that is no code" 200 '[{"code": "source", ' get /languages
+gives "auto of no code" 200 '"language": "source"' post_json '{"q": "x", "source": "auto"}'
 serve_stop || fail "exit status"

@@ -23,6 +23,15 @@ cat >"$TMP/plan" <<-END
 	longer     --after-epochs 40
 	translate  greedy --beam-size 1
 END
+# Arguments that are refused stop the plan first; where nothing was trained others may be.
+for typo in 's/longer .*/longer --set model.dropout_outpt=0.4/' 's/greedy .*/greedy --beam-sise 1/'; do
+    sed "$typo" "$TMP/plan" >"$TMP/other"
+    expect 1 scripts/tune "$TMP/other" "$TMP/runs"
+    says "$TMP/other: the arguments of '$(echo "$typo" | sed 's/s.\([a-z]*\) .*/\1/')' are refused"
+    [ ! -e "$TMP/runs" ] || fail "trained all the same"
+done
+mkdir -p "$TMP/runs/longer-1"
+echo "--set model.dropout_outpt=0.4" >"$TMP/runs/longer-1/arguments"
 expect 0 scripts/tune --table "$TMP/plan" "$TMP/runs"
 [ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table of nothing: $(cat "$TMP/out")"
 expect 0 scripts/tune --jobs 2 "$TMP/plan" "$TMP/runs"

@@ -31,9 +31,10 @@ static void check_found(const char *text, const char *plain, const char *expecte
                       : mark->kind == MARK_OPEN  ? "(%.*s"
                                                  : "%.*s)",
                       SV_ARG(mark->text));
-        assert_int_equal(mark->partner >= 0, mark->kind == MARK_OPEN || mark->kind == MARK_CLOSE);
         assert_int_equal(mark->block, mark->kind == MARK_BREAK);
-        if (mark->partner >= 0) assert_int_equal(markup.items[mark->partner].partner, m);
+        if (mark->partner < 0) continue;
+        assert_true(mark->kind == MARK_OPEN || mark->kind == MARK_CLOSE);
+        assert_int_equal(markup.items[mark->partner].partner, m);
     }
     assert_string_equal(strbuf_text(&got), expected);
     assert_string_equal(strbuf_text(&markup.plain), plain);
@@ -56,6 +57,10 @@ static void test_found(void **state) {
     check_found("%(n d %(1)z %5.z %l $x $ ${y", "%(n d %(1)z %5.z %l $x $ ${y", "");
     check_found("%(a_b.c)s%n$lld <a b='>'>", "%n$lld ", "[%(a_b.c)s][<a b='>'>]");
     check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
+    /* Letters behind: of sure ones whatever they are, else a unit, but not of a percentage. */
+    check_found("%1$ss %(n)days %1$dx%2$d", "s ays x", "[%1$s][%(n)d][%1$d][%2$d]");
+    check_found("%dms, %ss, %dx%dmin", "ms, s, x min", "[%d][%s][%d][%d]");
+    check_found("5 %off 5%fat 100%-ige %discount", "5 %off 5%fat 100%-ige %discount", "");
     check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
     check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
     check_found("{a[0]} {{x} }", " { }", "[{a[0]}][{x}]");
@@ -82,8 +87,8 @@ static void test_breaks(void **state) {
     check_found("a {0} <br>&nbsp;<!-- <p> -->b", "a\fb", "| {0} <br>&nbsp;<!-- <p> -->|");
     check_found("<p><a><i></i>{0}</a> <b>a</b> {1}</p>", "a", "|<p><a><i></i>{0}</a> |(<b></b>)| {1}</p>|");
     check_found("<p><b><i></i>a{0}</b></p>", "a", "|<p>|(<b>(<i></i>)[{0}]</b>)|</p>|");
-    /* No pair reaches across. */
-    check_found("<b>a<br>b</b>", "a\fb", "[<b>]|<br>|[</b>]");
+    /* A pair that reaches across is two halves; like pairs they leave nothing in the text. */
+    check_found("<b>a<br>b</b>c", "a\fbc", "(<b>|<br>|</b>)");
     check_found("<i>x <b>a</i> <p>b</b>", "x a\fb", "(<i>[<b>]</i>)| <p>|[</b>]");
     check_found("<a><div>a</div></a>", "a", "|<a><div>||</div></a>|");
     /* Line ends in <pre>. */
@@ -197,20 +202,20 @@ static const TranslatorOptions OPTIONS = {.search = {.decode = {.beam_size = 2,
                                                      .attention = true},
                                           .quiet = true};
 
-/* Words with random marks, no two alike; most tags of pairs match, some do not. */
-static void random_text(Rng *rng, StrBuf *text) {
-    int open[8], depth = 0, name = 0;
+/* Words with random marks, no two alike, numbered from *name; most tags of pairs match, some do not. */
+static void random_text(Rng *rng, int *name, StrBuf *text) {
+    int open[8], depth = 0;
     for (int n = (int)rng_below(rng, 30); n > 0; n--) {
         if (rng_below(rng, 3) > 0) strbuf_add_char(text, ' ');
         uint32_t kind = rng_below(rng, 10);
         if (kind < 5)
             strbuf_format(text, "s%u", rng_below(rng, 40));
         else if (kind == 5)
-            strbuf_format(text, "{%d}", name++);
+            strbuf_format(text, "{%d}", (*name)++);
         else if (kind == 6 && rng_below(rng, 3) == 0)
-            strbuf_format(text, rng_below(rng, 2) ? "</z%d>" : "<z%d>", name++);
+            strbuf_format(text, rng_below(rng, 2) ? "</z%d>" : "<z%d>", (*name)++);
         else if (kind < 8 && depth < 8)
-            strbuf_format(text, "<x%d>", open[depth++] = name++);
+            strbuf_format(text, "<x%d>", open[depth++] = (*name)++);
         else if (depth > 0)
             strbuf_format(text, "</x%d>", open[--depth]);
     }
@@ -279,7 +284,7 @@ static void test_any_text(void **state) {
         for (int i = 0; i < TEXTS; i++) {
             Rng rng = rng_new(rng_key(3, (uint64_t)i, (uint64_t)split, 0));
             StrBuf text = {0};
-            random_text(&rng, &text);
+            random_text(&rng, &(int){0}, &text);
             markup_find(strbuf_view(&text), &markups[i]);
             plain[i] = strbuf_view(&markups[i].plain);
             marks += markups[i].count;
@@ -329,8 +334,9 @@ static void test_between_breaks(void **state) {
         Rng rng = rng_new(rng_key(5, (uint64_t)i, 0, 0));
         StrBuf text = {0}, got = {0}, want = {0};
         Markup markup = {0};
+        int name = 0;
         for (int n = (int)rng_below(&rng, 5); n >= 0; n--) {
-            random_text(&rng, &text);
+            random_text(&rng, &name, &text);
             strbuf_add(&text, sv(breaks[rng_below(&rng, sizeof breaks / sizeof *breaks)]));
             if (rng_below(&rng, 3) == 0) strbuf_add(&text, SV("s1 .\ns2"));
         }
@@ -354,6 +360,135 @@ static void test_between_breaks(void **state) {
     }
     assert_true(found > TEXTS);
     translator_free(translator);
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
+/* Words with tags that enclose each other, no two alike, and breaks everywhere. */
+static void random_nested(Rng *rng, StrBuf *text) {
+    int open[8], depth = 0, name = 0;
+    for (int n = (int)rng_below(rng, 30); n > 0; n--) {
+        uint32_t kind = rng_below(rng, 10);
+        if (kind < 5)
+            strbuf_format(text, " s%u", rng_below(rng, 40));
+        else if (kind == 5)
+            strbuf_format(text, "<br id=\"%d\">", name++);
+        else if (kind < 8 && depth < 8)
+            strbuf_format(text, "<x%d>", open[depth++] = name++);
+        else if (depth > 0)
+            strbuf_format(text, "</x%d>", open[--depth]);
+    }
+    while (depth > 0) strbuf_format(text, "</x%d>", open[--depth]);
+}
+
+/* Let every token of the translation look at one of the source, or at its end. */
+static void look_at_random(Rng *rng, Translation *translation) {
+    for (int rank = 0; rank < translation->count; rank++)
+        for (int t = 0; t < translation->items[rank].steps; t++) {
+            AttentionRow row = translation_attention(&translation->items[rank], t);
+            float *weights = (float *)row.weights;
+            for (int s = 0; s < row.count; s++) weights[s] = 0;
+            weights[rng_below(rng, (uint32_t)row.count)] = 1;
+        }
+}
+
+/* Cut the next tag off `rest`, with the text before it in `before`; an empty one: there is none. */
+static StrView next_tag(StrView *rest, StrView *before) {
+    size_t start = 0, end = 0;
+    while (start < rest->length && rest->data[start] != '<') start++;
+    for (end = start; end < rest->length && rest->data[end++] != '>';)
+        ;
+    StrView tag = {rest->data + start, end - start};
+    *before = (StrView){rest->data, start};
+    *rest = (StrView){rest->data + end, rest->length - end};
+    return tag;
+}
+
+/* The words of text with tags, which part none, and breaks, which do. */
+static void words_of(StrView text, StrBuf *words) {
+    StrBuf plain = {0};
+    StrView before, word;
+    while (text.length > 0) {
+        StrView tag = next_tag(&text, &before);
+        strbuf_add(&plain, before);
+        if (sv_starts(tag, SV("<br"))) strbuf_add_char(&plain, ' ');
+    }
+    for (StrView rest = strbuf_view(&plain); sv_next_word(&rest, &word);)
+        strbuf_format(words, "%.*s ", SV_ARG(word));
+    strbuf_free(&plain);
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part)) != NULL) count++, text++;
+    return count;
+}
+
+/* Each tag of `from` is in `to` once, those of `to` are nested, and words are those of the translation. */
+static void check_nested(const StrBuf *from, const StrBuf *to, const StrBuf *translated) {
+    int open[64], depth = 0, name;
+    StrView rest = strbuf_view(to), before;
+    while (rest.length > 0) {
+        StrView tag = next_tag(&rest, &before);
+        if (sscanf(tag.data, "<x%d>", &name) == 1)
+            open[depth++] = name;
+        else if (sscanf(tag.data, "</x%d>", &name) == 1)
+            assert_int_equal(depth > 0 ? open[--depth] : -1, name);
+    }
+    assert_int_equal(depth, 0);
+    assert_int_equal(count_of(strbuf_text(from), "<"), count_of(strbuf_text(to), "<"));
+    for (rest = strbuf_view(from); rest.length > 0;) {
+        StrBuf tag = {0};
+        strbuf_add(&tag, next_tag(&rest, &before));
+        if (tag.length > 0) assert_int_equal(count_of(strbuf_text(to), strbuf_text(&tag)), 1);
+        strbuf_free(&tag);
+    }
+    StrBuf words[2] = {0};
+    words_of(strbuf_view(to), &words[0]);
+    words_of(strbuf_view(translated), &words[1]);
+    assert_string_equal(strbuf_text(&words[0]), strbuf_text(&words[1]));
+    strbuf_free(&words[0]);
+    strbuf_free(&words[1]);
+}
+
+static void check_text_nested(Translator *translator, const Seq2Seq *model, Rng *rng) {
+    Markup markup = {0};
+    StrBuf text = {0};
+    StrView plain, view;
+    Translation translation;
+    random_nested(rng, &text);
+    view = strbuf_view(&text);
+    markups_take(&view, 1, &markup, &plain);
+    translator_run(translator, &plain, 1, 1, &translation);
+    look_at_random(rng, &translation);
+    for (int rank = 0; translation.pieces > 0 && rank < translation.count; rank++) {
+        StrBuf got = {0};
+        markup_restore(&markup, &translation, rank, seq2seq_source(model), seq2seq_target(model), &got);
+        check_nested(&text, &got, &translation.items[rank].text);
+        strbuf_free(&got);
+    }
+    translation_free(&translation);
+    markup_free(&markup);
+    strbuf_free(&text);
+}
+
+/* What was nested stays so, whatever breaks stand between the tags and whatever the words look at. */
+static void test_nested(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(40, 5);
+    const Seq2Seq *models = model;
+    Workers *workers = workers_new(1);
+    for (int split = 0; split < 2; split++) {
+        Translator *translator;
+        TranslatorOptions options = OPTIONS;
+        options.split = split;
+        assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+        for (int i = 0; i < 1000; i++) {
+            Rng rng = rng_new(rng_key(7, (uint64_t)i, (uint64_t)split, 0));
+            check_text_nested(translator, model, &rng);
+        }
+        translator_free(translator);
+    }
     workers_free(workers);
     seq2seq_free(model);
 }
@@ -430,6 +565,9 @@ static void test_places(void **state) {
     PLACED("s0<br>s1<br> s2", "t0 t1<br><br> t2", 0, 0, 2);
     PLACED("s0 {0} s1<br>s2", "{0} t0 t1<br>t2", 1, 2, 0);
     PLACED("<p>s0</p><p>s1</p>", "<p></p><p>t0</p>", 1);
+    /* A pair around a break: each tag goes where it parts most words as it did. */
+    PLACED("<i><b>s0<br>s1 s2</b> s3</i> s4", "<i><b>t0<br>t1 t2 t3</b></i> t4", 0, 3, 2, 1, 4);
+    PLACED("s0 <b>s1<br>s2 s3</b> s4", "t0 <b>t1<br>t2</b> t3 t4", 0, 1, 2, 4, 4);
     /* Within a word. */
     PLACED("s<b>0</b> s1", "<b>t0</b> t1", 0, 1);
 }
@@ -493,7 +631,8 @@ int main(void) {
         cmocka_unit_test(test_without_end),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_long_tags),      cmocka_unit_test(test_any_text),
         cmocka_unit_test(test_between_breaks), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_parts_of_words), cmocka_unit_test(test_words_of_marks),
+        cmocka_unit_test(test_nested),         cmocka_unit_test(test_parts_of_words),
+        cmocka_unit_test(test_words_of_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
