@@ -191,9 +191,7 @@ static void say_columns(const Session *session) {
     bool swapped = window->source_column > window->target_column;
     if (session->options.quiet) return;
     command_say_columns(named, line_reader_path(window->reader));
-    if (source.length == 0 || language_same(source, SV("source"))) return;
-    if (swapped || (language_same(source, named->first_name) && language_same(target, named->second_name)))
-        return;
+    if (swapped || !languages_differ(source, target, named->first_name, named->second_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
              SV_ARG(named->second_name));

@@ -138,7 +138,6 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
 }
 
 Status pair_window_read(PairWindow *window, bool *more) {
-    size_t bytes = 0;
     window->count = 0;
     arena_reset(window->arena);
     do {
@@ -146,8 +145,8 @@ Status pair_window_read(PairWindow *window, bool *more) {
         TRY(next_pair(window, &pair, more));
         if (!*more) break;
         window->pairs[window->count++] = pair;
-        bytes += pair.raw.length + pair.source.length + pair.target.length;
-    } while (window->count < window->most && bytes < MOST_BYTES && line_reader_ready(window->reader));
+    } while (window->count < window->most && arena_used(window->arena) < MOST_BYTES &&
+             line_reader_ready(window->reader));
     return STATUS_OK;
 }
 

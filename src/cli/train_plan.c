@@ -140,8 +140,8 @@ static void use_header(const TrainPlan *plan, const LanguageColumns *columns, co
 static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     const DataOptions *data = &plan->config->data;
-    if (!source.length || language_same(source, SV("source")) || !data->source || !data->target) return;
-    if (language_same(source, sv(data->source)) && language_same(target, sv(data->target))) return;
+    if (!data->source || !data->target) return;
+    if (!languages_differ(source, target, sv(data->source), sv(data->target))) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %s to %s", plan->init, SV_ARG(source),
              SV_ARG(target), data->source, data->target);
 }

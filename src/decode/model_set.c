@@ -19,9 +19,9 @@ static Status load(Seq2Seq **model, const char *path, const WeightFormat *format
 static void compare_languages(const ModelSet *models, const StrList *paths, size_t i, StrView provenance) {
     StrBuf source = {0}, target = {0};
     StrView first = strbuf_view(&models->source_language), second = strbuf_view(&models->target_language);
-    bool known = modelfile_languages(provenance, &source, &target) && first.length > 0;
-    if (known && !language_same(first, SV("source")) && !language_same(strbuf_view(&source), SV("source")) &&
-        !(language_same(first, strbuf_view(&source)) && language_same(second, strbuf_view(&target))))
+    bool known = modelfile_languages(provenance, &source, &target) &&
+                 !language_same(strbuf_view(&source), SV("source"));
+    if (known && languages_differ(first, second, strbuf_view(&source), strbuf_view(&target)))
         log_warn("'%s' translates from %.*s to %.*s, '%s' from %s to %s", paths->items[0], SV_ARG(first),
                  SV_ARG(second), paths->items[i], strbuf_text(&source), strbuf_text(&target));
     strbuf_free(&source);

@@ -2,12 +2,11 @@
  *
  * Models of one direction vote on each next token (scorer.h). Those of different directions can only vote on
  * translations that are finished: on what the beams of both hold and could be among the n best, or on given
- * ones. log p of a token is
- * the mean over all models then, where an ensemble's counts as often as it has models. Liu et al. 2016,
- * "Agreement on target-bidirectional neural machine translation". What a model writes last rests on all that
- * it wrote before, mistakes included; the others begin there. A model of two decoders
- * (model.decoder.bidirectional) is one of each kind. Where a translation shall begin with something, or have
- * something in it, only models of the first one's direction search.
+ * ones. log p of a token is the mean over all models then, where an ensemble's counts as often as it has
+ * models. Liu et al. 2016, "Agreement on target-bidirectional neural machine translation". What a model
+ * writes last rests on all that it wrote before, mistakes included; the others begin there. A model of two
+ * decoders (model.decoder.bidirectional) is one of each kind. Where a translation shall begin with something,
+ * or have something in it, only models of the first one's direction search.
  *
  * Shapes  B sentences; sources [models, B], models in the order in which they were given
  * Owner   the models must outlive the voters; results as in search.h

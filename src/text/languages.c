@@ -100,6 +100,11 @@ bool language_same(StrView a, StrView b) {
     return code.length > 0 && sv_equal(code, language_code(b));
 }
 
+bool languages_differ(StrView source, StrView target, StrView a, StrView b) {
+    bool known = source.length > 0 && !language_same(source, SV("source"));
+    return known && !(language_same(source, a) && language_same(target, b));
+}
+
 Status languages_split(const char *value, StrView *source, StrView *target) {
     const char *between = strpbrk(value, ":,") ? ":," : "-";
     size_t length = strcspn(value, between);

@@ -19,6 +19,8 @@ StrView language_code(StrView name);
 StrView language_name(StrView code);
 /* Do both name one language? Equal names do, known or not; en-US and en-GB are two. */
 bool language_same(StrView a, StrView b);
+/* Is it known that `source` to `target` is not from `a` to `b`? Not of empty names, nor of "source". */
+bool languages_differ(StrView source, StrView target, StrView a, StrView b);
 /* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ.
  * Names with "-" in them have another sign between them: "pt-BR:en". */
 Status languages_split(const char *value, StrView *source, StrView *target);

@@ -12,6 +12,16 @@ rm -r "$TMP/one"
 grep -q 'training loss: mean since the last validation' "$TMP/one/curve.svg" || fail "no word on the losses"
 model=$TMP/one/best.safetensors
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cut -f 1 "$TMP/tiny.tsv"; done >"$TMP/source"
+is_quiet() { # COMMAND...: it says nothing
+    expect 0 "$@"
+    [ ! -s "$TMP/err" ] || fail "not quiet: $*: $(cat "$TMP/err")"
+}
+piped() { # FILE COMMAND PATTERN: a line of its progress
+    status=0
+    cat "$1" | "$2" 2>"$TMP/err" || status=$?
+    [ $status -eq 0 ] || fail "$2 from a pipe: $status"
+    grep -Eq "$3" "$TMP/err" || fail "no progress of $2 from a pipe: $(cat "$TMP/err")"
+}
 translate() { "$attn" translate -m "$model" --maxi-batch 4 -o "$TMP/to" "$@"; }
 
 # In a log: lines with the share of all files and the time left; never more than asked for.
@@ -36,28 +46,19 @@ scored() { "$attn" bleu "$TMP/many" --model "$model" --source "$TMP/many" --beam
 expect 0 scored
 grep -Eq '^translating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of bleu --model: $(cat "$TMP/err")"
 shares_rise
-expect 0 scored --quiet
-[ ! -s "$TMP/err" ] || fail "bleu --quiet is not quiet: $(cat "$TMP/err")"
+is_quiet scored --quiet
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
-status=0
-cat "$TMP/source" | translate 2>"$TMP/err" || status=$?
-[ $status -eq 0 ] || fail "from a pipe: $status"
-grep -Eq '^[0-9,]+ lines  [0-9.]+ lines/s$' "$TMP/err" || fail "from a pipe: $(cat "$TMP/err")"
-expect 0 translate --quiet "$TMP/source"
-[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+piped "$TMP/source" translate '^[0-9,]+ lines  [0-9.]+ lines/s$'
+is_quiet translate --quiet "$TMP/source"
 score() { "$attn" score -m "$model" -o "$TMP/to" "$@"; }
 expect 0 score "$TMP/tiny.tsv"
 scored='^64 pairs  100%  ETA [0-9hms.]+  [0-9.]+ pairs/s$'
 grep -Eq "$scored" "$TMP/err" || fail "no progress of score: $(cat "$TMP/err")"
 score <"$TMP/tiny.tsv" 2>"$TMP/err" || fail "score of standard input"
 grep -Eq "$scored" "$TMP/err" || fail "no progress of standard input: $(cat "$TMP/err")"
-status=0
-cat "$TMP/tiny.tsv" | score 2>"$TMP/err" || status=$?
-[ $status -eq 0 ] || fail "score of a pipe: $status"
-grep -Eq '^64 pairs  [0-9.]+ pairs/s$' "$TMP/err" || fail "no progress of a pipe: $(cat "$TMP/err")"
-expect 0 score --quiet "$TMP/tiny.tsv"
-[ ! -s "$TMP/err" ] || fail "score --quiet is not quiet: $(cat "$TMP/err")"
+piped "$TMP/tiny.tsv" score '^64 pairs  [0-9.]+ pairs/s$'
+is_quiet score --quiet "$TMP/tiny.tsv"
 # Few pairs at a time where they are large.
 awk 'BEGIN { for (x = "3456789"; length(x) < 1800000;) x = x x
     for (i = 0; i < 50; i++) print "go .\tva !\t" x }' >"$TMP/large.tsv"
@@ -67,8 +68,7 @@ rm "$TMP/large.tsv"
 page() { "$attn" heatmap -m "$model" -f html -o "$TMP/page" "$@" <"$TMP/tiny.tsv"; }
 expect 0 page
 grep -Eq '^exploring +100%  ETA ' "$TMP/err" || fail "no progress of a page: $(cat "$TMP/err")"
-expect 0 page --quiet
-[ ! -s "$TMP/err" ] || fail "heatmap --quiet is not quiet: $(cat "$TMP/err")"
+is_quiet page --quiet
 unset ATTN_MT_PROGRESS
 expect 0 translate "$TMP/source" # over in less than a minute
 ! grep -q 'ETA' "$TMP/err" || fail "too talkative: $(cat "$TMP/err")"
