@@ -1,8 +1,17 @@
 /* sequences.h - sentences of different lengths in one matrix, without padding: which row is which token.
  *
- * Two orders. `Sequences`: sentence after sentence, for whatever reads all tokens at once. `Packed`: time
- * step after time step, for recurrence; sentences are ranked by length, longest first, so that those that
- * still run at a step are the first ranks. sequences_steps leads from one to the other.
+ * There are two orders of rows. `Sequences` holds sentence after sentence, for layers that read all tokens at
+ * once. `Packed` holds time step after time step, for recurrence. It ranks sentences by length, longest first,
+ * so the sentences that still run at a step are the first ranks. sequences_steps maps one order to the other.
+ * Three sentences a, b and c of 2, 4 and 1 tokens:
+ *
+ *     Sequences  row       0  1 | 2  3  4  5 | 6         start  = 0 2 6 7
+ *                token     a0 a1  b0 b1 b2 b3  c0        length = 2 4 1
+ *
+ *     Packed     rank  t=0   t=1   t=2   t=3             rank   = 1 0 2   of a, b, c
+ *                0     b0 0  b1 3  b2 5  b3 6            order  = b a c
+ *                1     a0 1  a1 4                        offset = 0 3 5 6 7
+ *                2     c0 2                              the number behind a token is its row
  *
  * Shapes  Sequences: sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
  *         Packed: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order

@@ -35,17 +35,19 @@
 
 typedef struct {
     const ModelOptions *options;
-    Attention attention, intra; /* to the source; to its own earlier outputs, with self-attention */
-    Cell cell[MODEL_MAX_LAYERS];
-    Linear context; /* bahdanau: from the context into the gates of layer 0 */
-    Linear feed;    /* input feeding: from the attentional vector into them */
-    Cell second;    /* conditional: the transition that reads the context */
-    Linear start_h[MODEL_MAX_LAYERS],
-        start_c[MODEL_MAX_LAYERS];   /* START_MEAN: mean annotation to first state */
-    Linear read_state, read_context; /* READOUT_DEEP and luong */
-    Linear read_embedding;           /* READOUT_DEEP, but not luong */
-    Linear read_intra;               /* self-attention */
-    Norm read_norm;
+    Attention attention;              /* to the source: query [n, H], values [sum S, K] */
+    Attention intra;                  /* self-attention: to the decoder's own earlier outputs [t, H] */
+    Cell cell[MODEL_MAX_LAYERS];      /* [D, gates H] and [H, gates H]; upper layers [H, gates H] twice */
+    Linear context;                   /* [K, gates H] bahdanau: from the context into the gates of layer 0 */
+    Linear feed;                      /* [E, gates H] input feeding: from the attentional vector into them */
+    Cell second;                      /* [K, gates H] and [H, gates H] conditional: reads the context */
+    Linear start_h[MODEL_MAX_LAYERS]; /* [K, H] START_MEAN: from the mean annotation to the first state */
+    Linear start_c[MODEL_MAX_LAYERS]; /* [K, H] the same for the memory of an LSTM */
+    Linear read_state;                /* [H, E] READOUT_DEEP and luong */
+    Linear read_context;              /* [K, E] the same */
+    Linear read_embedding;            /* [D, E] READOUT_DEEP, except luong */
+    Linear read_intra;                /* [H, E] self-attention */
+    Norm read_norm;                   /* [1, E] */
 } RecurrentDecoder;
 
 typedef struct {

@@ -16,7 +16,7 @@
 
 typedef struct {
     const ModelOptions *options;
-    Cell cell[MODEL_MAX_LAYERS][2]; /* forward, backward */
+    Cell cell[MODEL_MAX_LAYERS][2]; /* forward, backward: [D or K, gates H] and [H, gates H] */
 } RnnEncoder;
 
 typedef struct {

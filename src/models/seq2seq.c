@@ -1,4 +1,23 @@
-/* seq2seq.c - encoder, decoder, embeddings and vocabularies put together. */
+/* seq2seq.c - the whole model: embeddings, encoder, attention, decoder, output layer, loss.
+ *
+ * The forward pass of one sentence with GRU cells and the additive score, style conditional, deep readout:
+ *
+ *     x_i  = E_source[source_i]                                        [D]  embedding
+ *     h_i  = (gru(x_i, h_{i-1} forward), gru(x_i, h_{i+1} backward))   [K]  annotation: encoder_rnn.c
+ *     s_0  = tanh(W_start mean_i h_i + b_start)                        [H]  first state of the decoder
+ *     y_t  = E_target[target_{t-1}], where target_0 is <s>             [D]  the previous token
+ *     q_t  = gru_1(y_t, s_{t-1})                                       [H]  query: decoder_recurrent.c
+ *     a_ti = softmax over i of v . tanh(W_query q_t + W_key h_i)            weights: attention_scores.c
+ *     c_t  = sum_i a_ti h_i                                            [K]  context: attention.c
+ *     s_t  = gru_2(c_t, q_t)                                           [H]  the new state
+ *     r_t  = tanh(W_s s_t + W_c c_t + W_y y_t + b_r)                   [E]  readout
+ *     p_t  = softmax(W_output r_t + b_output)                          [V]  the next token
+ *     loss = - sum over t of log p_t[target_t]                              op_cross_entropy.c
+ *
+ * The other styles change q_t, s_t and r_t (decoder.h); a Transformer replaces all between x, y and r
+ * (layers/transformer.h). Search runs the lines from y_t on once per step (seq2seq_step). Training runs them
+ * for all steps of the reference at once (run_forced). Both call the same decoder code.
+ */
 #include "models/seq2seq.h"
 
 #include <assert.h>
@@ -18,7 +37,7 @@ struct Seq2Seq {
     Shortlist *shortlist; /* or NULL */
     ParamSet *params;
     bool is_view;                             /* parameters and shortlist are another one's */
-    const Param *source_table, *target_table; /* embeddings */
+    const Param *source_table, *target_table; /* [source V, D] and [V, D]: embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
     Decoder decoder[DIRECTIONS]; /* a second one, from right to left, only if there are two */

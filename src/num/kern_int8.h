@@ -9,6 +9,12 @@
  * same and widened when it is loaded, once for several rows. Products of bytes that are added up in 16 bits
  * (vpmaddubsw) would saturate, or leave the rows seven bits.
  *
+ *     packed B:   scales [N']  sums [N']  stripe 0  stripe 1 ...    N' = N rounded up to whole stripes
+ *     stripe:     block 0 (all its tiles side by side)  block 1 ...  along K
+ *     tile:       16 lines, one word for each of its columns; word (j, n) of a block with lines k0 ..
+ *                     INT8_TERMS 4:  B[k0+j][n]  B[k0+j+16][n]  B[k0+j+32][n]  B[k0+j+48][n]
+ *                     INT8_TERMS 2:  B[k0+j][n]  B[k0+j+16][n]
+ *
  * Layout  scales and sums of the columns, then stripes of columns; in each, blocks of lines of B as tiles
  *         side by side: 16 lines of words, one for each column. Number i of a word of line j is line j + 16 i
  *         of the block, for both operands. Words of B are INT8_TERMS bytes long, those of A 32 bits.

@@ -4,6 +4,22 @@
  * backward stand side by side in one file, op_*.c. Backward adds to the gradients of the inputs that have
  * one. Most ops save nothing but their inputs and output.
  *
+ * Example: y = tanh(x W + b) for 4 rows, and dW and db for a gradient of y that is all ones.
+ *
+ *     kern_select();                                          kernels of this processor (kern.h)
+ *     ParamSet *params = params_new();
+ *     const Param *W = params_add(params, "W", 3, 2, INIT_GLOROT, 0, PACK_AFFINE);
+ *     const Param *b = params_add(params, "b", 1, 2, INIT_ZERO, 0, PACK_NONE);
+ *     params_initialize(params, 1);                           the seed
+ *     Tape *tape = tape_new(params, true);                    true: record, to run it backwards later
+ *     tape->grads = mem_alloc(params->size, sizeof(real));    receives the gradients
+ *     Tensor *x = tape_tensor_filled(tape, 4, 3, 0.5);        [4, 3]
+ *     Tensor *y = op_tanh(tape, op_affine(tape, x, W, b, NULL, false));
+ *     for (size_t i = 0; i < tensor_size(y); i++) tensor_gradient(y)[i] = 1;
+ *     tape_backward(tape);                                    dW [3, 2] begins at grads + W->offset
+ *
+ * The unit test of the ops runs these lines.
+ *
  * Shapes  n rows each; an index of -1 stands for a row of zeros
  * Owner   results live on the tape; ids, indices, keys of rows, origins and spans are read again by backward,
  *         so they must live as long

@@ -1,5 +1,13 @@
 /* sum_tree.h - the sum of many blocks of numbers, in an order that does not depend on who adds.
  *
+ * The tree of five leaves; node (level, index) is written level.index:
+ *
+ *     3.0 = 2.0 + 2.1
+ *      |-- 2.0 = 1.0 + 1.1
+ *      |    |-- 1.0 = leaf 0 + leaf 1
+ *      |    '-- 1.1 = leaf 2 + leaf 3
+ *      '-- 2.1 = 1.2 = leaf 4           a node without a right half is its left half
+ *
  * The blocks are the leaves of a binary tree. Node (level, index) is the sum of the leaves from
  * index << level up to (index + 1) << level, without that one, as far as there are so many: its left half
  * plus its right half, or the left half alone where the right one has no leaf. So the order of additions,

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
+#include "base/mem.h"
 #include "base/rng.h"
 #include "num/kern.h"
 #include "num/notes.h"
@@ -301,6 +302,32 @@ static void test_notes(void **state) {
     notes_free(&notes);
 }
 
+/* The example above ops.h: d tanh(z) = 1 - tanh(z)^2, so dW = x^T (1 - y^2) and db is the column sum. */
+static void test_example(void **state) {
+    (void)state;
+    ParamSet *own = params_new();
+    const Param *W = params_add(own, "W", 3, 2, INIT_GLOROT, 0, PACK_AFFINE);
+    const Param *b = params_add(own, "b", 1, 2, INIT_ZERO, 0, PACK_NONE);
+    params_initialize(own, 1);
+    Tape *recording = tape_new(own, true);
+    recording->grads = mem_alloc(own->size, sizeof(real));
+    Tensor *x = tape_tensor_filled(recording, 4, 3, 0.5);
+    Tensor *y = op_tanh(recording, op_affine(recording, x, W, b, NULL, false));
+    for (size_t i = 0; i < tensor_size(y); i++) tensor_gradient(y)[i] = 1;
+    tape_backward(recording);
+    for (int n = 0; n < 2; n++) {
+        double slope = 0;
+        for (int r = 0; r < 4; r++) slope += 1 - pow(tensor_row(y, r)[n], 2);
+        assert_true(slope > 0);
+        assert_true(fabs(recording->grads[b->offset + (size_t)n] - slope) < 1e-5);
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(recording->grads[W->offset + (size_t)(2 * k + n)] - 0.5 * slope) < 1e-5);
+    }
+    mem_free(recording->grads);
+    tape_free(recording);
+    params_free(own);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_selections), cmocka_unit_test(test_means),
@@ -308,7 +335,7 @@ int main(void) {
         cmocka_unit_test(test_lstm),       cmocka_unit_test(test_gradients_begin),
         cmocka_unit_test(test_shapes),     cmocka_unit_test(test_steps),
         cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_notes),      cmocka_unit_test(test_example),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
