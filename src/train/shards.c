@@ -36,8 +36,7 @@ struct Shards {
     int count;   /* 0: it follows from each batch */
     int threads; /* for which short tapes go together */
     SumTree *sum;
-    Tape **tape;              /* per thread */
-    const Teachers *teachers; /* or NULL */
+    Tape **tape; /* per thread */
     /* of the update being run */
     const ShardBatch *batches; /* [batch_count], each longest sentences first */
     int batch_count;
@@ -88,8 +87,6 @@ void shards_profile(Shards *s, Profiler *profiler) {
     for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);
 }
 
-void shards_teach(Shards *s, const Teachers *teachers) { s->teachers = teachers; }
-
 SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
 
 void batch_loss_add(BatchLoss *sum, BatchLoss part) {
@@ -135,25 +132,11 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     return count;
 }
 
-/* The forward pass of parts of a batch, run or put off by their tapes; returns the target tokens of each. */
-static void put_losses(const Shards *s, int thread, Tape **tapes, const TrainingBatch *parts, int count,
-                       CrossEntropy *sums, long *tokens) {
-    const real *taught[TAPES_TOGETHER] = {NULL};
-    if (s->teachers) teachers_predict(s->teachers, parts, count, thread, s->tape[thread]->profile, taught);
-    for (int i = 0; i < count; i++)
-        tokens[i] =
-            seq2seq_put_loss(s->model, tapes[i], &parts[i], taught[i], s->teachers ? s->teachers->share : 0,
-                             s->label_smoothing, s->scale, &sums[i]);
-}
-
-static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
-                           uint64_t seed_update) {
-    CrossEntropy sums;
-    long tokens;
+static BatchLoss run_piece(const Shards *s, Tape *tape, const int *pairs, int count, uint64_t seed_update) {
     TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
-    put_losses(s, thread, &tape, &batch, 1, &sums, &tokens);
+    BatchLoss loss = seq2seq_loss(s->model, tape, &batch, s->label_smoothing, s->scale);
     tape_backward(tape);
-    return (BatchLoss){sums.loss, sums.likelihood, tokens};
+    return loss;
 }
 
 /* Every rank has made what belongs to its shards; all get all of it, and add it up in the same order. `row`
@@ -183,15 +166,13 @@ static BatchLoss run_pairs(const Shards *s, int thread, const int *pairs, int co
     BatchLoss loss = {0};
     int rows = 0, done = 0;
     for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
-    int passes = seq2seq_passes(s->model, seed_update);
-    int pieces = (passes * rows + PIECE_ROWS - 1) / PIECE_ROWS;
+    int pieces = (rows + PIECE_ROWS - 1) / PIECE_ROWS;
     for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
         while (next < count && (double)done * pieces < (double)rows * piece)
             done += rows_of(s->corpus, pairs[next++]);
         if (next == first) continue;
         tape_reset(s->tape[thread]);
-        batch_loss_add(&loss,
-                       run_piece(s, s->tape[thread], thread, pairs + first, next - first, seed_update));
+        batch_loss_add(&loss, run_piece(s, s->tape[thread], pairs + first, next - first, seed_update));
     }
     return loss;
 }
@@ -259,7 +240,6 @@ static int plan_batch(Shards *s, int b, int leaves) {
     const ShardBatch *batch = &s->batches[b];
     long rows = 0;
     for (int i = 0; i < batch->count; i++) rows += rows_of(s->corpus, batch->pairs[i]);
-    rows *= seq2seq_passes(s->model, batch->seed_update);
     ShardPlan plan = shards_plan(batch->count, rows);
     int tapes = plan.parts / plan.shards;
     MEM_GROW(s->runs, s->run_capacity, s->run_count + (size_t)plan.parts);
@@ -301,7 +281,8 @@ static void run_group(void *context, int task, int thread) {
         parts[count] = begin_run(s, runs[count], tapes[count], thread);
         count++;
     }
-    put_losses(s, thread, tapes, parts, count, sums, tokens);
+    for (int i = 0; i < count; i++)
+        tokens[i] = seq2seq_put_loss(s->model, tapes[i], &parts[i], s->label_smoothing, s->scale, &sums[i]);
     tapes_run(tapes, count);
     for (int i = 0; i < count; i++) runs[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
 }

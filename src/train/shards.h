@@ -27,7 +27,6 @@
 #include "text/corpus.h"
 #include "train/profiler.h"
 #include "train/sum_tree.h"
-#include "train/teachers.h"
 
 typedef struct Shards Shards;
 
@@ -45,7 +44,6 @@ void shards_free(Shards *shards);
 void shards_plan_for(Shards *shards, int threads);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
-void shards_teach(Shards *shards, const Teachers *teachers); /* from now on; NULL: nobody teaches */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */
 typedef struct {
     const int *pairs;

@@ -27,13 +27,6 @@ static void warn_of_warmup(const Trainer *t) {
              updates, warmup, updates / 10);
 }
 
-static void warn_of_rdrop(const Trainer *t) {
-    if (t->config->train.rdrop <= 0 || config_has_dropout(&t->config->model)) return;
-    log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
-             "the same",
-             t->config->train.rdrop);
-}
-
 /* Of a batch of average sentences. */
 static void announce_parts(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
@@ -105,7 +98,6 @@ void trainer_announce(const Trainer *t) {
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
     announce_parts(t);
     warn_of_warmup(t);
-    warn_of_rdrop(t);
 }
 
 /* The end of a run is validated even where one of greater length would not be, and that counts. */

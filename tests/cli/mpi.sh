@@ -24,7 +24,7 @@ transformer="model.embedding=96 model.hidden=96 model.encoder.style=self_attenti
     model.decoder.style=transformer model.attention=scaled_dot"
 short="train.shards=0 train.batch_size=130 train.valid_every=3" # three or four shards of short tapes
 small="train.shards=0 train.accumulate=1" # one shard, so that all ranks but one have none
-others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.ema_teacher=0.3 train.stop_on=chrf"
+others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.stop_on=chrf"
 train="train --config $TMP/rnn.json --quiet"
 set_each() { printf -- '--set %s ' "$@"; }
 # shellcheck disable=SC2046,SC2086  # the arguments are words
@@ -59,7 +59,7 @@ set_each() { printf -- '--set %s ' "$@"; }
         done
         ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \
             $(set_each $others)
-        same_run "$library, dropout of merges, two directions, teacher, data sent" others "$library.o"
+        same_run "$library, dropout of merges, two directions, data sent" others "$library.o"
 
         # Going on with another number of ranks, up and down.
         go_on=$TMP/$library.r

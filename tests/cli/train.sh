@@ -285,7 +285,7 @@ refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 # --overwrite starts again: the state of the old run is not resumed in place of the new one. A run that cannot
 # begin leaves the old one as it is.
 succeed over --set train.epochs=1 --seed 3
-refuse 1 'nobody.safetensors' over --overwrite --set train.teacher="$own/nobody.safetensors"
+refuse 1 'nobody.codes' over --overwrite --set text.bpe_codes="$own/nobody.codes"
 succeed over --resume --set train.epochs=1 --seed 3
 wild="--set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0"
 # shellcheck disable=SC2086  # the arguments are words
