@@ -169,9 +169,6 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "N", .help = "batches that are sorted by length together"},
     {.key = "train.accumulate", TRAIN(INT, accumulate), .fallback = "1", .min = 1, .max = 10000, .arg = "N",
      .help = "batches whose gradients make one update"},
-    {.key = "train.shards", TRAIN(INT, shards), .fallback = "0", .max = 256, .arg = "N",
-     .help = "parts of a batch, each with a sum of gradients; part of the result, unlike --threads; 0 = many "
-             "small parts, by the size of the batch, and few sums"},
     {.key = "train.learning_rate", TRAIN(REAL, learning_rate), .fallback = "0.001", .max = 1e9, .arg = "X",
      .help = "Adam's step size, at its peak"},
     {.key = "train.beta1", TRAIN(REAL, beta1), .fallback = "0.9", .max = 0.99999, .arg = "X",

@@ -57,7 +57,7 @@ int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-f
 typedef struct {
     int epochs, max_updates; /* 0 = no limit */
     double max_minutes;      /* stop after so much training time; 0 = no limit */
-    int batch_size, batch_unit, batch_window, accumulate, shards;
+    int batch_size, batch_unit, batch_window, accumulate;
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
     double bpe_dropout_source, bpe_dropout_target;
     double both_directions; /* share of the run */

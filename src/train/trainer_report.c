@@ -36,17 +36,15 @@ static void announce_parts(const Trainer *t) {
     double sentences = o->batch_unit == BATCH_SENTENCES ? o->batch_size : o->batch_size / target;
     sentences = fmin(fmax(sentences, 1), pairs);
     ShardPlan plan = shards_plan((int)sentences, (long)(sentences * rows));
-    int parts = o->shards ? o->shards : plan.parts,
-        shards = o->shards ? o->shards : plan.shards * o->accumulate;
-    const char *few = workers_count(t->workers) > parts
+    int shards = plan.shards * o->accumulate;
+    const char *few = workers_count(t->workers) > plan.parts
                           ? ", so no more threads than that compute most of its gradient"
                           : "";
-    log_info("         a batch is cut into %s%d part%s%s", o->shards ? "" : "about ", parts,
-             parts == 1 ? "" : "s", few);
+    log_info("         a batch is cut into about %d part%s%s", plan.parts, plan.parts == 1 ? "" : "s", few);
     if (comm_size() > shards)
-        log_warn("there are %d ranks for %s%d shard%s: the others compute no gradients; larger batches or "
-                 "train.shards make more",
-                 comm_size(), o->shards ? "" : "about ", shards, shards == 1 ? "" : "s");
+        log_warn("there are %d ranks for about %d shard%s: the others compute no gradients; larger batches "
+                 "make more",
+                 comm_size(), shards, shards == 1 ? "" : "s");
 }
 
 static double unknown_share(const Corpus *corpus, const CorpusSide *side) {

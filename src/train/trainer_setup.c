@@ -143,7 +143,7 @@ Status trainer_set_up(Trainer *t) {
     share_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
                                  t->config->train.average > 0);
-    t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
+    t->shards = shards_new(t->model, &t->now, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
     t->checkpoint = (Checkpoint){.dir = o->dir,

@@ -6,7 +6,7 @@ set -eu
 train() { # RUN ARGUMENT...
     run=$1
     shift
-    train_begun "$run" '"embedding": 12, "hidden": 12' '"max_updates": 18, "shards": 3, "valid_every": 9' \
+    train_begun "$run" '"embedding": 12, "hidden": 12' '"max_updates": 18, "valid_every": 9' \
         --quiet "$@"
 }
 # check NAME ARGUMENT...
