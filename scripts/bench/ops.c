@@ -100,19 +100,9 @@ static Tensor *score_position(Tape *t, Operands *r) {
 static Tensor *masked_softmax(Tape *t, Operands *r) { return op_masked_softmax(t, r->x[0], r->spans); }
 static Tensor *context(Tape *t, Operands *r) { return op_context(t, r->x[0], r->x[1], r->spans); }
 static Tensor *cross_entropy(Tape *t, Operands *r) {
-    return op_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, 0.1, 1, &r->loss);
+    const LossOptions options = {r->weight, r->bias, .label_smoothing = 0.1, .scale = 1};
+    return op_cross_entropy(t, r->x[0], r->index, &options, &r->loss);
 }
-static Tensor *twin_cross_entropy(Tape *t, Operands *r) {
-    Tensor *pairs = tape_rows(t, r->x[0], 0, r->x[0]->rows / 2 * 2);
-    return op_twin_cross_entropy(t, pairs, r->weight, r->bias, r->index, 0.1, 1, 5, &r->loss);
-}
-/* A teacher without an opinion takes as long as any other. */
-static Tensor *taught_cross_entropy(Tape *t, Operands *r) {
-    real *teacher = tape_alloc(t, (size_t)r->x[0]->rows * (size_t)r->weight->rows * sizeof *teacher);
-    memset(teacher, 0, (size_t)r->x[0]->rows * (size_t)r->weight->rows * sizeof *teacher);
-    return op_taught_cross_entropy(t, r->x[0], r->weight, r->bias, r->index, teacher, 0.5, 0.1, 1, &r->loss);
-}
-
 static double affine_flops(const OpSizes *s) { return 2.0 * s->B * s->H * 3 * s->H; }
 static double pair_flops(const OpSizes *s) { return 2.0 * s->B * s->S * s->H; }
 /* The logits and both gradients: all three are made in the forward pass. */
@@ -147,8 +137,6 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_MASKED_SOFTMAX] = {{{SIZE_ONE, SIZE_BS}}, {0}, false, masked_softmax, NULL},
     [OP_CONTEXT] = {{{SIZE_ONE, SIZE_BS}, WIDE}, {0}, false, context, pair_flops},
     [OP_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, cross_entropy, loss_flops},
-    [OP_TAUGHT_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, taught_cross_entropy, loss_flops},
-    [OP_TWIN_CROSS_ENTROPY] = {{WIDE}, {SIZE_V, 1}, true, twin_cross_entropy, loss_flops},
 };
 
 /* ---- measuring --------------------------------------------------------------------------------------- */
@@ -185,13 +173,9 @@ static void operands_free(Operands *o) {
     mem_free(o->length);
 }
 
-static bool is_loss(OpId id) {
-    return id == OP_CROSS_ENTROPY || id == OP_TWIN_CROSS_ENTROPY || id == OP_TAUGHT_CROSS_ENTROPY;
-}
-
 static void declare_weights(ParamSet *params, OpId id, Operands *o) {
     const OpSetup *setup = o->setup;
-    bool output = is_loss(id);
+    bool output = id == OP_CROSS_ENTROPY;
     int rows = op_size(&o->size, setup->weight.rows), columns = op_size(&o->size, setup->weight.columns);
     o->weight = o->bias = NULL;
     if (rows)
@@ -232,7 +216,7 @@ static void traffic(const Rig *rig, OpId id, double moved[MEASURE_PARTS]) {
 static void report_op(Report *r, OpId id, const Rig *rig, const OpSizes *size, Sample sample[MEASURE_PARTS]) {
     static const char *const WAY[] = {"forward", "backward"};
     double moved[MEASURE_PARTS], flops = OP_SETUPS[id].flops ? OP_SETUPS[id].flops(size) : 0;
-    int parts = is_loss(id) ? 1 : 2; /* its forward pass does everything */
+    int parts = id == OP_CROSS_ENTROPY ? 1 : 2; /* its forward pass does everything */
     traffic(rig, id, moved);
     for (int p = 0; p < parts; p++) {
         double rate = 1e-9 * (flops > 0 ? (p + 1) * flops : moved[p]) / sample_median(&sample[p]);

@@ -17,7 +17,7 @@ TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter 
     *loop = (TrainLoop){.config = config, .corpus = corpus, .model = model, .workers = workers};
     loop->optimizer = optimizer_new(seq2seq_params(model), workers, optimizer_format(&config->train),
                                     config->train.average > 0);
-    loop->shards = shards_new(model, corpus, config->train.shards, workers);
+    loop->shards = shards_new(model, corpus, workers);
     return loop;
 }
 

@@ -169,9 +169,6 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "N", .help = "batches that are sorted by length together"},
     {.key = "train.accumulate", TRAIN(INT, accumulate), .fallback = "1", .min = 1, .max = 10000, .arg = "N",
      .help = "batches whose gradients make one update"},
-    {.key = "train.shards", TRAIN(INT, shards), .fallback = "0", .max = 256, .arg = "N",
-     .help = "parts of a batch, each with a sum of gradients; part of the result, unlike --threads; 0 = many "
-             "small parts, by the size of the batch, and few sums"},
     {.key = "train.learning_rate", TRAIN(REAL, learning_rate), .fallback = "0.001", .max = 1e9, .arg = "X",
      .help = "Adam's step size, at its peak"},
     {.key = "train.beta1", TRAIN(REAL, beta1), .fallback = "0.9", .max = 0.99999, .arg = "X",
@@ -196,9 +193,6 @@ const Option TRAIN_OPTIONS[] = {
      .help = "decoupled weight decay"},
     {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
      .help = "probability spread over all tokens"},
-    {.key = "train.rdrop", TRAIN(REAL, rdrop), .fallback = "0", .max = 100, .arg = "X",
-     .help = "R-Drop: each sentence goes through twice, with different dropout, and the distance between "
-             "both predictions costs so much; 0 = off"},
     {.key = "train.bpe_dropout_source", TRAIN(REAL, bpe_dropout_source), .fallback = "0", .max = 0.95,
      .arg = "P", .help = "BPE-dropout: probability to pass over a merge in source sentences, which are cut "
                          "into other pieces each epoch; 0 = off"},
@@ -207,12 +201,6 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.both_directions", TRAIN(REAL, both_directions), .fallback = "0", .max = 1, .arg = "X",
      .help = "for the first X of the run every other update translates from the target to the source; needs "
              "one vocabulary"},
-    {.key = "train.teacher", TRAIN(LIST, teacher), .arg = "FILES",
-     .help = "models of the same vocabulary whose predictions, their mean, are learned besides the text"},
-    {.key = "train.teacher_share", TRAIN(REAL, teacher_share), .fallback = "0.5", .max = 1, .arg = "X",
-     .help = "share of the loss that the predictions of train.teacher have"},
-    {.key = "train.ema_teacher", TRAIN(REAL, ema_teacher), .fallback = "0", .max = 1, .arg = "X",
-     .help = "share of the loss that the predictions of the moving average have after the warm-up; 0 = off"},
     {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
              "that is more; 0 = off"},
@@ -402,8 +390,6 @@ static Status check_bpe_dropout(const Config *config) {
 
 bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
 
-bool config_has_teacher(const TrainOptions *t) { return t->teacher.count > 0 || t->ema_teacher > 0; }
-
 static Status check_directions(const Config *config) {
     Status s = STATUS_USAGE;
     if (config->train.both_directions <= 0) return STATUS_OK;
@@ -424,23 +410,6 @@ static Status check_schedule(const TrainOptions *t) {
     return status_hint(s, "set train.epochs or train.max_updates, or train.schedule = \"inverse_sqrt\"");
 }
 
-static Status check_teachers(const TrainOptions *t, const ModelOptions *m) {
-    Status s = STATUS_USAGE;
-    int ways = (t->teacher.count > 0) + (t->ema_teacher > 0) + (t->rdrop > 0);
-    if (ways > 1) {
-        s = status_fail(s, "train.teacher, train.ema_teacher and train.rdrop do not go together");
-        return status_hint(s, "choose one of them");
-    }
-    if (m->decoder_bidirectional && config_has_teacher(t)) {
-        s = status_fail(s, "train.%s teaches one direction, and model.decoder.bidirectional writes in both",
-                        t->ema_teacher > 0 ? "ema_teacher" : "teacher");
-        return status_hint(s, "leave one of the two off");
-    }
-    if (t->ema_teacher <= 0 || t->average > 0) return STATUS_OK;
-    s = status_fail(s, "train.ema_teacher learns from the moving average, and train.average is 0");
-    return status_hint(s, "set train.average = 0.001");
-}
-
 bool config_has_dropout(const ModelOptions *m) {
     return m->dropout_embedding > 0 || m->dropout_layers > 0 || m->dropout_encoder > 0 ||
            m->dropout_output > 0 || m->dropout_attention > 0 || m->dropout_state > 0 || m->word_dropout > 0;
@@ -457,7 +426,6 @@ Status config_check(const Config *config) {
     TRY(check_bpe_dropout(config));
     TRY(check_directions(config));
     TRY(check_schedule(&config->train));
-    TRY(check_teachers(&config->train, m));
     TRY(check_sizes(m));
     TRY(check_start(m));
     return check_styles(m);

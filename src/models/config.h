@@ -57,13 +57,10 @@ int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-f
 typedef struct {
     int epochs, max_updates; /* 0 = no limit */
     double max_minutes;      /* stop after so much training time; 0 = no limit */
-    int batch_size, batch_unit, batch_window, accumulate, shards;
+    int batch_size, batch_unit, batch_window, accumulate;
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
-    double rdrop; /* weight of the agreement of two passes */
     double bpe_dropout_source, bpe_dropout_target;
-    double both_directions;            /* share of the run */
-    StrList teacher;                   /* files of models */
-    double teacher_share, ema_teacher; /* of the loss; ema_teacher 0: the moving average does not teach */
+    double both_directions; /* share of the run */
     int schedule, warmup;
     double decay_factor; /* plateau */
     int decay_patience;
@@ -111,8 +108,6 @@ Status config_check(const Config *config);
 bool config_has_dropout(const ModelOptions *model);
 /* Is it known after how many updates training ends, whatever the time? */
 bool config_has_end(const TrainOptions *train);
-/* Does it learn from what other weights predict? They teach one direction of writing. */
-bool config_has_teacher(const TrainOptions *train);
 /* What a model file keeps of it: the sections text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

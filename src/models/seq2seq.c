@@ -97,7 +97,6 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
     m->config = *config;
     memset(&m->config.data, 0, sizeof m->config.data);
     m->config.text.bpe_codes = NULL;
-    m->config.train.teacher = (StrList){0};
     m->source = segmenter_retain(source);
     m->target = segmenter_retain(target);
     m->params = params_new();
@@ -283,32 +282,6 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 
 /* So that source and target of a sentence, and both directions, have different dropout masks. */
 static const uint32_t TARGET_SIDE[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
-static const uint32_t SECOND_PASS = UINT32_C(1) << 31; /* and so have the two passes of R-Drop */
-
-/* The same sentences a second time, with masks of their own: as sentences of numbers that no corpus has. */
-static const TrainingBatch *batch_twice(Tape *tape, const TrainingBatch *batch) {
-    size_t n = (size_t)batch->B;
-    Tokens *source = tape_alloc(tape, 2 * n * sizeof *source),
-           *target = tape_alloc(tape, 2 * n * sizeof *target);
-    uint32_t *sentence = tape_alloc(tape, 2 * n * sizeof *sentence);
-    for (size_t i = 0; i < 2 * n; i++) {
-        source[i] = batch->source[i % n];
-        target[i] = batch->target[i % n];
-        sentence[i] = batch->sentence[i % n] ^ (i < n ? 0 : SECOND_PASS);
-    }
-    TrainingBatch *twice = tape_alloc(tape, sizeof *twice);
-    *twice = (TrainingBatch){.B = 2 * batch->B,
-                             .source = source,
-                             .target = target,
-                             .sentence = sentence,
-                             .seed_update = batch->seed_update};
-    return twice;
-}
-
-int seq2seq_passes(const Seq2Seq *m, uint64_t seed_update) {
-    return seed_update && m->config.train.rdrop > 0 ? 2 : 1;
-}
-
 /* What the output layer reads for all rows of the reference target, and the labels of those rows. */
 typedef struct {
     Tensor *readout;   /* [rows, E] */
@@ -349,27 +322,18 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     return (Forced){readout, labels};
 }
 
-/* Of a batch that goes through twice, the labels of the first pass are those of both. */
-long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const real *teacher,
-                      double share, double label_smoothing, double scale, CrossEntropy *sums) {
-    int passes = teacher ? 1 : seq2seq_passes(m, batch->seed_update), rows = 0;
-    if (passes == 2) batch = batch_twice(tape, batch);
+long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                      double scale, CrossEntropy *sums) {
+    const LossOptions loss = {m->output_table, m->output_bias, label_smoothing, scale};
     Annotated read = annotate_batch(m, tape, batch);
+    int rows = 0;
     *sums = (CrossEntropy){0};
     for (int d = 0; d < seq2seq_directions(m); d++) {
         Forced f = run_forced(m, tape, batch, &read, d);
         Phase before = tape_phase(tape, PHASE_OUTPUT);
-        if (teacher)
-            op_taught_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, teacher,
-                                    share, label_smoothing, scale, sums);
-        else if (passes == 2)
-            op_twin_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
-                                  scale, m->config.train.rdrop, sums);
-        else
-            op_cross_entropy(tape, f.readout, m->output_table, m->output_bias, f.labels, label_smoothing,
-                             scale, sums);
+        op_cross_entropy(tape, f.readout, f.labels, &loss, sums);
         tape_phase(tape, before);
-        rows += f.readout->rows / passes;
+        rows += f.readout->rows;
     }
     return rows;
 }
@@ -377,24 +341,12 @@ long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, 
 BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale) {
     CrossEntropy sums;
-    long tokens = seq2seq_put_loss(m, tape, batch, NULL, 0, label_smoothing, scale, &sums);
+    long tokens = seq2seq_put_loss(m, tape, batch, label_smoothing, scale, &sums);
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
-}
-
-Tensor *seq2seq_put_readout(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
-    TrainingBatch plain = *batch;
-    plain.seed_update = 0;
-    Annotated read = annotate_batch(m, tape, &plain);
-    return run_forced(m, tape, &plain, &read, 0).readout;
-}
-
-Tensor *seq2seq_predict(const Seq2Seq *m, Tape *tape, Tensor *readout) {
-    Tensor *p = seq2seq_logits(m, tape, readout);
-    for (int r = 0; r < p->rows; r++) kern->softmax((size_t)p->columns, tensor_row(p, r));
-    return p;
 }
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    return seq2seq_logits(m, tape, seq2seq_put_readout(m, tape, &batch));
+    Annotated read = annotate_batch(m, tape, &batch);
+    return seq2seq_logits(m, tape, run_forced(m, tape, &batch, &read, 0).readout);
 }

@@ -81,31 +81,23 @@ typedef struct {
 } TrainingBatch;
 
 typedef struct {
-    /* Sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm; with R-Drop the
-     * mean of both passes and what they disagree costs. */
-    double loss;
+    double loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm */
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
     long tokens;       /* target tokens with </s>, in each direction that the model writes in */
 } BatchLoss;
 
-/* How often seq2seq_loss takes each sentence through: twice when training with R-Drop (train.rdrop). */
-int seq2seq_passes(const Seq2Seq *model, uint64_t seed_update);
 /* Forward pass with the reference target. On a recording tape also sets the gradients up so that
  * tape_backward gives scale * d loss. */
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 
+/* The same, as far as its ops: returns the target tokens, and `sums` is right when the tape's ops have run
+ * (Tape.waits). */
+long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                      double scale, CrossEntropy *sums);
+
 /* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
  * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
 Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
-/* What the output layer reads for each token of the reference target [tokens with </s>, E], given those
- * before it, without dropout: right when the tape's ops have run (Tape.waits). Then, the distributions that
- * follow from it [same, V]. */
-Tensor *seq2seq_put_readout(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch);
-Tensor *seq2seq_predict(const Seq2Seq *model, Tape *tape, Tensor *readout);
-/* seq2seq_loss where such distributions of a teacher, if there is one, have a share of the loss. Returns the
- * target tokens; `sums` is right when the tape's ops have run (Tape.waits). */
-long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, const real *teacher,
-                      double share, double label_smoothing, double scale, CrossEntropy *sums);
 
 #endif

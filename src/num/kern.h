@@ -124,9 +124,6 @@ typedef struct {
      * spreads its mass over all n classes. */
     double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
 
-    /* KL(p, q) + KL(q, p) of p = softmax(a) and q = softmax(b); da and db become its gradients. */
-    double (*divergence)(size_t n, const real *a, const real *b, real *da, real *db);
-
     /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their
      * biases; out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] receives r, z, n (NULL: not
      * wanted). */

@@ -100,7 +100,6 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .softmax = kern_softmax,
     .softmax_backward = kern_softmax_backward,
     .cross_entropy = kern_cross_entropy,
-    .divergence = kern_divergence,
     .gru_forward = kern_gru_forward,
     .gru_backward = kern_gru_backward,
     .lstm_forward = kern_lstm_forward,

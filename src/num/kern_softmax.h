@@ -69,16 +69,4 @@ static double kern_cross_entropy(size_t n, real *logits, int target, real smooth
     return (1 - (double)smoothing) * (lse - (double)wanted) + (double)smoothing * (lse - mean);
 }
 
-/* With p = softmax(a), q = softmax(b) and d = log p - log q: KL(p, q) = sum p d and KL(q, p) = -sum q d. */
-static double kern_divergence(size_t n, const real *a, const real *b, real *da, real *db) {
-    memcpy(da, a, n * sizeof *a);
-    memcpy(db, b, n * sizeof *b);
-    Vec shift = splat(kern_softmax(n, da) - kern_softmax(n, db)), forward = {0}, backward = {0};
-    FOR_VECTORS(n, Vec d = LOAD(a) - LOAD(b) - shift; forward += LOAD(da) * d; backward -= LOAD(db) * d;);
-    real pq = sum_lanes(forward), qp = sum_lanes(backward);
-    FOR_VECTORS(n, Vec d = LOAD(a) - LOAD(b) - shift; Vec p = LOAD(da); Vec q = LOAD(db);
-                STORE(da, p * (d - splat(pq)) + p - q); STORE(db, q - p - q * (d + splat(qp))););
-    return (double)pq + (double)qp;
-}
-
 #endif

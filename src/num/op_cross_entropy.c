@@ -13,17 +13,12 @@
 enum { BLOCK = 256 }; /* rows of a product, and those whose logits are in memory at once if they can be few */
 
 typedef struct {
-    const Param *weight, *bias;
+    LossOptions options;
     const int *targets;
-    bool twins; /* row i and row i + rows / 2 are two views of a token */
-    double smoothing, scale, rdrop;
-    const real *teacher; /* [rows, V], of which `share` is learned */
-    double share;
     CrossEntropy *result;
 } Loss;
 
-/* Rows of x whose logits are in memory, those of all parts one after the other. Of twins there are two parts,
- * one view each. */
+/* Rows of x whose logits are in memory, those of all parts one after the other. */
 typedef struct {
     Tape *tape;
     const Loss *loss;
@@ -32,13 +27,11 @@ typedef struct {
     real *logits;
 } Part;
 
-enum { PARTS_MOST = 2 * TAPES_TOGETHER };
-
 /* Rows of logits begin at multiples of 16 numbers, where the kernels store fastest. */
 static int row_stride(int V) { return (V + 15) / 16 * 16; }
 
 static size_t logits_size(const Loss *loss, int rows) {
-    return (size_t)rows * (size_t)row_stride(loss->weight->rows);
+    return (size_t)rows * (size_t)row_stride(loss->options.weight->rows);
 }
 
 static real *logits_new(Tape *tape, const Loss *loss, int rows) {
@@ -50,70 +43,23 @@ static real *row_of(const Part *part, int r) { return part->logits + logits_size
 /* Are the logits, as gradients, still wanted when the pass is over? */
 static bool is_kept(const Tape *tape) { return tape->record && !tape->grads; }
 
-static void add_bias(const Part *part, real *logits) {
+/* The logits become `scale` times the gradient. A row is added to the bias's gradient while it is in the
+ * cache. */
+static void loss_of_part(const Part *part) {
     const Loss *loss = part->loss;
-    if (loss->bias) kern->add((size_t)loss->weight->rows, param_data(part->tape->params, loss->bias), logits);
-}
-
-/* ---- the loss of a row --------------------------------------------------------------------------------- */
-
-/* Logits become `scale` times the gradient, as long as they are in the cache. */
-static void loss_of_row(const Loss *loss, int target, double scale, real *logits, CrossEntropy *sum) {
-    double nll;
-    sum->loss += kern->cross_entropy((size_t)loss->weight->rows, logits, target, (real)loss->smoothing,
-                                     (real)scale, &nll);
-    sum->likelihood += nll;
-}
-
-/* The same where a teacher's distribution q has a share of the loss; `p` has room for another row. */
-static void loss_of_pupil(const Loss *loss, int target, const real *q, real *logits, real *p) {
-    size_t V = (size_t)loss->weight->rows;
-    double share = loss->share, scale = loss->scale, known = (double)kern->dot(V, q, logits);
-    CrossEntropy label = {0};
-    memcpy(p, logits, V * sizeof *p);
-    double taught = (double)kern->softmax(V, p) - known; /* log p is a logit less log sum exp */
-    loss_of_row(loss, target, (1 - share) * scale, logits, &label);
-    kern->axpy(V, (real)(share * scale), p, logits);
-    kern->axpy(V, (real)(-share * scale), q, logits);
-    loss->result->loss += (1 - share) * label.loss + share * taught;
-    loss->result->likelihood += label.likelihood;
-}
-
-/* A token's two rows of logits become gradients; its share of the divergence's is made in da and db. */
-static void loss_of_twins(const Loss *loss, int target, real *a, real *b, real *da, real *db) {
-    size_t V = (size_t)loss->weight->rows;
-    CrossEntropy both = {0};
-    double divergence = kern->divergence(V, a, b, da, db);
-    loss_of_row(loss, target, loss->scale / 2, a, &both);
-    loss_of_row(loss, target, loss->scale / 2, b, &both);
-    kern->axpy(V, (real)(loss->scale * loss->rdrop / 4), da, a);
-    kern->axpy(V, (real)(loss->scale * loss->rdrop / 4), db, b);
-    loss->result->loss += both.loss / 2 + loss->rdrop / 4 * divergence;
-    loss->result->likelihood += both.likelihood / 2;
-}
-
-/* Of the rows of a part or, of twins, of two; `room` is for two rows more. Rows are added to the bias's
- * gradient while they are in the cache, but those of the second view after all of the first. */
-static void loss_of_part(const Part *part, real *room) {
-    const Loss *loss = part->loss;
-    const int *targets = loss->targets + part->first;
-    size_t V = (size_t)loss->weight->rows;
-    real *d_bias = loss->bias && part->tape->record ? tape_gradient(part->tape, loss->bias) : NULL;
+    const LossOptions *o = &loss->options;
+    Tape *tape = part->tape;
+    size_t V = (size_t)o->weight->rows;
+    real *d_bias = o->bias && tape->record ? tape_gradient(tape, o->bias) : NULL;
     for (int r = 0; r < part->rows; r++) {
         real *logits = row_of(part, r);
-        add_bias(part, logits);
-        if (loss->twins) {
-            real *other = row_of(part + 1, r);
-            add_bias(part + 1, other);
-            loss_of_twins(loss, targets[r], logits, other, room, room + V);
-        } else if (loss->teacher) {
-            loss_of_pupil(loss, targets[r], loss->teacher + (size_t)(part->first + r) * V, logits, room);
-        } else {
-            loss_of_row(loss, targets[r], loss->scale, logits, loss->result);
-        }
+        double nll;
+        if (o->bias) kern->add(V, param_data(tape->params, o->bias), logits);
+        loss->result->loss += kern->cross_entropy(V, logits, loss->targets[part->first + r],
+                                                  (real)o->label_smoothing, (real)o->scale, &nll);
+        loss->result->likelihood += nll;
         if (d_bias) kern->add(V, logits, d_bias);
     }
-    for (int r = 0; d_bias && loss->twins && r < part->rows; r++) kern->add(V, row_of(part + 1, r), d_bias);
 }
 
 /* ---- several parts at a time --------------------------------------------------------------------------- */
@@ -142,7 +88,7 @@ static void scatter_gradients(const Part *parts, int count, const real *all) {
 
 /* All rows through the output layer, without its bias, or their gradients back out of it. */
 static void multiply(const Part *parts, int rows, real *x, bool back) {
-    const Param *weight = parts->loss->weight;
+    const Param *weight = parts->loss->options.weight;
     int E = weight->columns, stride = row_stride(weight->rows);
     for (int first = 0, n; first < rows; first += n) {
         n = rows - first < BLOCK ? rows - first : BLOCK;
@@ -156,7 +102,7 @@ static void multiply(const Part *parts, int rows, real *x, bool back) {
 
 /* What the gradients of these logits are for the weight of the output layer. */
 static void defer_gradient(const Part *part) {
-    const Param *weight = part->loss->weight;
+    const Param *weight = part->loss->options.weight;
     product_defer_gradient(part->tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
                                                         .weight = weight,
                                                         .transposed = true,
@@ -180,129 +126,64 @@ static void pass_back(const Part *parts, int count, int rows) {
     tape_phase(parts->tape, before);
 }
 
-static void run_parts(Part *parts, int count, real *logits, real *room) {
+static void run_parts(Part *parts, int count, real *logits) {
     int rows = 0;
     for (int i = 0; i < count; rows += parts[i++].rows)
         parts[i].logits = logits + logits_size(parts->loss, rows);
     multiply(parts, rows, gather_rows(parts, count, rows, false), false);
-    for (int i = 0; i < count; i += parts[i].loss->twins ? 2 : 1) loss_of_part(&parts[i], room);
+    for (int i = 0; i < count; i++) loss_of_part(&parts[i]);
     pass_back(parts, count, rows);
 }
 
-/* Rows of targets, from `first` on; returns how many parts they are. */
-static int add_parts(Part *parts, Tape *tape, const Node *node, int first, int rows) {
-    const Loss *loss = node->data;
-    const Tensor *x = node->in[0];
-    parts[0] = (Part){tape, loss, x, first, rows, NULL};
-    if (!loss->twins) return 1;
-    parts[1] = (Part){tape, loss, x, x->rows / 2 + first, rows, NULL};
-    return 2;
+static Part part_of(Tape *tape, const Node *node, int first, int rows) {
+    return (Part){tape, node->data, node->in[0], first, rows, NULL};
 }
 
-/* ---- the ops ------------------------------------------------------------------------------------------- */
-
-bool op_is_loss(const Node *node) {
-    return node->op == OP_CROSS_ENTROPY || node->op == OP_TWIN_CROSS_ENTROPY ||
-           node->op == OP_TAUGHT_CROSS_ENTROPY;
-}
-
-static int target_count(const Node *node) {
-    return ((const Loss *)node->data)->twins ? node->in[0]->rows / 2 : node->in[0]->rows;
-}
+/* ---- the op -------------------------------------------------------------------------------------------- */
 
 static void end_loss(const Node *node) {
     const Loss *loss = node->data;
-    node->out->data[0] = (real)(loss->scale * loss->result->loss);
+    node->out->data[0] = (real)(loss->options.scale * loss->result->loss);
 }
 
 void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count) {
-    Part parts[PARTS_MOST];
-    int part_count = 0, rows = 0;
+    Part parts[TAPES_TOGETHER];
+    int rows = 0;
     const Loss *loss = nodes[0]->data;
-    for (int i = 0; i < count; rows += nodes[i++]->in[0]->rows) {
-        assert(is_kept(tapes[i]) && ((const Loss *)nodes[i]->data)->weight == loss->weight);
-        part_count += add_parts(&parts[part_count], tapes[i], nodes[i], 0, target_count(nodes[i]));
+    for (int i = 0; i < count; rows += parts[i++].rows) {
+        parts[i] = part_of(tapes[i], nodes[i], 0, nodes[i]->in[0]->rows);
+        assert(is_kept(tapes[i]) && parts[i].loss->options.weight == loss->options.weight);
     }
-    run_parts(parts, part_count, logits_new(tapes[0], loss, rows), logits_new(tapes[0], loss, 2));
+    run_parts(parts, count, logits_new(tapes[0], loss, rows));
     for (int i = 0; i < count; i++) end_loss(nodes[i]);
 }
 
-static void run_loss(Tape *tape, const Node *node) {
+void op_cross_entropy_forward(Tape *tape, const Node *node) {
     if (is_kept(tape)) {
         op_losses_together(&tape, &node, 1);
         return;
     }
-    const Loss *loss = node->data;
-    int n = target_count(node), most = loss->twins ? BLOCK / 2 : BLOCK;
-    if (most > n) most = n;
-    real *logits = logits_new(tape, loss, loss->twins ? 2 * most : most), *room = logits_new(tape, loss, 2);
+    int n = node->in[0]->rows, most = n < BLOCK ? n : BLOCK;
+    real *logits = logits_new(tape, node->data, most);
     for (int first = 0; first < n; first += most) {
-        Part parts[2];
-        int count = add_parts(parts, tape, node, first, n - first < most ? n - first : most);
-        run_parts(parts, count, logits, room);
+        Part part = part_of(tape, node, first, n - first < most ? n - first : most);
+        run_parts(&part, 1, logits);
     }
     end_loss(node);
 }
 
-void op_cross_entropy_forward(Tape *tape, const Node *node) { run_loss(tape, node); }
-void op_twin_cross_entropy_forward(Tape *tape, const Node *node) { run_loss(tape, node); }
-void op_taught_cross_entropy_forward(Tape *tape, const Node *node) { run_loss(tape, node); }
-
-/* Everything was done while the logits were at hand. */
-static void is_done(Tape *tape, const Node *node) {
+/* The forward pass has made the gradients, while it had the logits. */
+void op_cross_entropy_backward(Tape *tape, const Node *node) {
     (void)tape;
     (void)node;
 }
 
-void op_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, node); }
-void op_twin_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, node); }
-void op_taught_cross_entropy_backward(Tape *tape, const Node *node) { is_done(tape, node); }
-
-/* `loss` is copied. */
-static Tensor *put_loss(Tape *tape, OpId op, Tensor *x, Loss loss) {
-    assert(x->columns == loss.weight->columns);
-    assert(!loss.bias || loss.bias->columns == loss.weight->rows);
-    Loss *kept = tape_alloc(tape, sizeof *kept);
-    *kept = loss;
-    return tape_run(tape, (Node){.op = op, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = kept});
-}
-
-Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
-                         double smoothing, double scale, CrossEntropy *result) {
-    Loss loss = {.weight = weight,
-                 .bias = bias,
-                 .targets = targets,
-                 .smoothing = smoothing,
-                 .scale = scale,
-                 .result = result};
-    return put_loss(tape, OP_CROSS_ENTROPY, x, loss);
-}
-
-Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
-                              const int *targets, double smoothing, double scale, double rdrop,
-                              CrossEntropy *result) {
-    assert(x->rows % 2 == 0);
-    Loss loss = {.weight = weight,
-                 .bias = bias,
-                 .targets = targets,
-                 .twins = true,
-                 .smoothing = smoothing,
-                 .scale = scale,
-                 .rdrop = rdrop,
-                 .result = result};
-    return put_loss(tape, OP_TWIN_CROSS_ENTROPY, x, loss);
-}
-
-Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
-                                const int *targets, const real *teacher, double share, double smoothing,
-                                double scale, CrossEntropy *result) {
-    Loss loss = {.weight = weight,
-                 .bias = bias,
-                 .targets = targets,
-                 .smoothing = smoothing,
-                 .scale = scale,
-                 .teacher = teacher,
-                 .share = share,
-                 .result = result};
-    return put_loss(tape, OP_TAUGHT_CROSS_ENTROPY, x, loss);
+Tensor *op_cross_entropy(Tape *tape, Tensor *x, const int *targets, const LossOptions *options,
+                         CrossEntropy *result) {
+    assert(x->columns == options->weight->columns);
+    assert(!options->bias || options->bias->columns == options->weight->rows);
+    Loss *loss = tape_alloc(tape, sizeof *loss);
+    *loss = (Loss){*options, targets, result};
+    return tape_run(tape,
+                    (Node){.op = OP_CROSS_ENTROPY, .in = {x}, .out = tape_tensor(tape, 1, 1), .data = loss});
 }

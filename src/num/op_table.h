@@ -33,9 +33,7 @@
     ROW(SCORE_POSITION, score_position)                                                                      \
     ROW(MASKED_SOFTMAX, masked_softmax)                                                                      \
     ROW(CONTEXT, context)                                                                                    \
-    ROW(CROSS_ENTROPY, cross_entropy)                                                                        \
-    ROW(TWIN_CROSS_ENTROPY, twin_cross_entropy)                                                              \
-    ROW(TAUGHT_CROSS_ENTROPY, taught_cross_entropy)
+    ROW(CROSS_ENTROPY, cross_entropy)
 
 #define OP_ID(NAME, name) OP_##NAME,
 typedef enum { OP_TABLE(OP_ID) OP_COUNT } OpId;
@@ -68,8 +66,7 @@ OP_TABLE(OP_FUNCTIONS)
  * product. */
 const Param *op_affine_weight(const Node *node);
 void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
-/* The same for the ops at whose end the logits are: forward, on tapes that keep what weights are to get. */
-bool op_is_loss(const Node *node);
+/* The same of op_cross_entropy: forward, on tapes that defer the gradients of weights. */
 void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count);
 
 /* The queries from `row` on whose keys begin at the same one, and one head of all these keys. */

@@ -117,34 +117,20 @@ Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, in
 Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
                             const Spans *spans);
 
-/* An op adds its rows to what the sums are already. */
 typedef struct {
-    double loss, likelihood; /* sums over the rows: smoothed loss; -log p(target), not smoothed */
+    const Param *weight, *bias; /* of the output layer: [V, E]; [1, V] or NULL */
+    double label_smoothing;     /* probability spread over all V classes: Szegedy et al. 2016 */
+    double scale;               /* of the result and of the gradients */
+} LossOptions;
+/* Sums over the rows. An op adds to what they are already. */
+typedef struct {
+    double loss, likelihood; /* smoothed loss; -log p(target), not smoothed */
 } CrossEntropy;
-/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are not all in memory (but
- * for their gradients, on a tape that keeps what parameters are to get: product.h);
- * x [n, E], W [V, E], b [1, V] or NULL -> [1, 1] scale * the sum of losses. Because the loss is the end of
- * the model, its gradients (times `scale`) are made in the forward pass. Label smoothing: Szegedy et al.
- * 2016, over all V classes. */
-Tensor *op_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias, const int *targets,
-                         double smoothing, double scale, CrossEntropy *result);
-/* The same for two views of each token, rows r and n + r of x [2n, E], that shall agree: R-Drop, Liang et al.
- * 2021, halved. With the distributions p and q of a token's views its loss is
- *
- *     (loss(p) + loss(q)) / 2 + rdrop (KL(p, q) + KL(q, p)) / 4
- *
- * targets [n]; the likelihood is the mean of both views. */
-Tensor *op_twin_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
-                              const int *targets, double smoothing, double scale, double rdrop,
-                              CrossEntropy *result);
-
-/* op_cross_entropy with a teacher, whose distributions q [n, V] shall be learned too (Hinton et al. 2015; Kim
- * and Rush 2016, section 3.1). The loss of a token is
- *
- *     (1 - share) loss(p) - share sum q log p
- */
-Tensor *op_taught_cross_entropy(Tape *tape, Tensor *x, const Param *weight, const Param *bias,
-                                const int *targets, const real *teacher, double share, double smoothing,
-                                double scale, CrossEntropy *result);
+/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are not all in memory
+ * (except for their gradients, on a tape that defers parameter gradients: product.h);
+ * x [n, E], targets [n] -> [1, 1] scale * the sum of losses. The loss is the end of the model, so the
+ * forward pass makes the gradients, too. `options` is copied. */
+Tensor *op_cross_entropy(Tape *tape, Tensor *x, const int *targets, const LossOptions *options,
+                         CrossEntropy *result);
 
 #endif

@@ -21,7 +21,7 @@ static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->pr
 
 /* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
 static bool is_joined(const Walk *w, const Node *node) {
-    return node->op == OP_AFFINE || (!w->back && op_is_loss(node));
+    return node->op == OP_AFFINE || (!w->back && node->op == OP_CROSS_ENTROPY);
 }
 
 /* As far as a product that might be joined. */
@@ -76,15 +76,6 @@ static void walk(Tape *const *tapes, int count, bool back) {
     do
         for (int t = 0; t < count; t++) run_alone(&w, t);
     while (run_together(&w, next_weight(&w)));
-}
-
-void tapes_run_forward(Tape *const *tapes, int count) {
-    assert(count > 0 && count <= TAPES_TOGETHER);
-    walk(tapes, count, false);
-    for (int t = 0; t < count; t++) {
-        tapes[t]->first = tapes[t]->last = NULL;
-        tapes[t]->waits = false;
-    }
 }
 
 void tapes_run(Tape *const *tapes, int count) {

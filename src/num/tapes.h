@@ -17,7 +17,5 @@ enum { TAPES_TOGETHER = 16 };
 
 /* Run what these tapes, TAPES_TOGETHER at most, have put off, and then tape_backward of each. */
 void tapes_run(Tape *const *tapes, int count);
-/* The first half of that, for tapes that do not record; they no longer wait. */
-void tapes_run_forward(Tape *const *tapes, int count);
 
 #endif

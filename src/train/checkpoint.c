@@ -300,15 +300,11 @@ Status checkpoint_save_state(const Checkpoint *c) {
                                       .bytes = (size_t)size * sizeof(real)};
     StrBuf config = {0};
     write_config(c->config, &config);
-    const char *const metadata[][2] = {{"format", "attn-mt training state"},
-                                       {"format_version", "2"},
-                                       {"config", strbuf_text(&config)},
-                                       {"data_sha256", c->data_sha256},
-                                       {"simd", kern->name},
-                                       {"blas_kernel", product_library()},
-                                       {"valid_sha256", c->valid_sha256},
-                                       {"teacher_sha256", c->teacher_sha256}};
-    size_t pairs = sizeof metadata / sizeof *metadata - !c->teacher_sha256;
+    const char *const metadata[][2] = {
+        {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
+        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", product_library()},
+        {"valid_sha256", c->valid_sha256}};
+    size_t pairs = sizeof metadata / sizeof *metadata;
     Status status =
         safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, pairs);
     strbuf_free(&config);
@@ -384,11 +380,6 @@ static Status check_same_run(Checkpoint *c, const SafeFile *file) {
         return status_hint(
             status_fail(STATUS_USAGE,
                         "the validation data are not those of the saved run: scores would not compare"),
-            "resume with the same files, or train anew with --run DIR");
-    const char *teacher = safetensors_metadata(file, "teacher_sha256"); /* nor this */
-    if (teacher && c->teacher_sha256 && strcmp(teacher, c->teacher_sha256) != 0)
-        return status_hint(
-            status_fail(STATUS_USAGE, "the models of train.teacher are not those of the saved run"),
             "resume with the same files, or train anew with --run DIR");
     if (strcmp(simd, kern->name) != 0 || strcmp(blas, product_library()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "

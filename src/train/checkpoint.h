@@ -4,7 +4,7 @@
  *   last.safetensors        those of the last save
  *   last.state.safetensors  everything else that continuing bit for bit needs: weights, average, Adam's
  *                           moments, counters, best score, the configuration, and digests of the training
- *                           and validation data and of the teachers' files
+ *                           and validation data
  *   LOCK                    held while a trainer works in the directory
  *
  * Each file is replaced atomically, and each is whole by itself: whichever of them a crash leaves behind
@@ -24,11 +24,10 @@ typedef struct {
     const Seq2Seq *model;
     Optimizer *optimizer;
     Progress *progress;
-    const char *data_sha256;    /* of the training pairs */
-    const char *valid_sha256;   /* of the validation pairs */
-    const char *teacher_sha256; /* of the files of train.teacher; NULL: there are none */
-    Calibration calibration;    /* of the last validation of this session */
-    bool other_end;             /* than the saved run was planned for, as checkpoint_load_state found */
+    const char *data_sha256;  /* of the training pairs */
+    const char *valid_sha256; /* of the validation pairs */
+    Calibration calibration;  /* of the last validation of this session */
+    bool other_end;           /* than the saved run was planned for, as checkpoint_load_state found */
 } Checkpoint;
 
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it, STATUS_RUNTIME if it

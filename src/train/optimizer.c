@@ -125,12 +125,8 @@ static void gather(const Optimizer *o, void *block, size_t unit, size_t per, boo
     mem_free(first);
 }
 
-void optimizer_collect_average(Optimizer *o) {
-    if (o->average) gather(o, o->average, sizeof(real), 1, true);
-}
-
 void optimizer_collect(Optimizer *o) {
-    optimizer_collect_average(o);
+    if (o->average) gather(o, o->average, sizeof(real), 1, true);
     gather(o, o->m, sizeof(real), 1, false);
     gather(o, o->v, sizeof(real), 1, false);
 }

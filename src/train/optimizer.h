@@ -39,8 +39,7 @@ void optimizer_free(Optimizer *optimizer);
  * if a gradient is not finite: no weight is changed then. */
 Status optimizer_update(Optimizer *optimizer, const SumRest *grads, const TrainOptions *options,
                         double learning_rate, double average_rate, double *norm);
-/* Get the average of all ranks; and for rank 0, before it saves, their moments. */
-void optimizer_collect_average(Optimizer *optimizer);
+/* Get the average of all ranks and, for rank 0, their moments: before saving. */
 void optimizer_collect(Optimizer *optimizer);
 /* STATUS_DIVERGED, with the parameter's name, if a weight or its average is not finite: for before saving. */
 Status optimizer_check(const Optimizer *optimizer);

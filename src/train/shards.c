@@ -9,10 +9,10 @@
 
 /* Rows are source and target tokens, with both </s>. */
 enum {
-    PIECE_ROWS = 1000,    /* that a shard has in memory at once, about */
+    SHARD_ROWS = 1000,    /* of a shard, about */
     ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
     JOINED = 16,          /* short tapes whose weight gradients are one product, in memory at once */
-    SHARDS_MOST = 8,      /* of a batch, where the configuration names no number */
+    SHARDS_MOST = 8,      /* of a batch */
     SHORT_ROWS = 60,      /* of a short tape, about, */
     SHORT_SENTENCES = 2,  /* and at least so many: steps of fewer sentences are slow */
     PARTS_LEAST = 8,      /* of a batch, if it has enough sentences */
@@ -33,18 +33,13 @@ struct Shards {
     const Corpus *corpus;
     Workers *workers;
     Profiler *profiler;
-    int count;   /* 0: it follows from each batch */
     int threads; /* for which short tapes go together */
     SumTree *sum;
-    Tape **tape;              /* per thread */
-    const Teachers *teachers; /* or NULL */
+    Tape **tape; /* per thread */
     /* of the update being run */
     const ShardBatch *batches; /* [batch_count], each longest sentences first */
     int batch_count;
-    BatchLoss *loss; /* [count, batch_count] */
-    int first_shard; /* of this rank */
     double label_smoothing, scale;
-    /* with short tapes */
     Run *runs; /* [run_count], shard after shard */
     size_t run_count, run_capacity;
     size_t first_run, end_run; /* those that are in memory together, */
@@ -57,9 +52,9 @@ struct Shards {
     int first_leaf;
 };
 
-Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers) {
+Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers) {
     Shards *s = mem_alloc(1, sizeof *s);
-    *s = (Shards){.model = model, .corpus = corpus, .workers = workers, .count = count};
+    *s = (Shards){.model = model, .corpus = corpus, .workers = workers};
     s->threads = workers_count(workers);
     s->sum = sum_tree_new(seq2seq_params(model)->size);
     s->tape = mem_alloc((size_t)workers_count(workers), sizeof *s->tape);
@@ -87,8 +82,6 @@ void shards_profile(Shards *s, Profiler *profiler) {
     s->profiler = profiler;
     for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);
 }
-
-void shards_teach(Shards *s, const Teachers *teachers) { s->teachers = teachers; }
 
 SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
 
@@ -135,100 +128,7 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
     return count;
 }
 
-/* The forward pass of parts of a batch, run or put off by their tapes; returns the target tokens of each. */
-static void put_losses(const Shards *s, int thread, Tape **tapes, const TrainingBatch *parts, int count,
-                       CrossEntropy *sums, long *tokens) {
-    const real *taught[TAPES_TOGETHER] = {NULL};
-    if (s->teachers) teachers_predict(s->teachers, parts, count, thread, s->tape[thread]->profile, taught);
-    for (int i = 0; i < count; i++)
-        tokens[i] =
-            seq2seq_put_loss(s->model, tapes[i], &parts[i], taught[i], s->teachers ? s->teachers->share : 0,
-                             s->label_smoothing, s->scale, &sums[i]);
-}
-
-static BatchLoss run_piece(const Shards *s, Tape *tape, int thread, const int *pairs, int count,
-                           uint64_t seed_update) {
-    CrossEntropy sums;
-    long tokens;
-    TrainingBatch batch = shard_batch(tape, s->corpus, pairs, count, seed_update);
-    put_losses(s, thread, &tape, &batch, 1, &sums, &tokens);
-    tape_backward(tape);
-    return (BatchLoss){sums.loss, sums.likelihood, tokens};
-}
-
-/* Every rank has made what belongs to its shards; all get all of it, and add it up in the same order. `row`
- * bytes are of one shard, or of one run, of which shard i has those from starts(i) on. */
-static void share_losses(const Shards *s, void *block, size_t row, int shards,
-                         int (*starts)(const Shards *s, int shard)) {
-    int ranks = comm_size();
-    if (ranks == 1) return;
-    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    Phase before = profiler_phase(s->profiler, PHASE_EXCHANGE);
-    for (int r = 0, start = 0; r <= ranks; r++) {
-        if (r < ranks)
-            comm_share(shards, r, &start);
-        else
-            start = shards;
-        first[r] = (size_t)(starts ? starts(s, start) : start) * row;
-    }
-    comm_gather(block, first);
-    profiler_phase(s->profiler, before);
-    mem_free(first);
-}
-
-/* ---- as many shards as the configuration says ---------------------------------------------------------- */
-
-/* A shard's pairs of one batch, piece after piece: what they are depends on the sentences alone. */
-static BatchLoss run_pairs(const Shards *s, int thread, const int *pairs, int count, uint64_t seed_update) {
-    BatchLoss loss = {0};
-    int rows = 0, done = 0;
-    for (int i = 0; i < count; i++) rows += rows_of(s->corpus, pairs[i]);
-    int passes = seq2seq_passes(s->model, seed_update);
-    int pieces = (passes * rows + PIECE_ROWS - 1) / PIECE_ROWS;
-    for (int piece = 1, first = 0, next = 0; piece <= pieces; piece++, first = next) {
-        while (next < count && (double)done * pieces < (double)rows * piece)
-            done += rows_of(s->corpus, pairs[next++]);
-        if (next == first) continue;
-        tape_reset(s->tape[thread]);
-        batch_loss_add(&loss,
-                       run_piece(s, s->tape[thread], thread, pairs + first, next - first, seed_update));
-    }
-    return loss;
-}
-
-static void run_shard(void *context, int task, int thread) {
-    Shards *s = context;
-    Tape *tape = s->tape[thread];
-    task += s->first_shard;
-    tape->grads = sum_tree_block(s->sum);
-    for (int b = 0; b < s->batch_count; b++) {
-        const ShardBatch *batch = &s->batches[b];
-        int *pairs = mem_alloc((size_t)(batch->count / s->count + 1), sizeof *pairs);
-        int count = deal(batch, s->count, task, pairs);
-        s->loss[task * s->batch_count + b] = run_pairs(s, thread, pairs, count, batch->seed_update);
-        mem_free(pairs);
-    }
-    Phase before = tape_phase(tape, PHASE_REDUCE);
-    sum_tree_complete(s->sum, task, tape->grads);
-    tape_phase(tape, before);
-}
-
-static BatchLoss run_shards(Shards *s) {
-    BatchLoss sum = {0};
-    s->loss = mem_alloc((size_t)s->batch_count * (size_t)s->count, sizeof *s->loss);
-    sum_tree_begin(s->sum, s->count);
-    workers_run(s->workers, comm_share(s->count, comm_rank(), &s->first_shard), run_shard, s);
-    share_losses(s, s->loss, (size_t)s->batch_count * sizeof *s->loss, s->count, NULL);
-    for (int b = 0; b < s->batch_count; b++) {
-        BatchLoss batch = {0};
-        for (int i = 0; i < s->count; i++) batch_loss_add(&batch, s->loss[i * s->batch_count + b]);
-        batch_loss_add(&sum, batch);
-    }
-    mem_free(s->loss);
-    return sum;
-}
-
-/* ---- as many as the batch wants ------------------------------------------------------------------------ */
+/* ---- parts --------------------------------------------------------------------------------------------- */
 
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
@@ -244,10 +144,10 @@ static int power_near(int n) { return power_below(n + n / 3); }
 
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
-    int shards = n > PIECE_ROWS && sentences > 1 ? 2 : 1;
+    int shards = n > SHARD_ROWS && sentences > 1 ? 2 : 1;
     /* Of 1,500 rows at most, unless they are SHARDS_MOST or some would have no sentence. */
-    while (shards < SHARDS_MOST && 2 * shards <= sentences && n > shards * PIECE_ROWS / 2 * 3) shards *= 2;
-    int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), PIECE_ROWS);
+    while (shards < SHARDS_MOST && 2 * shards <= sentences && n > shards * SHARD_ROWS / 2 * 3) shards *= 2;
+    int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), SHARD_ROWS);
     int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
     int room = power_below(sentences / (shards * SHORT_SENTENCES));
     if (shards == 1 && sentences > 1 && room < 2) room = 2; /* nobody has less than two threads */
@@ -259,7 +159,6 @@ static int plan_batch(Shards *s, int b, int leaves) {
     const ShardBatch *batch = &s->batches[b];
     long rows = 0;
     for (int i = 0; i < batch->count; i++) rows += rows_of(s->corpus, batch->pairs[i]);
-    rows *= seq2seq_passes(s->model, batch->seed_update);
     ShardPlan plan = shards_plan(batch->count, rows);
     int tapes = plan.parts / plan.shards;
     MEM_GROW(s->runs, s->run_capacity, s->run_count + (size_t)plan.parts);
@@ -301,7 +200,8 @@ static void run_group(void *context, int task, int thread) {
         parts[count] = begin_run(s, runs[count], tapes[count], thread);
         count++;
     }
-    put_losses(s, thread, tapes, parts, count, sums, tokens);
+    for (int i = 0; i < count; i++)
+        tokens[i] = seq2seq_put_loss(s->model, tapes[i], &parts[i], s->label_smoothing, s->scale, &sums[i]);
     tapes_run(tapes, count);
     for (int i = 0; i < count; i++) runs[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
 }
@@ -366,6 +266,24 @@ static int first_run_of(const Shards *s, int leaf) {
     return (int)run;
 }
 
+/* Every rank has the losses of its shards; all get those of all, to add them up in the same order. */
+static void gather_losses(const Shards *s, int shards) {
+    int ranks = comm_size();
+    if (ranks == 1) return;
+    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
+    Phase before = profiler_phase(s->profiler, PHASE_EXCHANGE);
+    for (int r = 0, shard = 0; r <= ranks; r++) {
+        if (r < ranks)
+            comm_share(shards, r, &shard);
+        else
+            shard = shards;
+        first[r] = (size_t)first_run_of(s, shard) * sizeof *s->runs;
+    }
+    comm_gather(s->runs, first);
+    profiler_phase(s->profiler, before);
+    mem_free(first);
+}
+
 /* Are the runs before end_run, of so many rows with it, enough for all threads? Where a shard ends, fewer
  * rows are: its gradients are added at one go. */
 static bool is_round(const Shards *s, long rows) {
@@ -376,7 +294,7 @@ static bool is_round(const Shards *s, long rows) {
     return rows > ROWS_TOGETHER && (runs % threads == 0 || rows > 3 * ROWS_TOGETHER);
 }
 
-/* Short tapes, so that there is work for many threads, in shards of about PIECE_ROWS, so that there are few
+/* Short tapes, so that there is work for many threads, in shards of about SHARD_ROWS, so that there are few
  * gradient blocks; how many tapes go together decides about time and memory alone. */
 static BatchLoss run_short_tapes(Shards *s) {
     int leaves = 0;
@@ -395,7 +313,7 @@ static BatchLoss run_short_tapes(Shards *s) {
         }
         open = run_together(s, open);
     }
-    share_losses(s, s->runs, sizeof *s->runs, leaves, first_run_of);
+    gather_losses(s, leaves);
     for (size_t i = 0; i < s->run_count; i++) batch_loss_add(&sum, s->runs[i].loss);
     return sum;
 }
@@ -432,7 +350,7 @@ BatchLoss shards_run(Shards *s, const ShardBatch *batches, int count, double lab
     s->batch_count = count;
     s->label_smoothing = label_smoothing;
     s->scale = scale;
-    BatchLoss sum = s->count ? run_shards(s) : run_short_tapes(s);
+    BatchLoss sum = run_short_tapes(s);
     for (int b = 0; b < count; b++) mem_free((int *)sorted[b].pairs);
     mem_free(sorted);
     return sum;

@@ -4,15 +4,11 @@
  * What the parts are follows from configuration and batch, what threads do from who is free: parts have
  * numbers, and sums have a fixed order, so which thread runs what changes nothing in the result.
  *
- * Short parts (train.shards = 0): a part is about 60 tokens on a tape of its own. A thread runs those that
- * it gets side by side (num/tapes.h), so a step of few sentences costs it little more than one of many. The
+ * A part is about 60 tokens on a tape of its own. A thread runs those that it gets side by side (num/tapes.h), so a step of few sentences costs it little more than one of many. The
  * weight gradients of all parts are added afterwards slice by slice (num/gradients.h), those of a shard,
  * about 1,000 tokens, in order, and the shards in a tree (sum_tree.h). A gradient block for each part would
  * cost 10 % of the time with 8 parts and 15 % with 16. A batch of configs/multi30k.json has 32 parts in 2 or
  * 4 shards; on two threads that takes as long as 2 parts, on one thread up to 3 % longer.
- *
- * So many parts as train.shards says: each is a shard, with a gradient block of its own, and goes through its
- * sentences in pieces one after the other.
  *
  * Of several ranks (comm.h) each runs its share of the shards; the loss is that of all, the gradients are
  * those of the share.
@@ -27,7 +23,6 @@
 #include "text/corpus.h"
 #include "train/profiler.h"
 #include "train/sum_tree.h"
-#include "train/teachers.h"
 
 typedef struct Shards Shards;
 
@@ -35,17 +30,15 @@ typedef struct {
     int shards, parts; /* of a batch; each shard has the same number of parts */
 } ShardPlan;
 
-/* Short parts for so many sentences with so many source and target tokens, </s> counted. */
+/* For a batch of this many sentences with `rows` source and target tokens, </s> counted. */
 ShardPlan shards_plan(int sentences, long rows);
-/* count: train.shards. */
-Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers);
+Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 void shards_free(Shards *shards);
 /* Before the first update: make the rounds of work that so many threads would get; the result is the same.
  * For simulations. */
 void shards_plan_for(Shards *shards, int threads);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
-void shards_teach(Shards *shards, const Teachers *teachers); /* from now on; NULL: nobody teaches */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */
 typedef struct {
     const int *pairs;

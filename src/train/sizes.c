@@ -194,12 +194,9 @@ static void choose_for_few(Rule *rule, long pairs) {
     if (pairs >= VERY_FEW_PAIRS) return;
     if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
     explain(rule, "very few, read less exactly");
-    /* A teacher need not know the way back. */
-    if (config->text.joint && config_has_end(&config->train) && !config->train.teacher.count)
-        set(rule, "train.both_directions", 0.33);
+    if (config->text.joint && config_has_end(&config->train)) set(rule, "train.both_directions", 0.33);
     explain(rule, "very few, at first in both directions");
-    if (!config->model.right_to_left && !config_has_teacher(&config->train))
-        set_text(rule, "model.decoder.bidirectional", "true");
+    if (!config->model.right_to_left) set_text(rule, "model.decoder.bidirectional", "true");
     explain(rule, "soon trained, even two decoders that shall agree");
 }
 

@@ -207,8 +207,6 @@ static double run_batches(Trainer *t, int count, long long *tokens) {
     t->now = goes_back(t) ? corpus_swapped(&t->train) : t->train;
     *tokens = target_tokens(&t->now, t->plan->pairs + start[0], start[count] - start[0]) *
               seq2seq_directions(t->model);
-    bool taught = teachers_turn(&t->teachers, o, t->optimizer, p->update + 1);
-    shards_teach(t->shards, taught ? &t->teachers : NULL);
     ShardBatch *batches = mem_alloc((size_t)count, sizeof *batches);
     for (int i = 0; i < count; i++)
         batches[i] = (ShardBatch){t->plan->pairs + start[i], start[i + 1] - start[i],

@@ -27,7 +27,7 @@ typedef struct {
 } TrainerOptions;
 
 /* What the first rank does before anything is read and said: it takes the run directory (checkpoint_lock),
- * and sees that there is no other model in it and that the teachers' files are there. */
+ * and sees that there is no other model in it. */
 Status trainer_begin(const TrainerOptions *options);
 Status trainer_run(const TrainerOptions *options);
 

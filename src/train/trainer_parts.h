@@ -6,7 +6,6 @@
 #include "text/batch.h"
 #include "train/checkpoint.h"
 #include "train/shards.h"
-#include "train/teachers.h"
 #include "train/trainer.h"
 #include "train/validate.h"
 
@@ -20,7 +19,6 @@ typedef struct {
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
-    Teachers teachers;
     Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;

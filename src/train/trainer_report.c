@@ -27,13 +27,6 @@ static void warn_of_warmup(const Trainer *t) {
              updates, warmup, updates / 10);
 }
 
-static void warn_of_rdrop(const Trainer *t) {
-    if (t->config->train.rdrop <= 0 || config_has_dropout(&t->config->model)) return;
-    log_warn("train.rdrop = %g compares two passes of different dropout, but there is no dropout: both are "
-             "the same",
-             t->config->train.rdrop);
-}
-
 /* Of a batch of average sentences. */
 static void announce_parts(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
@@ -43,17 +36,15 @@ static void announce_parts(const Trainer *t) {
     double sentences = o->batch_unit == BATCH_SENTENCES ? o->batch_size : o->batch_size / target;
     sentences = fmin(fmax(sentences, 1), pairs);
     ShardPlan plan = shards_plan((int)sentences, (long)(sentences * rows));
-    int parts = o->shards ? o->shards : plan.parts,
-        shards = o->shards ? o->shards : plan.shards * o->accumulate;
-    const char *few = workers_count(t->workers) > parts
+    int shards = plan.shards * o->accumulate;
+    const char *few = workers_count(t->workers) > plan.parts
                           ? ", so no more threads than that compute most of its gradient"
                           : "";
-    log_info("         a batch is cut into %s%d part%s%s", o->shards ? "" : "about ", parts,
-             parts == 1 ? "" : "s", few);
+    log_info("         a batch is cut into about %d part%s%s", plan.parts, plan.parts == 1 ? "" : "s", few);
     if (comm_size() > shards)
-        log_warn("there are %d ranks for %s%d shard%s: the others compute no gradients; larger batches or "
-                 "train.shards make more",
-                 comm_size(), o->shards ? "" : "about ", shards, shards == 1 ? "" : "s");
+        log_warn("there are %d ranks for about %d shard%s: the others compute no gradients; larger batches "
+                 "make more",
+                 comm_size(), shards, shards == 1 ? "" : "s");
 }
 
 static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
@@ -105,7 +96,6 @@ void trainer_announce(const Trainer *t) {
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
     announce_parts(t);
     warn_of_warmup(t);
-    warn_of_rdrop(t);
 }
 
 /* The end of a run is validated even where one of greater length would not be, and that counts. */

@@ -127,7 +127,7 @@ static Status load_state(Trainer *t) {
 Status trainer_begin(const TrainerOptions *o) {
     TRY(checkpoint_lock(o->dir));
     bool taken = !o->resume && !o->overwrite && checkpoint_has_model(o->dir);
-    if (!taken) return teachers_check(&o->config->train);
+    if (!taken) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
     if (!checkpoint_exists(o->dir)) return checkpoint_hint_model_alone(s, o->dir);
     return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
@@ -143,21 +143,16 @@ Status trainer_set_up(Trainer *t) {
     share_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
                                  t->config->train.average > 0);
-    TRY(comm_settle(teachers_load(&t->teachers, t->config, t->model, t->workers)));
-    if (t->config->train.teacher.count)
-        TRY(share_compare(t->teachers.sha256, "teacher", "give every machine the same files"));
-    t->shards = shards_new(t->model, &t->now, t->config->train.shards, t->workers);
+    t->shards = shards_new(t->model, &t->now, t->workers);
     t->progress =
         (Progress){.best_bleu = -1, .best_loss = INFINITY, .best_chrf = -1, .loss_of_best = INFINITY};
-    t->checkpoint =
-        (Checkpoint){.dir = o->dir,
-                     .config = t->config,
-                     .model = t->model,
-                     .optimizer = t->optimizer,
-                     .progress = &t->progress,
-                     .data_sha256 = t->train.sha256,
-                     .valid_sha256 = t->valid.sha256,
-                     .teacher_sha256 = t->config->train.teacher.count ? t->teachers.sha256 : NULL};
+    t->checkpoint = (Checkpoint){.dir = o->dir,
+                                 .config = t->config,
+                                 .model = t->model,
+                                 .optimizer = t->optimizer,
+                                 .progress = &t->progress,
+                                 .data_sha256 = t->train.sha256,
+                                 .valid_sha256 = t->valid.sha256};
     TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
     TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     trainer_announce(t);
@@ -178,7 +173,6 @@ Status trainer_set_up(Trainer *t) {
 void trainer_tear_down(Trainer *t) {
     batch_plan_free(t->plan);
     shards_free(t->shards);
-    teachers_free(&t->teachers);
     optimizer_free(t->optimizer);
     seq2seq_free(t->model);
     corpus_free(&t->train);

@@ -22,9 +22,9 @@ grep -q '^sum of' "$TMP/out" || fail "--check-comm prints $(cat "$TMP/out")"
 
 transformer="model.embedding=96 model.hidden=96 model.encoder.style=self_attention
     model.decoder.style=transformer model.attention=scaled_dot"
-short="train.shards=0 train.batch_size=130 train.valid_every=3" # three or four shards of short tapes
-small="train.shards=0 train.accumulate=1" # one shard, so that all ranks but one have none
-others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.ema_teacher=0.3 train.stop_on=chrf"
+large="train.batch_size=130 train.accumulate=2 train.valid_every=3" # three or four shards a batch
+small="train.epochs=2 train.accumulate=1" # one shard, so that all ranks but one have none
+others="train.bpe_dropout_source=0.1 train.both_directions=0.5 train.stop_on=chrf"
 train="train --config $TMP/rnn.json --quiet"
 set_each() { printf -- '--set %s ' "$@"; }
 # shellcheck disable=SC2046,SC2086  # the arguments are words
@@ -32,7 +32,7 @@ set_each() { printf -- '--set %s ' "$@"; }
     "$attn" $train --run "$TMP/rnn" --threads 1
     "$attn" $train --run "$TMP/transformer" --threads 2 $(set_each $transformer)
     "$attn" $train --run "$TMP/others" --threads 2 $(set_each $others)
-    "$attn" $train --run "$TMP/short" --threads 2 $(set_each $short)
+    "$attn" $train --run "$TMP/large" --threads 2 $(set_each $large)
     "$attn" $train --run "$TMP/small" --threads 2 $(set_each $small)
     for library in $mpis; do
         expect 0 ranks "$library" 3 train --check-comm --threads 2
@@ -47,8 +47,8 @@ set_each() { printf -- '--set %s ' "$@"; }
         ranks "$library" 2 $train --run "$TMP/$library.2x2" --threads 2
         same_run "$library, 2 ranks of 2 threads" rnn "$library.2x2"
         for count in 2 3; do
-            ranks "$library" $count $train --run "$TMP/$library.s$count" --threads 1 $(set_each $short)
-            same_run "$library, short tapes, $count ranks" short "$library.s$count"
+            ranks "$library" $count $train --run "$TMP/$library.l$count" --threads 1 $(set_each $large)
+            same_run "$library, large batches, $count ranks" large "$library.l$count"
         done
         ranks "$library" 2 $train --run "$TMP/$library.small" --threads 1 $(set_each $small)
         same_run "$library, one shard" small "$library.small"
@@ -59,7 +59,7 @@ set_each() { printf -- '--set %s ' "$@"; }
         done
         ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \
             $(set_each $others)
-        same_run "$library, dropout of merges, two directions, teacher, data sent" others "$library.o"
+        same_run "$library, dropout of merges, two directions, data sent" others "$library.o"
 
         # Going on with another number of ranks, up and down.
         go_on=$TMP/$library.r

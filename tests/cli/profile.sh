@@ -58,9 +58,9 @@ check_table() {
         }' "$TMP/rows" || fail "the table does not add up: $(cat "$1")"
 }
 
-tiny_model plain --set train.epochs=20 --set train.shards=3
+tiny_model plain --set train.epochs=20
 for threads in 1 2 3; do
-    expect 0 "$attn" train --config "$TMP/tiny.json" --set train.epochs=20 --set train.shards=3 \
+    expect 0 "$attn" train --config "$TMP/tiny.json" --set train.epochs=20 \
         --run "$TMP/profiled" --overwrite --threads $threads --profile
     check_table "$TMP/err" $threads long
     for file in best last; do

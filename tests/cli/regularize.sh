@@ -6,7 +6,7 @@ set -eu
 train() { # RUN ARGUMENT...
     run=$1
     shift
-    train_begun "$run" '"embedding": 12, "hidden": 12' '"max_updates": 18, "shards": 3, "valid_every": 9' \
+    train_begun "$run" '"embedding": 12, "hidden": 12' '"max_updates": 18, "valid_every": 9' \
         --quiet "$@"
 }
 # check NAME ARGUMENT...
@@ -47,41 +47,6 @@ if cmp -s "$TMP/source_merges/last.safetensors" "$TMP/target_merges/last.safeten
 fi
 refuses "train.bpe_dropout_target passes over merges, but words have none" \
     --set train.bpe_dropout_target=0.1 --set text.tokenizer=word
-
-# ---- R-Drop ----------------------------------------------------------------------------------------------
-
-check rdrop --set train.rdrop=5
-refuses "train.rdrop" --set train.rdrop=-1
-expect 0 "$attn" train --config "$TMP/begun.json" --run "$TMP/dry" --set train.rdrop=5 --after-updates 1 \
-    --set model.dropout_embedding=0 --set model.dropout_layers=0 --set model.dropout_encoder=0 \
-    --set model.dropout_output=0
-says "there is no dropout"
-
-# ---- teachers --------------------------------------------------------------------------------------------
-
-check average_teaches --set train.ema_teacher=0.5
-check teacher --set train.teacher="$TMP/rdrop/best.safetensors"
-check two_teachers --set train.teacher="$TMP/rdrop/best.safetensors,$TMP/plain/best.safetensors"
-if cmp -s "$TMP/teacher/last.safetensors" "$TMP/two_teachers/last.safetensors"; then fail "one of two"; fi
-train early --set train.ema_teacher=0.5 --set train.warmup=18 # of 18 updates
-train early_alone --set train.warmup=18
-same "before the end of the warm-up nobody teaches" "$TMP/early/last.safetensors" \
-    "$TMP/early_alone/last.safetensors"
-refuses "do not go together" --set train.ema_teacher=0.5 --set train.rdrop=1
-refuses "train.average is 0" --set train.ema_teacher=0.5 --set train.average=0
-refuses "has another vocabulary" --set train.teacher="$TMP/rdrop/best.safetensors" --set text.bpe_merges=100
-# Nobody else teaches the rest of a run, under whatever name; who is missing is missed before the work.
-cp "$TMP/rdrop/best.safetensors" "$TMP/teacher.safetensors"
-train rest --set train.teacher="$TMP/teacher.safetensors" --after-updates 7
-train rest --set train.teacher="$TMP/teacher.safetensors" --after-updates 8 --resume
-cp "$TMP/plain/best.safetensors" "$TMP/teacher.safetensors"
-expect 2 "$attn" train --config "$TMP/begun.json" --run "$TMP/rest" --resume \
-    --set train.teacher="$TMP/teacher.safetensors"
-says "the models of train.teacher are not those of the saved run"
-expect 1 "$attn" train "$TMP/train.tsv" --run "$TMP/alone" --set train.teacher="$TMP/nobody.safetensors"
-says "cannot open '$TMP/nobody.safetensors'"
-[ "$(grep -vc '^hint' "$TMP/err")" -eq 1 ] || fail "work before the missing teacher: $(cat "$TMP/err")"
-[ ! -e "$TMP/alone" ] || fail "a folder for nothing"
 
 # ---- both directions first -------------------------------------------------------------------------------
 

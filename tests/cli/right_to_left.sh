@@ -75,5 +75,3 @@ expect 2 "$attn" heatmap -f html -o "$TMP/page" -m "$forth" -m "$back" "i'm home
 says "--format html: the model writes"
 expect 2 "$attn" heatmap -f json -m "$back" "i'm home ."
 says "--format json: the model writes"
-expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" --set train.teacher="$back"
-says "writes in the other direction than this training"

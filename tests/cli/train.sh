@@ -20,7 +20,7 @@ cat >"$own/base.json" <<EOF
   "data": {"train": ["$own/train.tsv"], "valid": ["$own/valid.tsv"]},
   "text": {"bpe_merges": 150, "min_count": 1},
   "model": {"embedding": 16, "hidden": 16, "word_dropout": 0.05},
-  "train": {"epochs": 4, "batch_size": 16, "batch_window": 4, "shards": 3, "accumulate": 2, "valid_every": 7,
+  "train": {"epochs": 4, "batch_size": 16, "batch_window": 4, "accumulate": 2, "valid_every": 7,
             "learning_rate": 0.01, "schedule": "plateau", "decay_patience": 1, "warmup": 5, "samples": 0,
             "stop_on": "loss", "save_minutes": 0.01}
 }
@@ -285,7 +285,7 @@ refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 # --overwrite starts again: the state of the old run is not resumed in place of the new one. A run that cannot
 # begin leaves the old one as it is.
 succeed over --set train.epochs=1 --seed 3
-refuse 1 'nobody.safetensors' over --overwrite --set train.teacher="$own/nobody.safetensors"
+refuse 1 'nobody.codes' over --overwrite --set text.bpe_codes="$own/nobody.codes"
 succeed over --resume --set train.epochs=1 --seed 3
 wild="--set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0"
 # shellcheck disable=SC2086  # the arguments are words
@@ -342,7 +342,7 @@ refuse 2 'model.decoder.start' new --dump-config --set model.decoder.start=final
 previous=
 for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 \
     train.average=0 train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 \
-    train.shards=2 model.layer_norm=true model.decoder.style=bahdanau text.tokenizer=word; do
+    model.layer_norm=true model.decoder.style=bahdanau text.tokenizer=word; do
     rm -rf "$own/change"
     succeed change --set train.epochs=1 --set $change
     sum=$(cksum <"$own/change/last.safetensors")

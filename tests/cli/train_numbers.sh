@@ -68,16 +68,6 @@ alike "there" "1 1 1" "$TMP/there"
 column back train_loss | sed '3,$d' >"$TMP/returned"
 ! (alike "back" "1 1" "$TMP/returned") >"$TMP/out" || fail "no update goes back"
 
-# Whoever is taught what they say already has nothing to learn; so it is with the mean of two.
-model=$TMP/plain/best.safetensors
-still taught --init "$model" --set train.teacher="$model" --set train.teacher_share=1
-still twice --init "$model" --set train.teacher="$model,$model" --set train.teacher_share=1
-still past --set train.ema_teacher=1
-for run in taught twice past; do
-    column $run gradient_norm | awk '$1 > 1e-5 { wrong = 1 } END { exit wrong || NR != 4 }' ||
-        fail "$run: a gradient of $(column $run gradient_norm)"
-done
-
 # The learning rate of each update.
 moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
 # shellcheck disable=SC2086  # the arguments are words

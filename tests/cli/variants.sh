@@ -14,7 +14,7 @@ cat >"$TMP/base.json" <<EOF
   "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
   "text": {"bpe_merges": 150, "min_count": 1},
   "model": {"embedding": 16, "hidden": 16, "heads": 2, "dropout_attention": 0.1},
-  "train": {"epochs": 3, "batch_size": 16, "batch_window": 4, "shards": 3, "valid_every": 8,
+  "train": {"epochs": 3, "batch_size": 16, "batch_window": 4, "valid_every": 8,
             "learning_rate": 0.01, "samples": 0, "stop_on": "loss"}
 }
 EOF

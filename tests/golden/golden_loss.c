@@ -43,7 +43,8 @@ static void check_case(const char *name, double smoothing) {
     for (int r = 0; r < count; r++)
         for (int c = 0; c < CLASSES; c++) tensor_row(x, r)[c] = (real)logits.data[rows[r] * CLASSES + c];
     CrossEntropy result = {0};
-    Tensor *y = op_cross_entropy(tape, x, w, NULL, labels, smoothing, d_out.data[0] / count, &result);
+    const LossOptions options = {w, NULL, smoothing, d_out.data[0] / count};
+    Tensor *y = op_cross_entropy(tape, x, labels, &options, &result);
     tape_backward(tape);
 
     real mean = (real)(result.loss / count), scaled = (real)(mean * (real)d_out.data[0]);

@@ -147,8 +147,6 @@ static void test_ranges(void **state) {
         {"model.layer_norm", "si"},
         {"train.learning_rate", "nan"},
         {"train.learning_rate", "inf"},
-        {"train.shards", "-1"},
-        {"train.shards", "257"},
         {"train.save_minutes", "0"},
         {"model.attention", "dit"},
         {"model.attention", ""},

@@ -161,46 +161,6 @@ static void cross_entropy(const Kernels *k, size_t n) {
         check_cross_entropy(k, n, targets[i], 0.1, 0.5);
     }
 }
-/* Against the definition, and gradients against differences of it. */
-static double divergence_of(size_t n, const double *a, const double *b) {
-    double sum_a = 0, sum_b = 0, divergence = 0;
-    for (size_t i = 0; i < n; i++) sum_a += exp(a[i]), sum_b += exp(b[i]);
-    for (size_t i = 0; i < n; i++) {
-        double p = exp(a[i]) / sum_a, q = exp(b[i]) / sum_b;
-        divergence += (p - q) * (log(p) - log(q));
-    }
-    return divergence;
-}
-/* What the divergence of x and y gains for each number of `moved`, one of the two, by differences. */
-static void divergence_slopes(size_t n, double *moved, const double *x, const double *y, double *slope) {
-    const double h = 1e-5;
-    for (size_t i = 0; i < n; i++) {
-        double at = moved[i];
-        moved[i] = at + h, slope[i] = divergence_of(n, x, y);
-        moved[i] = at - h, slope[i] = (slope[i] - divergence_of(n, x, y)) / (2 * h);
-        moved[i] = at;
-    }
-}
-static void divergence(const Kernels *k, size_t n) {
-    Line a = line_new(n, 1, 4), b = line_new(n, 2, 4), da = line_new(n, 3, 1), db = line_new(n, 4, 1);
-    double *x = want2, *y = want3;
-    for (size_t i = 0; i < n; i++) x[i] = (double)a.at[i], y[i] = (double)b.at[i];
-    double expected = divergence_of(n, x, y), got = k->divergence(n, a.at, b.at, da.at, db.at);
-    assert_true(fabs(got - expected) <= 1e-5 * (1 + expected));
-    assert_true(fabs(k->divergence(n, b.at, a.at, db.at, da.at) - got) <=
-                1e-5 * (1 + expected)); /* symmetric */
-    divergence_slopes(n, x, x, y, want);
-    line_check("divergence", &da, want, 1e-5);
-    divergence_slopes(n, y, x, y, want);
-    line_check("divergence", &db, want, 1e-5);
-    assert_true(fabs(k->divergence(n, a.at, a.at, da.at, db.at)) <= 1e-6);
-    line_free(&a), line_free(&b), line_free(&da), line_free(&db);
-}
-static void test_divergence(void **state) {
-    (void)state;
-    kern_each(divergence);
-}
-
 static void test_cross_entropy(void **state) {
     (void)state;
     kern_each(cross_entropy);
@@ -442,10 +402,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nonlinear),  cmocka_unit_test(test_linear),
         cmocka_unit_test(test_softmax),    cmocka_unit_test(test_cross_entropy),
-        cmocka_unit_test(test_divergence), cmocka_unit_test(test_gru),
-        cmocka_unit_test(test_lstm),       cmocka_unit_test(test_gated),
-        cmocka_unit_test(test_scale),      cmocka_unit_test(test_layer_norm),
-        cmocka_unit_test(test_adam),       cmocka_unit_test(test_select),
+        cmocka_unit_test(test_gru),        cmocka_unit_test(test_lstm),
+        cmocka_unit_test(test_gated),      cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_layer_norm), cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_select),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

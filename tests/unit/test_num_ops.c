@@ -267,7 +267,8 @@ static void test_loss(void **state) {
                 likelihood += nll;
             }
             CrossEntropy result = {0};
-            Tensor *y = op_cross_entropy(tape, x, output, bias, targets, 0.2, 0.5, &result);
+            const LossOptions options = {output, bias, .label_smoothing = 0.2, .scale = 0.5};
+            Tensor *y = op_cross_entropy(tape, x, targets, &options, &result);
             assert_true(fabs(result.loss - loss) <= 1e-6 * loss);
             assert_true(fabs(result.likelihood - likelihood) <= 1e-6 * likelihood);
             assert_true(fabs((double)y->data[0] - 0.5 * loss) <= 1e-6 * loss);

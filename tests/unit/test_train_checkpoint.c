@@ -243,21 +243,6 @@ static void test_refused(void **state) {
     assert_int_equal(resume("digest", "other"), STATUS_USAGE);
 }
 
-/* Of the state of an earlier version it is not known who taught. */
-static void test_teachers(void **state) {
-    (void)state;
-    Run *run = run_new("");
-    run->checkpoint.teacher_sha256 = "teacher digest";
-    assert_int_equal(checkpoint_save_state(&run->checkpoint), STATUS_OK);
-    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_OK);
-    run->checkpoint.teacher_sha256 = "other";
-    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_USAGE);
-    assert_non_null(strstr(status_message(), "the models of train.teacher are not those of the saved run"));
-    rewrite((Change){0});
-    assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_OK);
-    run_free(run);
-}
-
 static void test_every_counter_has_a_range(void **state) {
     (void)state;
     static const char COUNTERS[] = "ccc"
@@ -429,7 +414,7 @@ static void test_changes(void **state) {
         {"", "model.hidden=64", "model.hidden was 256, now it is 64"},
         {"", "data.limit=10", "data.limit was 0, now it is 10"},
         {"", "text.bpe_codes=x", "text.bpe_codes was null, now it is \"x\""},
-        {"train.teacher=caf\xE9", "train.teacher=caf\xE9", NULL}, /* names of files need not be UTF-8 */
+        {"data.cache=caf\xE9", "data.cache=caf\xE9", NULL}, /* names of files need not be UTF-8 */
         {"model.encoder.style=conv", "", "model.encoder.style was \"conv\", now it is \"rnn\""},
         /* The end of a run decides about a linear schedule, which is a warning; another schedule is not the
          * fault of the end. */
@@ -459,7 +444,6 @@ int main(void) {
         cmocka_unit_test(test_earlier_version),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_teachers),
         cmocka_unit_test(test_every_counter_has_a_range),
         cmocka_unit_test(test_what_is_not_there),
         cmocka_unit_test(test_leaving),

@@ -113,8 +113,6 @@ static void test_few_pairs(void **state) {
         {"text.bpe_merges=0", 500, false, 0, 0, 0.2, 0.33, true},
         {"text.joint=false model.tie=target", 500, false, 0.05, 0.05, 0.2, 0, true},
         {"train.epochs=0", 500, false, 0.05, 0.05, 0.2, 0, true},
-        {"train.teacher=a.safetensors", 500, false, 0.05, 0.05, 0.2, 0, false},
-        {"train.ema_teacher=0.5", 500, false, 0.05, 0.05, 0.2, 0.33, false},
         {"model.decoder.right_to_left=true", 500, false, 0.05, 0.05, 0.2, 0.33, false},
         {"model.decoder.bidirectional=false", 500, false, 0.05, 0.05, 0.2, 0.33, false},
         {"train.epochs=0 train.max_updates=9", 500, false, 0.05, 0.05, 0.2, 0.33, true},
