@@ -66,38 +66,6 @@ void share_segmenters(Segmenter **source, Segmenter **target) {
         *target = segmenter_retain(*source);
 }
 
-/* An array of rank 0 to the others, who get memory for it. */
-static void *share_array(void *array, size_t count, size_t size) {
-    if (!comm_is_root()) array = count ? mem_alloc(count, size) : NULL;
-    comm_broadcast(array, count * size);
-    return array;
-}
-
-static void share_side(CorpusSide *side, size_t pairs) {
-    comm_broadcast(&side->wide, sizeof side->wide);
-    side->start = share_array(side->start, pairs + 1, sizeof *side->start);
-    side->ids = share_array(side->ids, side->start[pairs], corpus_id_size(side));
-}
-
-static void share_lines(StrList *list) {
-    StrBuf text = {0};
-    if (comm_is_root()) strlist_join(list, &text);
-    share_text(&text);
-    if (!comm_is_root()) strlist_split(list, strbuf_view(&text));
-    strbuf_free(&text);
-}
-
-void share_corpus(Corpus *corpus) {
-    if (comm_size() == 1) return;
-    comm_broadcast(&corpus->count, sizeof corpus->count);
-    comm_broadcast(&corpus->too_long, sizeof corpus->too_long);
-    comm_broadcast(corpus->sha256, sizeof corpus->sha256);
-    share_side(&corpus->source, (size_t)corpus->count);
-    share_side(&corpus->target, (size_t)corpus->count);
-    share_lines(&corpus->source_text);
-    share_lines(&corpus->target_text);
-}
-
 Status share_compare(const char *digest, const char *what, const char *hint) {
     enum { DIGITS = 64 };
     char theirs[DIGITS];
