@@ -8,6 +8,7 @@
 #define TRAIN_SHARE_H
 
 #include "base/workers.h"
+#include "decode/search.h"
 #include "models/config.h"
 #include "num/params.h"
 #include "text/segmenter.h"
@@ -19,6 +20,9 @@ void share_segmenters(Segmenter **source, Segmenter **target);
 void share_weights(ParamSet *params); /* without packing them */
 /* STATUS_RUNTIME, with the first parameter's name and the ranks, if a rank has other weights than rank 0. */
 Status share_check_weights(const ParamSet *params, long long update, Workers *workers);
+/* Rank r has the greedy translations of the sentences r, r + size ...: one hypothesis each, without attention
+ * and alternatives. Afterwards rank 0 has those of all `count`, with their ids and scores of tokens. */
+void share_translations(HypothesisList *translations, int count);
 /* STATUS_DATA, naming the rank, where `digest` (of 64 digits) of `what` is not rank 0's. */
 Status share_compare(const char *digest, const char *what, const char *hint);
 
