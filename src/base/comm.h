@@ -20,9 +20,6 @@
 Status comm_start(volatile sig_atomic_t *stop);
 /* Leave it: waits for the others. Without effect if comm_start was not called. */
 void comm_finish(void);
-/* Whoever has nothing to save, and gave comm_start a `stop`: from now on a signal at any rank ends all of
- * them within a second or two, with exit code 128 + its number. */
-void comm_end_on_stop(void);
 /* End this process within `seconds` when another has not been heard of: silence is noticed after four fifths
  * of them. 60 unless called. */
 void comm_timeout(double seconds);

@@ -39,14 +39,13 @@ static struct {
     char (*hosts)[64];
     volatile sig_atomic_t *stop;
     pthread_t thread;
-    atomic_bool leaving, end_on_stop;
+    atomic_bool leaving;
     _Atomic double timeout;
 } comm = {.size = 1, .timeout = 60};
 
 int comm_rank(void) { return comm.rank; }
 int comm_size(void) { return comm.size; }
 void comm_timeout(double seconds) { comm.timeout = seconds; }
-void comm_end_on_stop(void) { atomic_store(&comm.end_on_stop, true); }
 
 const char *comm_host(int rank) { return comm.hosts ? comm.hosts[rank] : "here"; }
 
@@ -150,9 +149,9 @@ static void forgive(Peer *peers, double lost) {
 }
 
 static void *listener(void *unused) {
-    const double PAUSE = 0.05, NEWS = 0.5; /* seconds in which the others hear of a signal */
+    const double PAUSE = 0.05;
     Peer *peers = mem_alloc((size_t)comm.size, sizeof *peers);
-    double before = clock_seconds(), beaten = 0, ending = 0;
+    double before = clock_seconds(), beaten = 0;
     (void)unused;
     for (int r = 0; r < comm.size; r++) {
         peers[r].heard = before;
@@ -162,14 +161,9 @@ static void *listener(void *unused) {
         double now = clock_seconds(), limit = 0.8 * comm.timeout, interval = limit / 20 < 1 ? limit / 20 : 1;
         if (now - before > 0.2 * limit) forgive(peers, now - before);
         before = now;
-        if (ending == 0 && atomic_load(&comm.end_on_stop) && *comm.stop) {
-            ending = now;
-            file_discard_all(); /* launchers may leave no time for it later */
-        }
-        bool time_to_beat = ending > 0 || now - beaten >= interval;
+        bool time_to_beat = now - beaten >= interval;
         if (time_to_beat) beaten = now;
         if (go_round(peers, now, time_to_beat)) break;
-        if (ending > 0 && now - ending > NEWS) comm_abort(128 + (int)*comm.stop);
         for (int r = 0; r < comm.size; r++)
             if (r != comm.rank && !peers[r].gone && now - peers[r].heard > limit) miss(peers, now, limit);
         nanosleep(&(struct timespec){.tv_nsec = (long)(PAUSE * 1e9)}, NULL);

@@ -13,7 +13,6 @@ Status comm_start(volatile sig_atomic_t *stop) {
 }
 
 void comm_finish(void) {}
-void comm_end_on_stop(void) {}
 void comm_timeout(double seconds) { (void)seconds; }
 _Noreturn void comm_abort(int code) { exit(code); }
 int comm_rank(void) { return 0; }

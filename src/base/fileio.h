@@ -25,7 +25,6 @@ bool file_exists(const char *path);
 long long file_size(const char *path);
 bool file_is_same(const char *a, const char *b); /* one file, under whatever names */
 bool file_is_stream(const char *path);           /* a pipe or a device: what is read is gone */
-double file_room(const char *path);              /* bytes that the disk of a file has left; -1: not known */
 Status file_make_dirs(const char *path);         /* mkdir -p */
 
 /* What packed files that begin so are called, "a zip file"; NULL if this is none. */

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/mem.h"
 
@@ -303,15 +302,6 @@ Status file_commit(OutFile *file) {
 
 void file_discard(OutFile *file) {
     if (file) release(file);
-}
-
-double file_room(const char *path) {
-    StrView folder = folder_of(path);
-    char *name = mem_strndup(folder.data, folder.length);
-    struct statvfs about;
-    int failed = statvfs(name, &about);
-    mem_free(name);
-    return failed ? -1 : (double)about.f_bavail * (double)about.f_frsize;
 }
 
 Status file_put(const char *path, StrView content) {

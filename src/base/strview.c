@@ -158,16 +158,6 @@ void strlist_format(StrList *list, const char *format, ...) {
     strbuf_free(&text);
 }
 
-void strlist_join(const StrList *list, StrBuf *bytes) {
-    for (size_t i = 0; i < list->count; i++)
-        strbuf_add(bytes, (StrView){list->items[i], strlen(list->items[i]) + 1});
-}
-
-void strlist_split(StrList *list, StrView bytes) {
-    for (size_t at = 0; at < bytes.length; at += strlen(bytes.data + at) + 1)
-        strlist_add(list, sv(bytes.data + at));
-}
-
 void strlist_free(StrList *list) {
     for (size_t i = 0; i < list->count; i++) mem_free(list->items[i]);
     mem_free(list->items);

@@ -57,9 +57,6 @@ typedef struct {
 
 void strlist_add(StrList *list, StrView text); /* a copy; for lists that nothing else has added to */
 void strlist_format(StrList *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* All strings, each with its NUL, as bytes behind each other; and the strings of such bytes, added. */
-void strlist_join(const StrList *list, StrBuf *bytes);
-void strlist_split(StrList *list, StrView bytes);
 void strlist_free(StrList *list);
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near enough to suggest. */

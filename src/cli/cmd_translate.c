@@ -3,14 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
 #include "bleu/tokenizers.h"
 #include "cli/command_io.h"
-#include "cli/command_ranks.h"
 #include "cli/commands.h"
 #include "cli/line_guides.h"
 #include "cli/line_window.h"
@@ -234,7 +232,7 @@ static long long total_size(const StrList *inputs) {
     return total;
 }
 
-/* What rank 0 reads from and writes to. */
+/* Where the session reads from and writes to. */
 static Status session_open(Session *session) {
     TranslateOptions *options = &session->options;
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
@@ -264,34 +262,31 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TranslateOptions *options = &session->options;
     TranslatorOptions *translating = &session->translating;
     const DecodeOptions *decode = &translating->search.decode;
-    if (comm_is_root()) {
-        TRY(check_stdin(options));
-        TRY(check_inputs(&options->inputs));
-        TRY(spare_what_is_read(options, options->output));
-        TRY(spare_what_is_read(options, options->report));
-        TRY(command_spare(options->report, options->output));
-        TRY(translate_score_open(&session->score, &options->references, options->report));
-    }
+    TRY(check_stdin(options));
+    TRY(check_inputs(&options->inputs));
+    TRY(spare_what_is_read(options, options->output));
+    TRY(spare_what_is_read(options, options->report));
+    TRY(command_spare(options->report, options->output));
+    TRY(translate_score_open(&session->score, &options->references, options->report));
     TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     model_set_lay_under(&session->models, given, &translating->search.decode);
     TRY(translate_options_apply(options, &session->models, &session->style, translating));
-    if (options->glossaries.count > 0 && comm_is_root())
+    if (options->glossaries.count > 0)
         TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
     translating->glossary = session->glossary;
-    translating->over_ranks = comm_size() > 1;
-    translating->progress = comm_is_root() ? show_progress : NULL;
+    translating->progress = show_progress;
     translating->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        translating, session->workers));
-    if (comm_is_root()) TRY(session_open(session));
+    TRY(session_open(session));
     session->window.json = options->json_input;
     session->window.split = options->split;
     session->window.tags = options->tags;
     session->window.quiet = options->quiet;
-    session->window.most_lines = MOST_LINES / decode->mini_batch / comm_size() > decode->maxi_batch
-                                     ? decode->mini_batch * decode->maxi_batch * comm_size()
+    session->window.most_lines = MOST_LINES / decode->mini_batch > decode->maxi_batch
+                                     ? decode->mini_batch * decode->maxi_batch
                                      : MOST_LINES;
     if (session->interactive) session->window.most_lines = 1;
     session->progress =
@@ -299,17 +294,11 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     return STATUS_OK;
 }
 
-/* Rank 0 reads and writes, and the others help it. */
 static Status session_run(Session *session) {
     const StrList *inputs = &session->options.inputs;
     Status status = STATUS_OK;
-    if (!comm_is_root()) {
-        translator_help(session->translator);
-        return STATUS_OK;
-    }
     for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
         status = translate_file(session, inputs->items[i]);
-    translator_end_help(session->translator);
     return status == STATUS_OK ? line_guides_end(session->guides) : status;
 }
 
@@ -321,7 +310,6 @@ static int tokenizer_of(const Session *session) {
 
 /* After the last input line. `status`: how it went. */
 static Status session_end(Session *session, Status status) {
-    if (!session->output) return status; /* it did not come to it, or this is not rank 0 */
     if (session->interactive) fputs("\n", stderr);
     if (status == STATUS_OK) report(session);
     if (status == STATUS_OK)
@@ -337,14 +325,6 @@ static Status session_end(Session *session, Status status) {
             status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
                         bad, bad == 1 ? " is" : "s are");
     return status;
-}
-
-static Status session_through(Session *session, const OptionsGiven *given) {
-    TRY(command_join_ranks(&session->options.threads));
-    TRY(comm_settle(session_begin(session, given)));
-    TRY(command_compare_models(&session->options.models));
-    Status status = command_settle_work(session_run(session));
-    return comm_settle(session_end(session, status));
 }
 
 static void session_free(Session *session) {
@@ -372,9 +352,9 @@ Status cmd_translate(int argc, char **argv) {
     if (status == STATUS_OK && help) {
         status = command_print_help(USAGE, tables, EXAMPLES);
     } else if (status == STATUS_OK) {
-        status = session_through(&session, &given);
+        status = session_begin(&session, &given);
+        if (status == STATUS_OK) status = session_end(&session, session_run(&session));
     }
-    comm_finish();
     session_free(&session);
     mem_free(files.items);
     mem_free(given.rows);

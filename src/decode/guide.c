@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/pack.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/bpe.h"
@@ -32,53 +31,6 @@ void guide_mark(const Guide *guide, bool *wanted) {
     for (int c = 0; c < guide->constraint_count; c++) mark_ids(&guide->constraints[c], wanted);
     for (int i = 0, V = completes ? vocabulary(guide) : 0; completes && i < guide->open; i++)
         for (int v = 0; v < V; v++) wanted[v] |= guide->allowed[(size_t)i * (size_t)V + (size_t)v];
-}
-
-static void pack_ids(const IdList *list, StrBuf *out) {
-    pack(out, &list->count, sizeof list->count);
-    pack(out, list->ids, list->count * sizeof *list->ids);
-}
-
-static void unpack_ids(IdList *list, const char **from) {
-    unpack(from, &list->count, sizeof list->count);
-    if (list->count == 0) return;
-    MEM_GROW(list->ids, list->capacity, list->count);
-    unpack(from, list->ids, list->count * sizeof *list->ids);
-}
-
-void guide_pack(const Guide *guide, StrBuf *out) {
-    bool asks = guide->target != NULL;
-    pack(out, &asks, sizeof asks);
-    if (!asks) return;
-    pack_ids(&guide->prefix, out);
-    pack(out, &guide->fixed, sizeof guide->fixed);
-    pack(out, &guide->open, sizeof guide->open);
-    pack(out, guide->allowed, (size_t)guide->open * (size_t)vocabulary(guide));
-    pack(out, &guide->constraint_count, sizeof guide->constraint_count);
-    for (int c = 0; c < guide->constraint_count; c++) {
-        pack_ids(&guide->constraints[c], out);
-        pack_ids(&guide->origins[c], out);
-        pack(out, &guide->forms[c], sizeof guide->forms[c]);
-    }
-}
-
-void guide_unpack(Guide *guide, const Segmenter *target, const char **from) {
-    bool asks;
-    unpack(from, &asks, sizeof asks);
-    if (!asks) return;
-    guide->target = target;
-    unpack_ids(&guide->prefix, from);
-    unpack(from, &guide->fixed, sizeof guide->fixed);
-    unpack(from, &guide->open, sizeof guide->open);
-    size_t allowed = (size_t)guide->open * (size_t)vocabulary(guide);
-    guide->allowed = allowed ? mem_alloc(allowed, sizeof *guide->allowed) : NULL;
-    unpack(from, guide->allowed, allowed);
-    unpack(from, &guide->constraint_count, sizeof guide->constraint_count);
-    for (int c = 0; c < guide->constraint_count; c++) {
-        unpack_ids(&guide->constraints[c], from);
-        unpack_ids(&guide->origins[c], from);
-        unpack(from, &guide->forms[c], sizeof guide->forms[c]);
-    }
 }
 
 static bool has_unknown(const IdList *ids) {

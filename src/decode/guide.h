@@ -53,9 +53,6 @@ void guide_free(Guide *guide);
 /* Set wanted[v] for the tokens of prefix and constraints, and for those that may complete the prefix's last
  * word. */
 void guide_mark(const Guide *guide, bool *wanted);
-/* As bytes, and back into a zeroed one of the same target; `*from` moves behind them. */
-void guide_pack(const Guide *guide, StrBuf *out);
-void guide_unpack(Guide *guide, const Segmenter *target, const char **from);
 
 /* How far a hypothesis is. A zeroed one is at the start. */
 typedef struct {

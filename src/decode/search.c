@@ -40,12 +40,6 @@ void hypotheses_rank(HypothesisList *list) {
     }
 }
 
-int search_longest_first(const void *a, const void *b) {
-    const SearchPlace *x = a, *y = b;
-    if (x->length != y->length) return x->length > y->length ? -1 : 1;
-    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
-}
-
 int search_max_steps(const DecodeOptions *options, int source_length) {
     double steps = floor(options->max_length_factor * source_length + options->max_length_extra);
     return steps < 1 ? 1 : steps > 1e6 ? 1000000 : (int)steps;

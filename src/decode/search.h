@@ -42,12 +42,6 @@ void hypotheses_keep(HypothesisList *list, int count); /* of the best no more th
 void hypotheses_rank(HypothesisList *list);
 bool hypothesis_is_better(const Hypothesis *a, const Hypothesis *b); /* does a come before b there? */
 
-/* One sentence of many that are searched in order of their length. */
-typedef struct {
-    int length, sentence;
-} SearchPlace;
-int search_longest_first(const void *a, const void *b); /* for qsort, of SearchPlaces */
-
 /* Each step takes the best token. The same as a beam of 1, with less work. `guides` [B]: what translations
  * must be like, but for constraints, which need a beam; or NULL. A prefix may be longer than the maximal
  * length, which then is its length and max_length_extra. */

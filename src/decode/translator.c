@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "decode/search_ranks.h"
 #include "decode/sentences.h"
 #include "decode/split.h"
 #include "decode/voters.h"
@@ -22,7 +21,6 @@ struct Translator {
     TranslatorOptions options;
     Workers *workers;
     Voters **voters; /* [threads], made when first needed */
-    int broken;      /* on any rank; see translator_broken */
     long tokens;
     bool warned_of_prefix;
 };
@@ -32,7 +30,7 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
     TRY(scorer_check(models, count));
     if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     Translator *made = mem_alloc(1, sizeof *made);
-    *made = (Translator){.count = count, .options = *options, .workers = workers, .broken = -1};
+    *made = (Translator){.count = count, .options = *options, .workers = workers};
     made->models = mem_alloc((size_t)count, sizeof *made->models);
     memcpy(made->models, models, (size_t)count * sizeof *made->models);
     made->voters = mem_alloc((size_t)workers_count(workers), sizeof *made->voters);
@@ -49,7 +47,7 @@ void translator_free(Translator *translator) {
 }
 
 int translator_broken(const Translator *translator) {
-    int broken = translator->broken;
+    int broken = -1;
     for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
         if (translator->voters[i]) broken = voters_broken(translator->voters[i]);
     return broken;
@@ -67,12 +65,29 @@ long translator_tokens(const Translator *translator) { return translator->tokens
 
 /* ---- groups of sentences ---- */
 
+typedef struct {
+    const Tokens *sources; /* [total, models] */
+    const Tokens *targets; /* [total] given translations, or NULL */
+    const Guide *guides;   /* [total], or NULL */
+    int models, total;
+} Sentences;
+
+typedef struct {
+    int length, sentence;
+} SentenceLength;
+
+static int longest_first(const void *a, const void *b) {
+    const SentenceLength *x = a, *y = b;
+    if (x->length != y->length) return x->length > y->length ? -1 : 1;
+    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
+}
+
 /* What the workers search. */
 typedef struct {
     Translator *translator;
     const Sentences *sentences;
-    HypothesisList *results;  /* [sentences->total] */
-    const SearchPlace *order; /* longest first, so that the last groups to start are the short ones */
+    HypothesisList *results;     /* [sentences->total] */
+    const SentenceLength *order; /* longest first, so that the last groups to start are the short ones */
     int total, group;
     int beam_size;
     const Guide *guides;   /* of all sentences; NULL: these are free */
@@ -94,7 +109,7 @@ static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
     const Sentences *sentences = job->sentences;
     SearchOptions options = job->translator->options.search;
-    const SearchPlace *order = job->order + (size_t)task * (size_t)job->group;
+    const SentenceLength *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
     Voters **voters = &job->translator->voters[thread];
@@ -133,15 +148,14 @@ static Asked what_is_asked(const Guide *guides, int sentence) {
     return guides[sentence].prefix.count > 0 ? PREFIXED : FREE;
 }
 
-/* Search sentences, or score their given translations, on this rank. Each kind stays among itself: the beam
- * of those with constraints may be wider, and fewer models may search for what is guided (voters.h). */
-static int search_here(void *context, const Sentences *sentences, HypothesisList *results) {
-    Translator *translator = context;
+/* Search sentences, or score their given translations. Each kind stays among itself: the beam of those with
+ * constraints may be wider, and fewer models may search for what is guided (voters.h). */
+static void sentences_search(Translator *translator, const Sentences *sentences, HypothesisList *results) {
     const Tokens *sources = sentences->sources;
     int total = sentences->total;
     Workers *workers = translator->workers;
     int beam = translator->options.search.decode.beam_size, threads = workers_count(workers), count = 0;
-    SearchPlace *order = mem_alloc((size_t)total, sizeof *order);
+    SentenceLength *order = mem_alloc((size_t)total, sizeof *order);
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
     for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
@@ -149,8 +163,8 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
         int first = count;
         for (int i = 0; i < total; i++)
             if (what_is_asked(sentences->guides, i) == asked)
-                order[count++] = (SearchPlace){sources[(size_t)i * (size_t)translator->count].length, i};
-        qsort(order + first, (size_t)(count - first), sizeof *order, search_longest_first);
+                order[count++] = (SentenceLength){sources[(size_t)i * (size_t)translator->count].length, i};
+        qsort(order + first, (size_t)(count - first), sizeof *order, longest_first);
         if (asked == CONSTRAINED && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
                         .sentences = sentences,
@@ -168,24 +182,6 @@ static int search_here(void *context, const Sentences *sentences, HypothesisList
         if (job.total > 0) workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
     }
     mem_free(order);
-    return translator_broken(translator);
-}
-
-static void sentences_search(Translator *translator, const Sentences *sentences, HypothesisList *results) {
-    if (translator->options.over_ranks)
-        translator->broken = search_ranks(sentences, translator->options.search.alternatives, search_here,
-                                          translator, results);
-    else
-        search_here(translator, sentences, results);
-}
-
-void translator_help(Translator *translator) {
-    search_ranks_help(translator->count, seq2seq_target(translator->models[0]),
-                      translator->options.search.alternatives, search_here, translator);
-}
-
-void translator_end_help(const Translator *translator) {
-    if (translator->options.over_ranks) search_ranks_end();
 }
 
 /* ---- pieces of lines ---- */
@@ -480,6 +476,6 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
     assert(status == STATUS_OK); /* one model agrees with itself */
     (void)status;
-    search_here(translator, &(Sentences){.sources = sources, .models = 1, .total = count}, results);
+    sentences_search(translator, &(Sentences){.sources = sources, .models = 1, .total = count}, results);
     translator_free(translator);
 }

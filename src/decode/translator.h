@@ -27,7 +27,6 @@ typedef struct {
     bool wrapped;             /* a line end in a paragraph is a blank, as in HTML */
     bool quiet;               /* no warnings about long lines */
     const Glossary *glossary; /* for every sentence or piece of a line by itself; or NULL */
-    bool over_ranks; /* every rank (base/comm.h) has such a translator: sentences are dealt over them */
     /* Told after each group which share of its source tokens is done, by one thread at a
      * time; or NULL. */
     void (*progress)(void *context, double share);
@@ -44,10 +43,6 @@ void translator_free(Translator *translator);
 /* Translate `count` lines; `first_number` is the number of the first one, for warnings. */
 void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
                     Translation *out);
-/* Over ranks lines are rank 0's, which translates as if it were alone; the others help with all of it, until
- * rank 0 ends that. It needs to do so before its translator is released. */
-void translator_help(Translator *translator);
-void translator_end_help(const Translator *translator);
 /* What the translation of a line must be like; see guide.h. Of a line that is cut into sentences or pieces
  * the first one gets the prefix and the constraints. */
 typedef struct {
@@ -68,7 +63,7 @@ void translator_run_guided(Translator *translator, const StrView *lines, const L
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out);
 /* The first model some of whose scores were not finite so far, so that the translations mean nothing; -1:
- * there is none. Over ranks: on any of them. */
+ * there is none. */
 int translator_broken(const Translator *translator);
 /* STATUS_DATA, with its path among those of the models, if there is one. */
 Status translator_check(const Translator *translator, const StrList *paths);

@@ -40,11 +40,6 @@ const Option DATA_OPTIONS[] = {
              "0 = none"},
     {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
      .help = "use only the first N training pairs, of which some may be held out; 0 = all"},
-    {.key = "data.cache", DATA(STRING, cache), .arg = "FILE",
-     .help = "keep the pairs as token ids in FILE, where the next start finds them; none: nowhere; if it is "
-             "not set: in DIR/data.cache, from 32 MB of training files on"},
-    {.key = "data.broadcast", DATA(BOOL, broadcast), .fallback = "false",
-     .help = "of several machines only the first one reads the data, and sends it to the others"},
     {0}};
 
 const Option TEXT_OPTIONS[] = {

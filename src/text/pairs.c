@@ -98,7 +98,8 @@ static Status check_entry(const PairReader *reader, const char *entry) {
     return status;
 }
 
-void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
+/* The files that the entries stand for, appended. */
+static void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
     const char *languages[2] = {options->source, options->target};
     for (size_t i = 0; i < entries->count; i++) {
         bool pattern = is_pattern(entries->items[i]);

@@ -33,15 +33,10 @@ typedef struct {
     double held_out;       /* share of the training pairs that validates if `valid` is empty */
     int limit;             /* use only the first N training pairs, some of which may be held out, and read no
                               further; 0 = all */
-    char *cache;           /* file that keeps the pairs encoded, "none", or NULL: as training finds best */
-    bool broadcast;        /* of several machines the first one alone reads the data */
 } DataOptions;
 
 /* Whether a pair is held out for validation depends on its source alone, so that no source is in both. */
 typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairPart;
-
-/* The files that the entries stand for, appended. */
-void pair_files(const StrList *entries, const DataOptions *options, StrList *files);
 
 /* The first line of a table, appended; nothing if the file is none or cannot be read. */
 void pairs_read_header(const char *path, StrBuf *line);

@@ -262,7 +262,6 @@ static void write_config(const Config *config, StrBuf *out) {
     Config copy = *config;
     OptionTable tables[6];
     copy.data.train = copy.data.valid = (StrList){0};
-    copy.data.cache = NULL;
     config_tables(&copy, tables);
     options_write_json(tables, false, out);
 }
@@ -316,10 +315,10 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* May this option change when a run goes on? Where the data lie, where the run ends and what only people
  * see. */
 static bool may_change(const char *key) {
-    static const char *const FREE[] = {
-        "data.train",        "data.valid",         "data.cache",     "data.broadcast",     "train.epochs",
-        "train.max_updates", "train.max_minutes",  "train.patience", "train.save_minutes", "train.samples",
-        "train.log_every",   "train.comm_timeout", "train.shortlist"};
+    static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
+                                       "train.max_updates",  "train.max_minutes", "train.patience",
+                                       "train.samples",      "train.log_every",   "train.save_minutes",
+                                       "train.comm_timeout", "train.shortlist"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;

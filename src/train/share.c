@@ -66,38 +66,6 @@ void share_segmenters(Segmenter **source, Segmenter **target) {
         *target = segmenter_retain(*source);
 }
 
-/* An array of rank 0 to the others, who get memory for it. */
-static void *share_array(void *array, size_t count, size_t size) {
-    if (!comm_is_root()) array = count ? mem_alloc(count, size) : NULL;
-    comm_broadcast(array, count * size);
-    return array;
-}
-
-static void share_side(CorpusSide *side, size_t pairs) {
-    comm_broadcast(&side->wide, sizeof side->wide);
-    side->start = share_array(side->start, pairs + 1, sizeof *side->start);
-    side->ids = share_array(side->ids, side->start[pairs], corpus_id_size(side));
-}
-
-static void share_lines(StrList *list) {
-    StrBuf text = {0};
-    if (comm_is_root()) strlist_join(list, &text);
-    share_text(&text);
-    if (!comm_is_root()) strlist_split(list, strbuf_view(&text));
-    strbuf_free(&text);
-}
-
-void share_corpus(Corpus *corpus) {
-    if (comm_size() == 1) return;
-    comm_broadcast(&corpus->count, sizeof corpus->count);
-    comm_broadcast(&corpus->too_long, sizeof corpus->too_long);
-    comm_broadcast(corpus->sha256, sizeof corpus->sha256);
-    share_side(&corpus->source, (size_t)corpus->count);
-    share_side(&corpus->target, (size_t)corpus->count);
-    share_lines(&corpus->source_text);
-    share_lines(&corpus->target_text);
-}
-
 Status share_compare(const char *digest, const char *what, const char *hint) {
     enum { DIGITS = 64 };
     char theirs[DIGITS];
@@ -110,6 +78,69 @@ Status share_compare(const char *digest, const char *what, const char *hint) {
         status_hint(status, "%s", hint);
     }
     return comm_settle(status);
+}
+
+/* ---- translations -------------------------------------------------------------------------------------- */
+
+static void pack(StrBuf *out, const void *values, size_t bytes) {
+    if (bytes > 0) strbuf_add(out, (StrView){values, bytes});
+}
+
+/* `*from` moves behind the value. */
+static void unpack(const char **from, void *values, size_t bytes) {
+    if (bytes > 0) memcpy(values, *from, bytes);
+    *from += bytes;
+}
+
+static void pack_translation(const Hypothesis *h, StrBuf *out) {
+    pack(out, &h->length, sizeof h->length);
+    pack(out, &h->steps, sizeof h->steps);
+    pack(out, h->ids, (size_t)h->length * sizeof *h->ids);
+    pack(out, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+}
+
+static void unpack_translation(const char **from, Hypothesis *h) {
+    unpack(from, &h->length, sizeof h->length);
+    unpack(from, &h->steps, sizeof h->steps);
+    h->ids = mem_alloc((size_t)h->length + 1, sizeof *h->ids);
+    h->token_scores = mem_alloc((size_t)h->steps + 1, sizeof *h->token_scores);
+    unpack(from, h->ids, (size_t)h->length * sizeof *h->ids);
+    unpack(from, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+}
+
+/* The bytes of each rank go to rank 0: all of them, and where those of rank r begin, [size + 1]. */
+static char *gather_bytes(const StrBuf *own, size_t *first) {
+    int size = comm_size(), me = comm_rank();
+    long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
+    for (int r = 0; r <= size; r++) first[r] = (size_t)r * sizeof *lengths;
+    lengths[me] = (long long)own->length;
+    comm_gather(lengths, first);
+    first[0] = 0;
+    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)lengths[r];
+    char *all = mem_alloc(first[size] + 1, 1);
+    if (own->length) memcpy(all + first[me], own->data, own->length);
+    comm_gather_root(all, first);
+    mem_free(lengths);
+    return all;
+}
+
+void share_translations(HypothesisList *translations, int count) {
+    int size = comm_size(), me = comm_rank();
+    if (size == 1) return;
+    StrBuf own = {0};
+    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
+    for (int i = me; i < count && me > 0; i += size) pack_translation(&translations[i].items[0], &own);
+    char *all = gather_bytes(&own, first);
+    for (int r = 1; r < size && me == 0; r++) {
+        const char *bytes = all + first[r];
+        for (int i = r; i < count; i += size) {
+            translations[i] = (HypothesisList){mem_alloc(1, sizeof(Hypothesis)), .count = 1};
+            unpack_translation(&bytes, &translations[i].items[0]);
+        }
+    }
+    strbuf_free(&own);
+    mem_free(all);
+    mem_free(first);
 }
 
 /* ---- weights ------------------------------------------------------------------------------------------- */

@@ -1,26 +1,28 @@
 /* share.h - what rank 0 hands to the other ranks of a training run (comm.h) when it begins.
  *
  * Rank 0 alone looks into the run directory and decides what a command line leaves open. The others get its
- * configuration and vocabularies, and its data where data.broadcast asks for it. With one rank nothing
- * happens. Every rank makes each call.
+ * configuration and vocabularies, and read the data themselves. With one rank nothing happens. Every rank
+ * makes each call.
  */
 #ifndef TRAIN_SHARE_H
 #define TRAIN_SHARE_H
 
 #include "base/workers.h"
+#include "decode/search.h"
 #include "models/config.h"
 #include "num/params.h"
-#include "text/corpus.h"
+#include "text/segmenter.h"
 
 /* All of rank 0's configuration, but for the names of data, which are as the own command line has them. */
 void share_config(Config *config);
 /* Rank 0 has both, the others none yet. */
 void share_segmenters(Segmenter **source, Segmenter **target);
-/* Rank 0 has read it, the others have not. */
-void share_corpus(Corpus *corpus);
 void share_weights(ParamSet *params); /* without packing them */
 /* STATUS_RUNTIME, with the first parameter's name and the ranks, if a rank has other weights than rank 0. */
 Status share_check_weights(const ParamSet *params, long long update, Workers *workers);
+/* Rank r has the greedy translations of the sentences r, r + size ...: one hypothesis each, without attention
+ * and alternatives. Afterwards rank 0 has those of all `count`, with their ids and scores of tokens. */
+void share_translations(HypothesisList *translations, int count);
 /* STATUS_DATA, naming the rank, where `digest` (of 64 digits) of `what` is not rank 0's. */
 Status share_compare(const char *digest, const char *what, const char *hint);
 

@@ -29,7 +29,7 @@ static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
 }
 
 /* The command that began a run names the model to start from when it goes on, too. */
-static Status check_init(const TrainerOptions *o, const CorpusData *run) {
+static Status check_init(const TrainerOptions *o, const TrainingData *run) {
     if (!o->init || (same_vocabulary(seq2seq_source(o->init), run->source) &&
                      same_vocabulary(seq2seq_target(o->init), run->target)))
         return STATUS_OK;
@@ -43,7 +43,7 @@ static Status check_init(const TrainerOptions *o, const CorpusData *run) {
 }
 
 /* The first rank's segmenters, for all. */
-static Status find_segmenters(const TrainerOptions *o, CorpusData *data) {
+static Status find_segmenters(const TrainerOptions *o, TrainingData *data) {
     if (o->resume) {
         TRY(checkpoint_load_segmenters(o->dir, &data->source, &data->target));
         return check_init(o, data);
@@ -54,33 +54,25 @@ static Status find_segmenters(const TrainerOptions *o, CorpusData *data) {
     return STATUS_OK;
 }
 
-/* The first rank goes ahead: the others get its segmenters, and perhaps find its cache. */
-static Status read_files(const Trainer *t, CorpusData *data) {
-    const TrainerOptions *o = t->options;
-    Status status = comm_is_root() ? find_segmenters(o, data) : STATUS_OK;
-    if (comm_is_root() && status == STATUS_OK)
-        status = training_data_read(data, t->config, o->dir, t->workers);
+/* The first rank has the segmenters, from the run or learned; each rank reads the files with them. */
+static Status read_files(const Trainer *t, TrainingData *data) {
+    Status status = comm_is_root() ? find_segmenters(t->options, data) : STATUS_OK;
+    if (comm_is_root() && status == STATUS_OK) status = training_data_learn(data, t->config, t->workers);
     TRY(comm_settle(status));
     share_segmenters(&data->source, &data->target);
-    if (t->config->data.broadcast) {
-        share_corpus(&data->train);
-        share_corpus(&data->valid);
-        return STATUS_OK;
-    }
-    return comm_settle(comm_is_root() ? STATUS_OK : training_data_read(data, t->config, o->dir, t->workers));
+    return comm_settle(training_data_read(data, t->config, t->workers));
 }
 
 /* What was read is the trainer's, also where not all could be. */
 static Status read_data(Trainer *t) {
-    CorpusData data = {0};
+    TrainingData data = {0};
     Status status = read_files(t, &data);
     t->source = data.source;
     t->target = data.target;
     t->train = data.train;
     t->valid = data.valid;
     TRY(status);
-    static const char CURE[] =
-        "give every machine the same files, or let rank 0 send them: --set data.broadcast=true";
+    static const char CURE[] = "give every machine the same files";
     TRY(share_compare(t->train.sha256, "training data", CURE));
     return share_compare(t->valid.sha256, "validation data", CURE);
 }

@@ -1,12 +1,8 @@
 /* training_data.c - see training_data.h. */
 #include "train/training_data.h"
 
-#include <string.h>
-#include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
-
-static const double CACHED_BYTES = 32e6; /* less is read as quickly as a cache */
 
 /* The files of validation pairs, or those that they are held out of. */
 static const StrList *validation_files(const DataOptions *data) {
@@ -40,58 +36,19 @@ static TextOptions text_options(const Config *config) {
     return text;
 }
 
-static Status read_files(CorpusData *d, const Config *config, Workers *workers) {
-    const DataOptions *data = &config->data;
-    TextOptions text = text_options(config);
-    if (!d->source) TRY(corpus_learn_segmenters(&data->train, data, &text, workers, &d->source, &d->target));
-    TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, text.keep_parts, workers));
-    return corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers);
-}
-
-static double count_bytes(const DataOptions *data) {
-    StrList files = {0};
-    double bytes = 0;
-    pair_files(&data->train, data, &files);
-    for (size_t i = 0; i < files.count; i++) bytes += (double)file_size(files.items[i]);
-    strlist_free(&files);
-    return bytes;
-}
-
-/* Where the cache is; false if there shall be none. */
-static bool find_cache(const DataOptions *data, const char *dir, StrBuf *path) {
-    bool named = data->cache && data->cache[0];
-    if (named && strcmp(data->cache, "none") == 0) return false;
-    if (!named && count_bytes(data) < CACHED_BYTES) return false;
-    if (named)
-        strbuf_add(path, sv(data->cache));
-    else
-        strbuf_format(path, "%s/data.cache", dir);
-    return true;
-}
-
-static Status read_cached(CorpusData *d, const Config *config, const char *path, Workers *workers) {
-    CorpusCacheKey key;
-    TextOptions text = text_options(config);
-    bool learned = d->source == NULL;
-    TRY(corpus_cache_key(&key, &config->data, &text, workers));
-    if (corpus_cache_load(path, &key, d, workers)) return STATUS_OK;
-    TRY(read_files(d, config, workers));
-    if (!comm_is_root()) return STATUS_OK; /* the run directory is the first rank's */
-    if (corpus_cache_key_holds(&key, &config->data))
-        corpus_cache_save(path, &key, d, learned, workers);
-    else
-        log_warn("no cache is written: the data changed while they were read");
-    return STATUS_OK;
-}
-
-Status training_data_read(CorpusData *data, const Config *config, const char *dir, Workers *workers) {
+Status training_data_learn(TrainingData *d, const Config *config, Workers *workers) {
     TRY(check_files(&config->data));
-    StrBuf cache = {0};
-    Status status = find_cache(&config->data, dir, &cache)
-                        ? read_cached(data, config, strbuf_text(&cache), workers)
-                        : read_files(data, config, workers);
-    strbuf_free(&cache);
-    return status;
+    TextOptions text = text_options(config);
+    if (d->source) return STATUS_OK;
+    return corpus_learn_segmenters(&config->data.train, &config->data, &text, workers, &d->source,
+                                   &d->target);
+}
+
+Status training_data_read(TrainingData *d, const Config *config, Workers *workers) {
+    const DataOptions *data = &config->data;
+    bool keep_text = text_options(config).keep_parts;
+    TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, keep_text, workers));
+    return corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers);
 }
 
 /* ---- as text ---- */

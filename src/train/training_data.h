@@ -1,15 +1,20 @@
-/* training_data.h - what a run learns from, and is judged by: read from the files of sentence pairs, or from
- * the cache that the last start left.
- */
+/* training_data.h - the sentence pairs of a run: those it learns from, and those that validate. */
 #ifndef TRAIN_TRAINING_DATA_H
 #define TRAIN_TRAINING_DATA_H
 
 #include "models/config.h"
-#include "text/corpus_cache.h"
+#include "text/corpus.h"
 
-/* Segmenters that are there already stay; others are learned. `dir`: where the cache is by default. Whoever
- * calls frees all, also after a failure. */
-Status training_data_read(CorpusData *data, const Config *config, const char *dir, Workers *workers);
+/* The caller frees all of it, also after a failure. A corpus without pairs is not read yet. */
+typedef struct {
+    Segmenter *source, *target; /* the same object if there is one vocabulary */
+    Corpus train, valid;
+} TrainingData;
+
+/* Check that the files are there, and learn the segmenters from them unless both are there already. */
+Status training_data_learn(TrainingData *data, const Config *config, Workers *workers);
+/* Read both corpora with the segmenters. */
+Status training_data_read(TrainingData *data, const Config *config, Workers *workers);
 
 /* Write the texts of the pairs to train or to validate on, before those that are too long are left out: TSV
  * (pair_join), whose first line has the names of the languages. */

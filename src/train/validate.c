@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
-#include "decode/search_ranks.h"
 #include "decode/translator.h"
+#include "train/share.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */
@@ -105,7 +105,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     LogShare work = log_share_begin("validating");
     translator_greedy(model, sources, own, &config->decode, workers, show_share, &work, mine);
     for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
-    search_ranks_collect(found, count, 0);
+    share_translations(found, count);
     mem_free(ids);
     mem_free(sources);
     mem_free(mine);

@@ -57,9 +57,8 @@ set_each() { printf -- '--set %s ' "$@"; }
                 $(set_each $transformer)
             same_run "$library, a Transformer, $shape" transformer "$library.t$shape"
         done
-        ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 --set data.broadcast=true \
-            $(set_each $others)
-        same_run "$library, dropout of merges, two directions, data sent" others "$library.o"
+        ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 $(set_each $others)
+        same_run "$library, dropout of merges, two directions" others "$library.o"
 
         # Going on with another number of ranks, up and down.
         go_on=$TMP/$library.r

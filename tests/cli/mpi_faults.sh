@@ -110,5 +110,3 @@ eval "run_data=\$run_$library"
 expect 3 ranks data 2 train --run "$TMP/data" $options $length 20
 says 'rank 1'
 says 'the training data here is not what rank 0'
-# shellcheck disable=SC2086  # the options are words
-expect 0 ranks data 2 train --run "$TMP/data" $options $length 20 --set data.broadcast=true

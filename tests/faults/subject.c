@@ -36,8 +36,6 @@ const Subject SUBJECTS[] = {
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
     /* Products that are left to OpenBLAS, which maps its buffers at the first one. */
     {"blas", .trains = true, .simd = "base", .arguments = {TRAIN, "--overwrite"}},
-    {"caching", .trains = true, .arguments = {TRAIN, "--set", "data.cache=dir/cache", "--overwrite"}},
-    {"cached", .trains = true, .arguments = {TRAIN, "--set", "data.cache=cache", "--overwrite"}},
     {"long", .trains = true,
      .arguments = {TRAIN, "--set", "train.max_updates=150", "--set", "train.valid_every=3", "--overwrite"}},
     {"endless", .trains = true, .arguments = {TRAIN, "--set", "train.max_updates=0", "--overwrite"}},

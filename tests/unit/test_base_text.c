@@ -222,28 +222,6 @@ static void buffers_grow_and_end_in_nul(void **state) {
     assert_null(buffer.data);
 }
 
-static void lists_are_joined_and_split(void **state) {
-    (void)state;
-    StrList list = {0}, back = {0};
-    StrBuf bytes = {0};
-    strlist_join(&list, &bytes);
-    assert_int_equal(bytes.length, 0);
-    strlist_split(&back, strbuf_view(&bytes));
-    assert_int_equal(back.count, 0);
-    strlist_format(&list, "%s %d", "row", 12);
-    strlist_add(&list, SV(""));
-    strlist_format(&list, "%0300d", 7);
-    strlist_join(&list, &bytes);
-    assert_int_equal(bytes.length, 7 + 1 + 301);
-    strlist_split(&back, strbuf_view(&bytes));
-    assert_int_equal(back.count, 3);
-    assert_string_equal(back.items[0], "row 12");
-    for (size_t i = 0; i < 3; i++) assert_string_equal(back.items[i], list.items[i]);
-    strlist_free(&list);
-    strlist_free(&back);
-    strbuf_free(&bytes);
-}
-
 static void nearest_word_is_near(void **state) {
     (void)state;
     static const char *const WORDS[] = {"beam-size", "model", "n-best", "normalize", "threads", "max_length"};
@@ -428,7 +406,6 @@ int main(void) {
         cmocka_unit_test(views_compare_and_trim),
         cmocka_unit_test(views_split),
         cmocka_unit_test(buffers_grow_and_end_in_nul),
-        cmocka_unit_test(lists_are_joined_and_split),
         cmocka_unit_test(nearest_word_is_near),
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(hashmap_keeps_every_key),

@@ -271,39 +271,6 @@ static void test_left_prefix(void **state) {
     segmenter_free(segmenter);
 }
 
-/* Another machine follows it as this one does. */
-static void test_pack(void **state) {
-    (void)state;
-    Segmenter *segmenter = learn_pieces(BPE_PREFIX);
-    IdList sentence = fixture_encode(segmenter, SV("at"));
-    Guide guides[3] = {0}, copies[3] = {0};
-    StrBuf bytes = {0};
-    bool *marked = mem_alloc((size_t)vocab_size(segmenter_vocab(segmenter)), sizeof *marked);
-    assert_true(guide_add_prefix(&guides[1], segmenter, SV("go cha"), NULL));
-    assert_true(guide_add_constraint(&guides[1], segmenter, SV("<")));
-    assert_true(guide_add_term(&guides[2], segmenter, SV("go"), segmenter, SV("at"),
-                               (Tokens){sentence.ids, (int)sentence.count}));
-    for (int g = 0; g < 3; g++) guide_pack(&guides[g], &bytes);
-    const char *from = strbuf_text(&bytes);
-    for (int g = 0; g < 3; g++) guide_unpack(&copies[g], segmenter, &from);
-    assert_ptr_equal(from, strbuf_text(&bytes) + bytes.length);
-    assert_null(copies[0].target);
-    guide_mark(&copies[1], marked);
-    check_marked(&copies[1], marked, " < g o a h at " BPE_SPACE " hat " BPE_SPACE "c");
-    assert_int_equal(copies[1].fixed, 3);
-    assert_int_equal(copies[1].open, 3);
-    assert_int_equal(copies[1].constraint_count, 1);
-    assert_false(guide_has_terms(&copies[1]));
-    assert_int_equal(copies[2].constraints[0].count, 3);
-    assert_int_equal(copies[2].origins[0].count, sentence.count);
-    assert_memory_equal(copies[2].origins[0].ids, guides[2].origins[0].ids, sentence.count * sizeof(int));
-    for (int g = 0; g < 3; g++) guide_free(&guides[g]), guide_free(&copies[g]);
-    id_list_free(&sentence);
-    mem_free(marked);
-    strbuf_free(&bytes);
-    segmenter_free(segmenter);
-}
-
 static bool has_tokens(const Hypothesis *found, const IdList *ids) {
     for (int at = 0; at + (int)ids->count <= found->length; at++)
         if (memcmp(found->ids + at, ids->ids, ids->count * sizeof(int)) == 0) return true;
@@ -715,7 +682,6 @@ int main(void) {
         cmocka_unit_test(test_open_prefix),
         cmocka_unit_test(test_prefix_of_pieces),
         cmocka_unit_test(test_left_prefix),
-        cmocka_unit_test(test_pack),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_constraints_without_room),
         cmocka_unit_test(test_alternatives),

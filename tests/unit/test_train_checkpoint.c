@@ -331,10 +331,10 @@ static void test_leaving(void **state) {
     unlink(fixture_path("unused/LOCK"));
     rmdir(dir);
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
-    assert_int_equal(file_put(fixture_path("unused/data.cache"), SV("")), STATUS_OK);
+    assert_int_equal(file_put(fixture_path("unused/notes"), SV("")), STATUS_OK);
     checkpoint_leave(dir);
-    assert_true(file_exists(fixture_path("unused/data.cache")));
-    unlink(fixture_path("unused/data.cache"));
+    assert_true(file_exists(fixture_path("unused/notes")));
+    unlink(fixture_path("unused/notes"));
     rmdir(dir);
 }
 
@@ -407,8 +407,7 @@ static void test_changes(void **state) {
         {"", "train.epochs=7 train.max_updates=9 train.max_minutes=3 train.patience=2", NULL},
         {"", "train.samples=0 train.save_minutes=1 data.train=a data.valid=b,c", NULL},
         {"data.train=a", "", NULL},
-        {"", "data.cache=a data.broadcast=true train.log_every=3 train.comm_timeout=61 train.shortlist=0",
-         NULL},
+        {"", "train.log_every=3 train.comm_timeout=61 train.shortlist=0", NULL},
         {"", "train.epochs=7 train.seed=2", "train.seed was 1, now it is 2"},
         {"", "train.average=0", "train.average was 0.001, now it is 0"},
         {"", "model.hidden=64", "model.hidden was 256, now it is 64"},
