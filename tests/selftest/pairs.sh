@@ -32,5 +32,4 @@ mkdir -p "$TMP/data/multi30k/tok"
 refused 1 "no variant 'klingon': lstm conditional" scripts/compare-models "$TMP/data" klingon
 refused 1 "no program '$TMP/none': run make" env ATTN_MT="$TMP/none" scripts/make-man
 refused 2 "scripts/demo .RUN." scripts/demo --fast
-! command -v python3 >/dev/null || refused 2 "sample N .SEED." scripts/make-corpus --sample
 [ ! -e "$TMP/sizes" ]
