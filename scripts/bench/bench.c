@@ -1,7 +1,6 @@
 /* bench.c - how fast this machine trains and translates: a subcommand for each thing to measure.
  *
- * `make bench` runs `bench all`. Results are printed as tables and written as JSON, which
- * scripts/bench-compare compares.
+ * `make bench` runs `bench all`. Results are printed as tables and, with --json, written as JSON.
  */
 #include "bench/bench.h"
 
@@ -25,7 +24,7 @@
 /* clang-format off */
 static const Option COMMON[] = {
     {.flag = "json", .type = OPT_STRING, FIELD(json), .arg = "FILE",
-     .help = "also write all numbers there, for scripts/bench-compare", .group = "Every measurement"},
+     .help = "also write all numbers there", .group = "Every measurement"},
     {.flag = "quick", .type = OPT_BOOL, FIELD(quick),
      .help = "tries everything in a few seconds, measures nothing well"},
     {0}};

@@ -115,3 +115,20 @@ expect 1 scripts/tune "$TMP/nothing"
 says "no plan"
 expect 2 scripts/tune --svg '' "$TMP/plan"
 says "--svg wants a value"
+
+# attn-mt takes the arguments of every line of the plans that are there.
+pairs="--set data.train=data/train.tsv --set data.valid=data/valid.tsv"
+for plan in configs/*.plan; do
+    base=$(sed -n 's/#.*//; s/^base *//p' "$plan")
+    sed 's/#.*//' "$plan" >"$TMP/lines"
+    while read -r name arguments; do
+        case $name in '' | source | reference | bleu | seeds) continue ;; esac
+        case $name in
+        base) set -- train $base ;;
+        translate) set -- translate ${arguments#* } ;;
+        *) set -- train $base $arguments ;;
+        esac
+        case $1 in train) set -- "$@" $pairs --dump-config ;; *) set -- "$@" --help ;; esac
+        "$attn" "$@" >"$TMP/out" 2>"$TMP/err" </dev/null || fail "$plan: $name: $(cat "$TMP/err")"
+    done <"$TMP/lines"
+done
