@@ -40,9 +40,6 @@ ShardPlan shards_plan(int sentences, long rows);
 /* count: train.shards. */
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, int count, Workers *workers);
 void shards_free(Shards *shards);
-/* Before the first update: make the rounds of work that so many threads would get; the result is the same.
- * For simulations. */
-void shards_plan_for(Shards *shards, int threads);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
 void shards_teach(Shards *shards, const Teachers *teachers); /* from now on; NULL: nobody teaches */

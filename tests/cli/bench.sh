@@ -88,12 +88,10 @@ expect 0 "$bench" gemm ops --quick --seconds 5 $small
 grep -q '^Products' "$TMP/out" && grep -q '^Ops' "$TMP/out" || fail "two subcommands: $(cat "$TMP/out")"
 grep -qE '^(Training|Translation|Start)' "$TMP/out" &&
     fail "only two subcommands were given: $(cat "$TMP/out")"
-expect 2 "$bench" gemm encoders --quick
-says "'gemm' and 'encoders' have different options"
 expect 2 "$bench" gem --quick
 says "unexpected argument 'gem'"
 expect 0 "$bench" --help
-for name in gemm ops training translation latency start memory scaling encoders all; do
+for name in gemm ops training translation latency start memory all; do
     grep -q "^  $name  *[a-z]" "$TMP/out" || fail "--help does not list $name"
 done
 expect 2 "$bench" --quick
