@@ -403,8 +403,7 @@ lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
 	else echo "skipped: clang-format 14 is not installed"; fi
-	@scripts/check-levels
-	@scripts/check-files
+	@scripts/check-source
 	@if command -v cppcheck >/dev/null; then cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -Isrc \
 	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro src; \
 	else echo "skipped: cppcheck is not installed"; fi

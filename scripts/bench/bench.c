@@ -1,7 +1,6 @@
 /* bench.c - how fast this machine trains and translates: a subcommand for each thing to measure.
  *
- * `make bench` runs `bench all`. Results are printed as tables and written as JSON, which
- * scripts/bench-compare compares.
+ * `make bench` runs `bench all`. Results are printed as tables and, with --json, written as JSON.
  */
 #include "bench/bench.h"
 
@@ -25,7 +24,7 @@
 /* clang-format off */
 static const Option COMMON[] = {
     {.flag = "json", .type = OPT_STRING, FIELD(json), .arg = "FILE",
-     .help = "also write all numbers there, for scripts/bench-compare", .group = "Every measurement"},
+     .help = "also write all numbers there", .group = "Every measurement"},
     {.flag = "quick", .type = OPT_BOOL, FIELD(quick),
      .help = "tries everything in a few seconds, measures nothing well"},
     {0}};
@@ -43,62 +42,21 @@ static const Option MODEL[] = {
      .help = "attn-mt whose start-up and memory are measured; default: beside this program"},
     {0}};
 
-static const Option SCALING[] = {
-    {.flag = "svg", .type = OPT_STRING, FIELD(svg), .arg = "FILE",
-     .help = "also draw speed and memory against the sizes", .group = "This measurement"},
-    {.flag = "threads", .type = OPT_STRING, FIELD(thread_list), .arg = "N...",
-     .help = "compare one thread with N, default: one per core; of several, \"1 2 4\", the speed of a "
-             "configuration with each and the hash of the model"},
-    {.flag = "simulate", .type = OPT_STRING, FIELD(simulate), .arg = "N...",
-     .help = "also run each task of an update alone, and say what so many threads would make of them"},
-    {.flag = "network", .type = OPT_STRING, FIELD(network), .arg = "GBIT...",
-     .help = "compute what several machines would bring that are linked at so many Gbit/s, \"1 10 100\", "
-             "from the speed of one thread; --svg draws it"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "120", .min = 1, .max = 1e5, .arg = "X",
-     .help = "time to spend, if a few updates of the large models do not take more"},
-    {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",
-     .help = "how often all sizes are measured, in turn, in this time"},
-    {0}};
-
-static const Option ENCODERS[] = {
-    {.flag = "svg", .type = OPT_STRING, FIELD(svg), .arg = "FILE",
-     .help = "also draw time and memory against length", .group = "This measurement"},
-    {.flag = "width", .type = OPT_INT, FIELD(width), .fallback = "256", .min = 4, .max = 4096, .arg = "D",
-     .help = "width of the layers while the length varies; a multiple of 4"},
-    {.flag = "length", .type = OPT_INT, FIELD(length), .fallback = "256", .min = 2, .max = 8192, .arg = "N",
-     .help = "tokens of the sentence while the width varies"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "30", .min = 1, .max = 1e5, .arg = "X",
-     .help = "processor time to spend, if a few runs of the large layers do not take more"},
-    {.flag = "rounds", .type = OPT_INT, FIELD(rounds), .fallback = "3", .min = 1, .max = 100, .arg = "N",
-     .help = "how often all layers are measured, in turn, in this time"},
-    {0}};
-
-static const Option PLOT[] = {
-    {.flag = "input", .letter = 'i', .type = OPT_STRING, FIELD(input), .arg = "FILE",
-     .help = "tables of numbers: scripts/bench/plot.c says how they look", .group = "The picture"},
-    {.flag = "svg", .type = OPT_STRING, FIELD(svg), .arg = "FILE",
-     .help = "the picture"},
-    {0}};
-
 typedef struct {
     const char *name, *help;
-    const Option *options; /* beside the common ones; MODEL: and a configuration */
     Status (*run)(Bench *bench);
 } Subcommand;
 
 static Status run_all(Bench *bench);
 static const Subcommand SUBCOMMANDS[] = {
-    {"gemm", "products of matrices at the model's sizes", MODEL, bench_gemm},
-    {"ops", "each op of the tape, forward and backward", MODEL, bench_ops},
-    {"training", "updates from scratch, and where they spend their time", MODEL, bench_training},
-    {"translation", "lines translated many together", MODEL, bench_translation},
-    {"latency", "lines translated one at a time", MODEL, bench_latency},
-    {"start", "from the start of the program to its first translation", MODEL, bench_start},
-    {"memory", "greatest memory of training and translation; sizes of files", MODEL, bench_memory},
-    {"all", "all of these: the default, about two minutes", MODEL, run_all},
-    {"scaling", "training against threads and sizes: some minutes", SCALING, bench_scaling},
-    {"encoders", "encoder layers against length and width: about a minute", ENCODERS, bench_encoders},
-    {"plot", "no measurement: draws tables of numbers", PLOT, bench_plot},
+    {"gemm", "products of matrices at the model's sizes", bench_gemm},
+    {"ops", "each op of the tape, forward and backward", bench_ops},
+    {"training", "updates from scratch, and where they spend their time", bench_training},
+    {"translation", "lines translated many together", bench_translation},
+    {"latency", "lines translated one at a time", bench_latency},
+    {"start", "from the start of the program to its first translation", bench_start},
+    {"memory", "greatest memory of training and translation; sizes of files", bench_memory},
+    {"all", "all of these: the default, about two minutes", run_all},
 };
 /* clang-format on */
 enum { SUBCOMMAND_COUNT = sizeof SUBCOMMANDS / sizeof *SUBCOMMANDS };
@@ -115,19 +73,17 @@ static const Subcommand *find_subcommand(const char *word) {
     return NULL;
 }
 
-static Status print_help(const OptionTable *tables, bool config) {
+static Status print_help(const OptionTable *tables) {
     StrBuf text = {0};
-    strbuf_add(&text, SV("Usage: bench [SUBCOMMAND]... [OPTION]...\n"
-                         "       bench SUBCOMMAND --help\n\nSubcommands:\n"));
+    strbuf_add(&text, SV("Usage: bench [SUBCOMMAND]... [OPTION]...\n\nSubcommands:\n"));
     for (int i = 0; i < SUBCOMMAND_COUNT; i++)
         strbuf_format(&text, "  %-12s %s\n", SUBCOMMANDS[i].name, SUBCOMMANDS[i].help);
-    if (config)
-        strbuf_add(&text, SV("\nThe model, and what it is trained on:\n"
-                             "  -c, --config FILE           read a JSON configuration; several may be\n"
-                             "                              given, later ones win\n"
-                             "      --set KEY=VALUE         set one key of the configuration\n"));
+    strbuf_add(&text, SV("\nThe model, and what it is trained on:\n"
+                         "  -c, --config FILE           read a JSON configuration; several may be\n"
+                         "                              given, later ones win\n"
+                         "      --set KEY=VALUE         set one key of the configuration\n"));
     options_write_help(tables, 80, &text);
-    Status status = bench_write("-", strbuf_view(&text));
+    Status status = report_write("-", strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }
@@ -145,31 +101,6 @@ double bench_seconds(const Bench *bench, double share, int runs) {
     return bench->options.seconds * (bench->options.quick ? 0.02 : 1) * share / runs;
 }
 
-/* Releases the file whether or not it can be committed. */
-static Status finish(OutFile **file, StrView text) {
-    OutFile *open = *file;
-    *file = NULL;
-    Status status = file_write(open, text.data, text.length);
-    if (status == STATUS_OK) return file_commit(open);
-    file_discard(open);
-    return status;
-}
-
-Status bench_write(const char *path, StrView text) {
-    OutFile *file;
-    TRY(file_create(&file, path));
-    return finish(&file, text);
-}
-
-Status bench_draw(Bench *bench, const Plot *plots, int count, int columns) {
-    StrBuf text = {0};
-    if (!bench->svg) return STATUS_OK;
-    plot_sheet_write_svg(plots, count, columns, &text);
-    Status status = finish(&bench->svg, strbuf_view(&text));
-    strbuf_free(&text);
-    return status;
-}
-
 /* ---- the run ----------------------------------------------------------------------------------------- */
 
 static Status write_json(Bench *bench) {
@@ -182,7 +113,8 @@ static Status write_json(Bench *bench) {
     json_write_string(&facts, sv(gemm_library()));
     strbuf_add(&facts, strbuf_view(&bench->facts));
     report_write_json(&bench->report, strbuf_view(&facts), &text);
-    Status status = finish(&bench->json, strbuf_view(&text));
+    Status status = report_finish(bench->json, strbuf_view(&text));
+    bench->json = NULL;
     strbuf_free(&facts);
     strbuf_free(&text);
     return status;
@@ -218,29 +150,25 @@ static Status run(Bench *bench, const Subcommand *const *list, int count) {
     const char *temporary = getenv("TMPDIR");
     if (!temporary || !*temporary) temporary = "/tmp";
     if (o->json) TRY(file_create(&bench->json, o->json));
-    if (o->svg) TRY(file_create(&bench->svg, o->svg));
     snprintf(bench->folder, sizeof bench->folder, "%s/attn-mt-bench.XXXXXX", temporary);
     if (!mkdtemp(bench->folder))
         return status_fail(STATUS_RUNTIME, "cannot make a folder in '%s': %s", temporary, strerror(errno));
-    int threads = o->thread_list ? atoi(o->thread_list) : o->threads;
-    bench->threads = threads > 0 ? threads : workers_default_count();
+    bench->threads = o->threads > 0 ? o->threads : workers_default_count();
     Status status = measure_list(bench, list, count);
     nftw(bench->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return status;
 }
 
-/* The subcommands that argv[1] and the words after it name; `all` if there is none. */
-static Status choose(int argc, char **argv, const Subcommand **list, int *words) {
+/* The subcommands that argv[1] and the words after it name; `all` if there is none. Returns how many. */
+static int choose(int argc, char **argv, const Subcommand **list) {
+    int words = 0;
     list[0] = find_subcommand("all");
-    for (*words = 0; *words + 1 < argc && *words < SUBCOMMAND_COUNT; ++*words) {
-        const Subcommand *next = find_subcommand(argv[*words + 1]);
+    for (; words + 1 < argc && words < SUBCOMMAND_COUNT; words++) {
+        const Subcommand *next = find_subcommand(argv[words + 1]);
         if (!next) break;
-        list[*words] = next;
-        if (next->options != list[0]->options)
-            return status_fail(STATUS_USAGE, "'%s' and '%s' have different options: call one after the other",
-                               list[0]->name, next->name);
+        list[words] = next;
     }
-    return STATUS_OK;
+    return words;
 }
 
 /* attn-mt lies where this program lies. */
@@ -254,23 +182,20 @@ static char *find_program(const char *self) {
 static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *tables) {
     const Subcommand *list[SUBCOMMAND_COUNT];
     StrList rest = {0};
-    int words;
     bool help = false;
-    TRY(choose(argc, argv, list, &words));
-    bool model = list[0]->options == MODEL || list[0]->options == SCALING;
-    const OptionTable shown[] = {{list[0]->options, &bench->options}, {COMMON, &bench->options}, {0}};
+    int words = choose(argc, argv, list);
+    const OptionTable shown[] = {{MODEL, &bench->options}, {COMMON, &bench->options}, {0}};
     memcpy(tables, shown, sizeof shown);
-    if (model) config_tables(&bench->own, tables + 2);
+    config_tables(&bench->own, tables + 2);
     options_defaults(tables);
-    Status status = model ? options_parse_config(tables, argc - words, argv + words, &rest, &help, NULL)
-                          : options_parse(tables, argc - words, argv + words, &rest, &help, NULL);
+    Status status = options_parse_config(tables, argc - words, argv + words, &rest, &help, NULL);
     if (status == STATUS_OK && rest.count)
         status = status_hint(status_fail(STATUS_USAGE, "unexpected argument '%s'", rest.items[0]),
                              "bench --help lists the subcommands");
     mem_free(rest.items);
     TRY(status);
-    if (help) return print_help(shown, model);
-    if (list[0]->options == MODEL && !bench->options.program) bench->options.program = find_program(argv[0]);
+    if (help) return print_help(shown);
+    if (!bench->options.program) bench->options.program = find_program(argv[0]);
     return run(bench, list, words ? words : 1);
 }
 
@@ -283,7 +208,6 @@ int main(int argc, char **argv) {
     if (status == STATUS_OK) status = parse_and_run(&bench, argc, argv, tables);
     if (status != STATUS_OK) log_failure();
     file_discard(bench.json);
-    file_discard(bench.svg);
     bench_release(&bench);
     options_free(tables);
     return (int)status;

@@ -9,17 +9,12 @@
 #include "base/workers.h"
 #include "bench/report.h"
 #include "bench/train_loop.h"
-#include "viz/plot_sheet.h"
 
 typedef struct {
-    char *json, *svg; /* files to write, or NULL */
+    char *json; /* a file to write, or NULL */
     char *model, *input, *program;
     double seconds; /* for all measurements of the call, about */
     int threads;
-    char *thread_list, *simulate; /* of `scaling`: numbers of threads, or NULL */
-    char *network;                /* Gbit/s between machines, or NULL */
-    int rounds;                   /* how often everything is measured */
-    int width, length;            /* encoders: d while n varies, n while d varies */
     bool quick;
 } BenchOptions;
 
@@ -29,11 +24,11 @@ typedef struct {
     BenchOptions options;
     int threads; /* of all: what the options ask for, or one per core */
     Report report;
-    StrBuf facts;        /* more members of the JSON object, each after ", " */
-    OutFile *json, *svg; /* opened before the measuring, so that a wrong name is found at once; or NULL */
-    char folder[1024];   /* temporary */
+    StrBuf facts;      /* more members of the JSON object, each after ", " */
+    OutFile *json;     /* opened before the measuring, so that a wrong name is found at once; or NULL */
+    char folder[1024]; /* temporary */
 
-    /* Of the subcommands that measure at the sizes of a model: bench_subject gets them. */
+    /* bench_subject sets these. */
     Config own;           /* from the command line */
     const Config *config; /* that, or the model's; NULL before bench_subject */
     Workers *team[TEAMS]; /* one thread, all threads */
@@ -54,11 +49,6 @@ Status bench_translation(Bench *bench);
 Status bench_latency(Bench *bench);
 Status bench_start(Bench *bench);
 Status bench_memory(Bench *bench);
-Status bench_scaling(Bench *bench);
-Status bench_cores(Bench *bench);    /* of `scaling`, where several numbers of threads are given */
-Status bench_machines(Bench *bench); /* the same, where networks are */
-Status bench_encoders(Bench *bench);
-Status bench_plot(Bench *bench);
 
 /* Configuration, corpora or model, lines and threads. Every call after the first does nothing. */
 Status bench_subject(Bench *bench);
@@ -71,9 +61,5 @@ int bench_teams(const Bench *bench);
 const char *bench_team_name(const Bench *bench, int team, char buffer[32]);
 /* Seconds for each of `runs` runs of something that gets `share` of the whole time. */
 double bench_seconds(const Bench *bench, double share, int runs);
-/* A file with this text; "-" is standard output. */
-Status bench_write(const char *path, StrView text);
-/* The picture that --svg asks for: row after row of `columns` plots. */
-Status bench_draw(Bench *bench, const Plot *plots, int count, int columns);
 
 #endif

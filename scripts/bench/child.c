@@ -1,4 +1,4 @@
-/* child.c - the copy of the benchmark that runs another program, and functions in processes of their own. */
+/* child.c - the copy of the benchmark that runs another program. */
 #include "bench/child.h"
 
 #include <errno.h>
@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,30 +111,4 @@ Status child_run(char *const *argv, const char *input, const char *messages, Chi
     mem_free(all);
     TRY(status);
     return facts->status ? complain(argv[0], facts->status, messages) : STATUS_OK;
-}
-
-/* ---- functions --------------------------------------------------------------------------------------- */
-
-void *child_shared(size_t size) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) mem_exhausted(size);
-    return memory;
-}
-
-void child_unshare(void *memory, size_t size) { munmap(memory, size); }
-
-Status child_call(Status (*function)(void *context), void *context, double *peak_memory) {
-    int state = 0;
-    struct rusage usage = {0};
-    pid_t pid = fork();
-    if (pid < 0) return status_fail(STATUS_RUNTIME, "cannot start a process: %s", strerror(errno));
-    if (pid == 0) {
-        Status status = function(context);
-        if (status != STATUS_OK) log_failure();
-        _exit((int)status);
-    }
-    while (wait4(pid, &state, 0, &usage) < 0 && errno == EINTR) continue;
-    *peak_memory = peak_bytes(&usage);
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return STATUS_OK;
-    return status_fail(STATUS_RUNTIME, "a process failed");
 }

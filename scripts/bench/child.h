@@ -1,4 +1,4 @@
-/* child.h - another program, or a function, as a process: how long it takes, how much memory it has at most.
+/* child.h - another program as a process: how long it takes, how much memory it has at most.
  *
  * The system counts the memory of the process that forks to that of its child. So the benchmark, which is
  * large, does not fork the program but runs itself with CHILD_FLAG; this small copy forks the program,
@@ -24,11 +24,5 @@ typedef struct {
 Status child_run(char *const *argv, const char *input, const char *messages, ChildFacts *facts);
 /* What the small copy does: argv[2] input, argv[3] messages, argv[4] ... the program. Returns its status. */
 int child_main(char **argv);
-
-/* Run a function in a process that is forked from this one, which should be small. What it leaves in
- * `context` comes back if that is memory of child_shared. STATUS_RUNTIME, and a message, if it fails. */
-Status child_call(Status (*function)(void *context), void *context, double *peak_memory);
-void *child_shared(size_t size); /* zeroed */
-void child_unshare(void *memory, size_t size);
 
 #endif

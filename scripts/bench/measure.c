@@ -94,17 +94,6 @@ bool measure_sound(const real *data, size_t count) {
     return isfinite(sum) && sum > 0;
 }
 
-Line measure_line(const double *x, const double *y, const double *weight, int count) {
-    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-    for (int i = 0; i < count; i++) {
-        w += weight[i], wx += weight[i] * x[i], wy += weight[i] * y[i];
-        wxx += weight[i] * x[i] * x[i], wxy += weight[i] * x[i] * y[i];
-    }
-    Line line = {.slope = (w * wxy - wx * wy) / (w * wxx - wx * wx)};
-    line.at_zero = (wy - line.slope * wx) / w;
-    return line;
-}
-
 /* ---- other programs ---------------------------------------------------------------------------------- */
 
 /* Busy time of all processors, from Linux's /proc/stat: user, nice, system, interrupts and what a

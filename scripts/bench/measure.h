@@ -46,13 +46,6 @@ void measure_fill(real *data, size_t count, uint64_t stream); /* normal random n
 /* Are all numbers finite, and not all of them zero? */
 bool measure_sound(const real *data, size_t count);
 
-typedef struct {
-    double at_zero, slope;
-} Line;
-
-/* The straight line nearest to the points, by weighted least squares. */
-Line measure_line(const double *x, const double *y, const double *weight, int count);
-
 /* Where the machine's processors stood at some time. */
 typedef struct {
     double wall, all, own; /* all: busy time of all processes, negative if the system does not say */

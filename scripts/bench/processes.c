@@ -20,7 +20,7 @@ static Status save_lines(const Bench *bench, const char *path, size_t count) {
     StrBuf text = {0};
     for (size_t i = 0; i < count && i < bench->input.count; i++)
         strbuf_format(&text, "%s\n", bench->input.items[i]);
-    Status status = bench_write(path, strbuf_view(&text));
+    Status status = report_write(path, strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }
@@ -31,7 +31,7 @@ static Status save_config(const Bench *bench, const char *path) {
     StrBuf text = {0};
     config_tables(&config, tables);
     options_write_json(tables, false, &text);
-    Status status = bench_write(path, strbuf_view(&text));
+    Status status = report_write(path, strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }

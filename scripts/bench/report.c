@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/json.h"
 #include "base/mem.h"
-#include "bench/bench.h"
 
 static Result *add(Report *report, const char *item, const char *metric, const char *unit, Better better) {
     MEM_GROW(report->items, report->capacity, (size_t)report->count + 1);
@@ -47,6 +46,19 @@ void report_text(Report *report, const char *item, const char *metric, const cha
 void report_free(Report *report) {
     mem_free(report->items);
     *report = (Report){0};
+}
+
+Status report_finish(OutFile *file, StrView text) {
+    Status status = file_write(file, text.data, text.length);
+    if (status == STATUS_OK) return file_commit(file);
+    file_discard(file);
+    return status;
+}
+
+Status report_write(const char *path, StrView text) {
+    OutFile *file;
+    TRY(file_create(&file, path));
+    return report_finish(file, text);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------ */
@@ -181,7 +193,7 @@ Status report_show(Report *report, const char *title, const char *note) {
         strbuf_format(&out, "  (all in %s)\n", table.columns.of[0]->unit);
     strbuf_add_char(&out, '\n');
     write_table(&table, &out);
-    Status status = bench_write("-", strbuf_view(&out));
+    Status status = report_write("-", strbuf_view(&out));
     strbuf_free(&out);
     report->shown = report->count;
     return status;

@@ -6,7 +6,7 @@
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
-#include "base/strview.h"
+#include "base/fileio.h"
 #include "bench/measure.h"
 
 /* What a change of the number means. */
@@ -41,5 +41,10 @@ Status report_show(Report *report, const char *title, const char *note);
 /* `facts`: members of a JSON object about machine and program. One result a line. */
 void report_write_json(const Report *report, StrView facts, StrBuf *out);
 void report_free(Report *report);
+
+/* Write the text and commit the file, which is closed in any case. */
+Status report_finish(OutFile *file, StrView text);
+/* A file with this text; "-" is standard output. */
+Status report_write(const char *path, StrView text);
 
 #endif

@@ -76,7 +76,7 @@ static Status announce(Bench *bench) {
         "embedding %d, hidden %d, vocabularies %d and %d; %d training pairs; %zu lines to translate\n",
         ATTN_MT_VERSION, bench->threads, bench->threads == 1 ? "" : "s", kern->name, gemm_kernel(),
         m->embedding, m->hidden, source, target, pairs, bench->input.count);
-    Status status = bench_write("-", strbuf_view(&text));
+    Status status = report_write("-", strbuf_view(&text));
     strbuf_free(&text);
     return status;
 }

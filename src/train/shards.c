@@ -76,8 +76,6 @@ void shards_free(Shards *s) {
     mem_free(s);
 }
 
-void shards_plan_for(Shards *s, int threads) { s->threads = threads; }
-
 void shards_profile(Shards *s, Profiler *profiler) {
     s->profiler = profiler;
     for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);

@@ -34,9 +34,6 @@ typedef struct {
 ShardPlan shards_plan(int sentences, long rows);
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 void shards_free(Shards *shards);
-/* Before the first update: make the rounds of work that so many threads would get; the result is the same.
- * For simulations. */
-void shards_plan_for(Shards *shards, int threads);
 void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */

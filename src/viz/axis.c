@@ -1,7 +1,6 @@
-/* axis.c - round numbers on linear and logarithmic scales. */
+/* axis.c - round numbers. */
 #include "viz/axis.h"
 
-#include <assert.h>
 #include <math.h>
 #include "viz/svg.h"
 
@@ -9,9 +8,7 @@
 static const double LARGEST = 1e30, SMALLEST = 1e-30;
 static const double NEAR = 1e-9; /* parts of a step that rounding may cost */
 
-bool axis_draws(const Axis *axis, double value) {
-    return fabs(value) < LARGEST && (axis->scale == AXIS_LINEAR || value > SMALLEST);
-}
+bool axis_draws(double value) { return fabs(value) < LARGEST; }
 
 void axis_cover(Axis *axis, double value) {
     axis->low = axis->used ? fmin(axis->low, value) : value;
@@ -19,9 +16,7 @@ void axis_cover(Axis *axis, double value) {
     axis->used = true;
 }
 
-/* ---- linear ---- */
-
-static void round_linear(Axis *axis, int most) {
+void axis_round(Axis *axis, int most) {
     if (!axis->used) axis->low = 0, axis->high = 1;
     double room = fmax(SMALLEST, fmax(fabs(axis->low), fabs(axis->high)) * NEAR); /* nearer is the same */
     if (!(axis->high - axis->low > room)) {
@@ -43,61 +38,13 @@ static void round_linear(Axis *axis, int most) {
     axis->ticks = (int)lround((axis->high - axis->low) / axis->step) + 1;
 }
 
-/* ---- logarithmic ---- */
-
-/* Tick number k of all that the scale has, in both directions from 1. */
-static double log_tick(const Axis *axis, int k) {
-    static const double factors[] = {1, 2, 5};
-    if (axis->scale == AXIS_LOG2) return ldexp(1, k * (int)axis->step);
-    if (axis->step > 0) return pow(10, k * axis->step);
-    int power = k >= 0 ? k / 3 : -((2 - k) / 3);
-    int factor = k - 3 * power;
-    assert(factor >= 0 && factor < 3);
-    return factors[factor] * pow(10, power);
-}
-
-/* The ticks that enclose low..high; returns into how many parts they cut it. */
-static int enclose(Axis *axis, double low, double high, double step) {
-    axis->step = step;
-    double per_tick = axis->scale == AXIS_LOG2 ? step * log10(2) : step > 0 ? step : 1.0 / 3;
-    int first = (int)floor(log10(low) / per_tick), last = (int)ceil(log10(high) / per_tick);
-    while (log_tick(axis, first) > low * (1 + NEAR)) first--; /* 2 and 5 are not quite at thirds */
-    while (log_tick(axis, first + 1) <= low * (1 + NEAR)) first++;
-    while (log_tick(axis, last) < high * (1 - NEAR)) last++;
-    while (log_tick(axis, last - 1) >= high * (1 - NEAR)) last--;
-    if (first >= last) first--, last = first + 2; /* all values are one tick */
-    axis->first = first;
-    axis->ticks = last - first + 1;
-    axis->low = log_tick(axis, first);
-    axis->high = log_tick(axis, last);
-    return last - first;
-}
-
-static void round_log(Axis *axis, int most) {
-    double low = axis->used ? axis->low : 1, high = axis->used ? axis->high : 10;
-    int step = axis->scale == AXIS_LOG2 ? 1 : 0;
-    while (enclose(axis, low, high, step) > most) step++;
-}
-
-/* ---- either ---- */
-
-void axis_round(Axis *axis, int most) {
-    if (axis->scale == AXIS_LINEAR)
-        round_linear(axis, most);
-    else
-        round_log(axis, most);
-}
-
 double axis_tick(const Axis *axis, int tick) {
-    if (axis->scale != AXIS_LINEAR) return log_tick(axis, axis->first + tick);
     double value = axis->low + tick * axis->step;
     return fabs(value) < axis->step * 1e-6 ? 0 : value;
 }
 
 double axis_place(const Axis *axis, double value) {
-    double part = axis->scale == AXIS_LINEAR ? (value - axis->low) / (axis->high - axis->low)
-                                             : log(value / axis->low) / log(axis->high / axis->low);
-    return axis->from + part * (axis->to - axis->from);
+    return axis->from + (value - axis->low) / (axis->high - axis->low) * (axis->to - axis->from);
 }
 
 /* Decimals that tell neighbouring ticks apart. */
@@ -107,26 +54,16 @@ static int decimals_for(double step) {
     return decimals;
 }
 
-static void write_power(double value, StrBuf *out) { /* "5e-7", "1e12" */
-    int power = (int)floor(log10(value) + NEAR);
-    strbuf_format(out, "%.3ge%d", value / pow(10, power), power);
-}
-
 void axis_write_tick(const Axis *axis, int tick, StrBuf *out) {
     double value = axis_tick(axis, tick);
-    bool linear = axis->scale == AXIS_LINEAR;
     char number[32];
     strbuf_clear(out);
-    if (linear && (axis->step < 1e-4 || fabs(value) >= 1e7))
+    if (axis->step < 1e-4 || fabs(value) >= 1e7)
         strbuf_format(out, "%.6g", value);
-    else if (!linear && (value < 0.9e-4 || value >= 1e7))
-        write_power(value, out);
     else if (fabs(value) >= 10000)
         strbuf_add(out, sv(str_count(llround(value), number)));
-    else if (axis->scale == AXIS_LOG2 && value < 1)
-        strbuf_format(out, "%.3g", value); /* all digits of 1/1024 are too many */
     else
-        strbuf_format(out, "%.*f", decimals_for(linear ? axis->step : value), value);
+        strbuf_format(out, "%.*f", decimals_for(axis->step), value);
 }
 
 double axis_widest_tick(const Axis *axis, double font) {

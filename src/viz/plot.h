@@ -1,4 +1,4 @@
-/* plot.h - lines over a common horizontal axis, as SVG, on linear or logarithmic scales.
+/* plot.h - lines over a common horizontal axis, as SVG.
  *
  * Owner   the caller owns names and arrays; the writer appends to a StrBuf
  * Fails   never: what its axis cannot draw (axis.h) is a gap in the line, a series may be empty, and there
@@ -11,8 +11,7 @@
 
 typedef struct {
     const char *title; /* or NULL */
-    AxisScale scale;
-    bool whole; /* linear: ticks at whole numbers only */
+    bool whole;        /* ticks at whole numbers only */
 } PlotAxis;
 
 typedef struct {

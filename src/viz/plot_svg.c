@@ -5,7 +5,7 @@
 #include "viz/svg.h"
 
 enum { WIDTH = 760, PLOT_HEIGHT = 320, MARGIN = 16, TITLE_SIZE = 15, FONT = 12 };
-enum { FEW_POINTS = 40, X_PARTS = 8, LOG_X_PARTS = 12, Y_PARTS = 6, LOG_Y_PARTS = 9 };
+enum { FEW_POINTS = 40, X_PARTS = 8, Y_PARTS = 6 };
 
 /* The scales with their places. */
 typedef struct {
@@ -29,37 +29,29 @@ static const Axis *axis_of(const Figure *figure, const PlotSeries *line) {
     return line->right_axis ? &figure->right : &figure->left;
 }
 
-static bool is_point(const Figure *figure, const PlotSeries *line, int i) {
-    return i >= 0 && i < line->count && axis_draws(&figure->x, line->x[i]) &&
-           axis_draws(axis_of(figure, line), line->y[i]);
+static bool is_point(const PlotSeries *line, int i) {
+    return i >= 0 && i < line->count && axis_draws(line->x[i]) && axis_draws(line->y[i]);
 }
 
 /* ---- scales ---- */
 
-static Axis new_axis(const PlotAxis *wanted) {
-    return (Axis){.scale = wanted->scale, .whole = wanted->whole};
-}
-
 static void cover_series(Figure *figure, const PlotSeries *line) {
     Axis *y = line->right_axis ? &figure->right : &figure->left;
     for (int i = 0; i < line->count; i++)
-        if (is_point(figure, line, i)) {
+        if (is_point(line, i)) {
             axis_cover(&figure->x, line->x[i]);
             axis_cover(y, line->y[i]);
         }
 }
 
-static int parts(const Axis *axis, int linear, int logarithmic) {
-    return axis->scale == AXIS_LINEAR ? linear : logarithmic;
-}
-
 /* All scales from the data: what they cover first, then their place. `below` is the end of the legend. */
 static Figure plan(const Plot *plot, double below) {
-    Figure figure = {new_axis(&plot->x), new_axis(&plot->left), new_axis(&plot->right), 0, 0};
+    Figure figure = {
+        .x.whole = plot->x.whole, .left.whole = plot->left.whole, .right.whole = plot->right.whole};
     for (int s = 0; s < plot->count; s++) cover_series(&figure, &plot->series[s]);
-    axis_round(&figure.x, parts(&figure.x, X_PARTS, LOG_X_PARTS));
-    axis_round(&figure.left, parts(&figure.left, Y_PARTS, LOG_Y_PARTS));
-    axis_round(&figure.right, parts(&figure.right, Y_PARTS, LOG_Y_PARTS));
+    axis_round(&figure.x, X_PARTS);
+    axis_round(&figure.left, Y_PARTS);
+    axis_round(&figure.right, Y_PARTS);
     figure.top = below + 18;
     figure.bottom = figure.top + PLOT_HEIGHT;
     figure.left.from = figure.right.from = figure.bottom;
@@ -86,8 +78,6 @@ static void write_ticks(const Figure *figure, StrBuf *out) {
     }
     for (int i = 0; i < figure->x.ticks; i++) {
         double x = axis_place(&figure->x, axis_tick(&figure->x, i));
-        if (figure->x.scale != AXIS_LINEAR)
-            svg_line(out, x, figure->top, x, figure->bottom, "#e4e4e4", 1); /* steps are not even */
         svg_line(out, x, figure->bottom, x, figure->bottom + 4, SVG_FAINT, 1);
         axis_write_tick(&figure->x, i, &label);
         svg_text(out, x, figure->bottom + 18, 0, SVG_MIDDLE, FONT, SVG_INK, strbuf_text(&label));
@@ -123,14 +113,13 @@ static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out
     const Axis *axis = axis_of(figure, line);
     bool pen_down = false, dense = line->count > 2 * WIDTH;
     for (int i = 0; i < line->count; i++) {
-        if (!is_point(figure, line, i)) {
+        if (!is_point(line, i)) {
             pen_down = false;
             continue;
         }
         double x = axis_place(&figure->x, line->x[i]), y = axis_place(axis, line->y[i]);
         double low = y, high = y, last = y;
-        while (dense && is_point(figure, line, i + 1) &&
-               floor(axis_place(&figure->x, line->x[i + 1])) == floor(x)) {
+        while (dense && is_point(line, i + 1) && floor(axis_place(&figure->x, line->x[i + 1])) == floor(x)) {
             last = axis_place(axis, line->y[++i]);
             low = fmin(low, last);
             high = fmax(high, last);
@@ -147,8 +136,8 @@ static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out
 
 static void write_markers(const Figure *figure, const PlotSeries *line, const char *colour, StrBuf *out) {
     for (int i = 0; i < line->count; i++) {
-        bool alone = !is_point(figure, line, i - 1) && !is_point(figure, line, i + 1); /* no line shows it */
-        if (!is_point(figure, line, i) || !(line->count <= FEW_POINTS || alone)) continue;
+        bool alone = !is_point(line, i - 1) && !is_point(line, i + 1); /* no line shows it */
+        if (!is_point(line, i) || !(line->count <= FEW_POINTS || alone)) continue;
         strbuf_format(
             out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%.6g: %.6g</title></circle>\n",
             axis_place(&figure->x, line->x[i]), axis_place(axis_of(figure, line), line->y[i]), colour,

@@ -41,23 +41,3 @@ for name in recurrent transformer several tokens; do
     rm -r "$TMP/broken"
 done
 ! cmp -s "$TMP/recurrent/last.safetensors" "$TMP/several/last.safetensors" || fail "all recipes are one"
-
-# What more threads would bring, and the same model whatever their number.
-bench=${BUILD:-build}/bench
-expect 0 "$bench" scaling --quick --config "$TMP/recurrent.json" --threads "1 2 4" --simulate "1 2 4 8"
-[ "$(grep -E '^ +[124]  .*  [0-9a-f]{16}$' "$TMP/out" | awk '{ print $NF }' | uniq | wc -l)" -eq 1 ] ||
-    fail "hashes: $(cat "$TMP/out")"
-sed -n '/^Simulated/,$p' "$TMP/out" |
-    awk '$1 ~ /^[0-9]+$/ { n++; bad += !($3 > 0) }
-    END { exit !(n == 4 && !bad) }' || fail "simulation: $(cat "$TMP/out")"
-expect 2 "$bench" scaling --simulate none
-says "no numbers of threads"
-
-# What more machines would bring: never more than there are, and the more the faster the network is.
-expect 0 "$bench" scaling --quick --config "$TMP/recurrent.json" --network "1 10 100" \
-    --svg "$TMP/machines.svg"
-[ "$(grep -c '[0-9] M parameters, ' "$TMP/out")" -eq 6 ] || fail "machines: $(cat "$TMP/out")"
-awk '/ parameters, / { bad += !($(NF - 2) >= 1 && $(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF) }
-    END { exit !!bad }' "$TMP/out" || fail "machines: $(cat "$TMP/out")"
-[ "$(grep -c 'no exchange' "$TMP/machines.svg")" -ge 1 ] || fail "no picture of machines"
-for wrong in none '1 -2' ''; do expect 2 "$bench" scaling --network "$wrong"; done

@@ -17,7 +17,7 @@ silent_on() { # TEXT
 }
 member() { column "$1" "$2" | tail -n 1; } # RUN KEY: of its last validation
 
-scripts/make-pairs german 120 >"$TMP/plain.tsv"
+head -n 120 tests/cli/german_numbers.tsv >"$TMP/plain.tsv"
 { printf 'en\tde\n' && cat "$TMP/plain.tsv"; } >"$TMP/header.tsv"
 awk -F'\t' '{ print $1 > A; print $2 > B }' A="$TMP/two.en" B="$TMP/two.de" "$TMP/plain.tsv"
 
@@ -333,7 +333,7 @@ says 'falls to 0 at the new end'
 # ---- starting from a model ---------------------------------------------------------------------------------
 
 model=$TMP/header/best.safetensors
-scripts/make-pairs german 60 2 >"$TMP/new.tsv"
+tail -n 60 tests/cli/german_numbers.tsv >"$TMP/new.tsv"
 train 0 started "$TMP/new.tsv" --init "$model" --after-epochs 1
 says 'gently from a trained model: train.learning_rate=0.0005'
 silent_on 'text.bpe_merges'

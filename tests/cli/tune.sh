@@ -52,15 +52,6 @@ p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/longer" --paired-bs --toke
     sed -n 's/.*"p_value": \([0-9.]*\),.*/\1/p')
 table "longer .* $(printf '%.3f' "$p") \| [0-9.]+"
 
-# A line for each change that was trained, over its own minutes.
-expect 1 scripts/tune --svg "$TMP/none.svg" "$TMP/plan" "$TMP/nothing"
-says "nothing was trained"
-expect 0 scripts/tune --svg "$TMP/curves.svg" "$TMP/plan" "$TMP/runs"
-for name in base longer; do
-    grep -q ">$name<" "$TMP/curves.svg" || fail "no line '$name': $(cat "$TMP/curves.svg")"
-done
-! grep -q '>greedy<' "$TMP/curves.svg" || fail "a line for a search"
-
 # Finished runs are kept; one that was interrupted goes on and ends as it would have.
 cp "$TMP/runs/longer-2/best.safetensors" "$TMP/whole"
 rm -r "$TMP/runs/longer-2"
@@ -113,5 +104,20 @@ expect 2 scripts/tune --jobs
 says "--jobs wants a value"
 expect 1 scripts/tune "$TMP/nothing"
 says "no plan"
-expect 2 scripts/tune --svg '' "$TMP/plan"
-says "--svg wants a value"
+
+# attn-mt takes the arguments of every line of the plans that are there.
+pairs="--set data.train=data/train.tsv --set data.valid=data/valid.tsv"
+for plan in configs/*.plan; do
+    base=$(sed -n 's/#.*//; s/^base *//p' "$plan")
+    sed 's/#.*//' "$plan" >"$TMP/lines"
+    while read -r name arguments; do
+        case $name in '' | source | reference | bleu | seeds) continue ;; esac
+        case $name in
+        base) set -- train $base ;;
+        translate) set -- translate ${arguments#* } ;;
+        *) set -- train $base $arguments ;;
+        esac
+        case $1 in train) set -- "$@" $pairs --dump-config ;; *) set -- "$@" --help ;; esac
+        "$attn" "$@" >"$TMP/out" 2>"$TMP/err" </dev/null || fail "$plan: $name: $(cat "$TMP/err")"
+    done <"$TMP/lines"
+done

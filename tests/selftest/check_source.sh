@@ -1,11 +1,17 @@
-# The file checker finds each fault that it promises to find, and nothing in a clean tree.
+# check-source finds each violation that it promises to find, at its line, and nothing in a clean tree.
 set -eu
-mkdir -p "$TMP/src/base" "$TMP/src/text"
+mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/src/base" "$TMP/src/text" "$TMP/src/num" "$TMP/src/models" \
+    "$TMP/src/cli"
+for header in text/t num/n models/m; do
+    guard=$(echo "$header" | tr '/a-z' '_A-Z')_H
+    printf '/* %s.h - x */\n#ifndef %s\n#define %s\n\n#endif\n' "${header#*/}" "$guard" "$guard" \
+        >"$TMP/src/$header.h"
+done
 good='/* a.h - x */\n#ifndef BASE_A_H\n#define BASE_A_H\n\n#endif\n'
 
 check() { # NAME, EXPECTED PART OF THE MESSAGE ("" = none), FILE, CONTENT
     printf "$4" >"$TMP/src/$3"
-    if scripts/check-files "$TMP" >"$TMP/out" 2>&1; then found=no; else found=yes; fi
+    if scripts/check-source "$TMP" >"$TMP/out" 2>&1; then found=no; else found=yes; fi
     rm "$TMP/src/$3"
     if [ -z "$2" ]; then
         [ $found = no ] || { echo "$1: false alarm: $(cat "$TMP/out")"; exit 1; }
@@ -13,6 +19,10 @@ check() { # NAME, EXPECTED PART OF THE MESSAGE ("" = none), FILE, CONTENT
         [ $found = yes ] || { echo "$1: not found"; exit 1; }
         grep -qF "$2" "$TMP/out" || { echo "$1: wrong message: $(cat "$TMP/out")"; exit 1; }
     fi
+}
+include() { # NAME, EXPECTED PART OF THE MESSAGE, FILE, LINE
+    check "$1" "$2" "$3" "/* ${3#*/} - x */\n$4\n"
+    [ -z "$2" ] || grep -qF "src/$3:2: " "$TMP/out" || { echo "$1: no line in: $(cat "$TMP/out")"; exit 1; }
 }
 
 check "good header" "" base/a.h "$good"
@@ -35,7 +45,6 @@ check "name used twice" "a.c: file name is not unique" base/a.c '/* a.c - x */\n
 
 rm "$TMP/src/text/a.c"
 line=$(printf '%0110d' 0)
-mkdir "$TMP/tests" "$TMP/scripts"
 check "110 columns" "" base/a.c "/* a.c - x */\n$line\n"
 check "110 columns in more bytes" "" base/a.c "/* a.c - x */\n\303\251${line#?}\n"
 check "111 columns" "src/base/a.c:2: longer than 110 columns" base/a.c "/* a.c - x */\n${line}1\n"
@@ -43,3 +52,23 @@ check "in a script without a name's end" "tests/run:2: longer" ../tests/run "#!/
 check "in a script with one" "tests/a.sh:1: longer" ../tests/a.sh "# $line\n"
 check "in the Makefile" "Makefile:1: longer" ../Makefile "# $line\n"
 check "not in prose and data" "" ../scripts/README.md "# $line\n"
+
+include "own folder" "" text/x.c '#include "text/t.h"'
+include "lower level" "" models/x.c '#include "num/n.h"'
+include "top level" "" cli/x.c '#include "models/m.h"'
+include "system header" "" num/x.c '#include <math.h>'
+include "behind its door" "" base/unicode.c '#include <utf8proc.h>'
+include "upwards" "num (level 1) includes models (level 3)" num/x.c '#include "models/m.h"'
+include "upwards from base" "base (level 0) includes text (level 1)" base/x.h '#include "text/t.h"'
+include "sideways" "text (level 1) includes num (level 1)" text/x.c '#include "num/n.h"'
+include "odd spacing" "num (level 1) includes models (level 3)" num/x.c '  #  include   "models/m.h" // fine?'
+include "no folder" "is not folder/file.h" text/x.c '#include "t.h"'
+include "relative path" "is not folder/file.h" text/x.c '#include "../num/n.h"'
+include "missing file" "does not exist" text/x.c '#include "text/nothing.h"'
+include "unknown folder" "has no level" text/x.c '#include "extra/e.h"'
+include "library past its door" "may be included only by" models/x.c '#include <cblas.h>'
+
+mkdir "$TMP/src/extra"
+echo '/* x.c - x */' >"$TMP/src/extra/x.c"
+if scripts/check-source "$TMP" 2>/dev/null; then echo "a folder without a level passed"; exit 1; fi
+if scripts/check-source "$TMP/src/base" 2>/dev/null; then echo "a tree without src passed"; exit 1; fi
