@@ -126,29 +126,22 @@ static void count(const void *options, Scratch *scratch, StrView hypothesis, con
     }
 }
 
-/* A sum plus what add-k smoothing adds to it. */
-static MetricValue add_k(MetricValue count, double k, MetricArithmetic arithmetic) {
-    MetricValue sum = metric_add(count, metric_exact(k));
-    if (arithmetic == METRIC_WHOLE) sum.value = trunc(sum.value);
-    return sum;
-}
-
 /* Precision in percent of an order without a match. *doubled counts such orders for exponential smoothing. */
-static MetricValue smoothed_precision(const BleuOptions *options, MetricValue total, double *doubled) {
+static double smoothed_precision(const BleuOptions *options, double total, double *doubled) {
     switch (options->smoothing) {
     case BLEU_SMOOTH_EXP:
         *doubled *= 2;
-        return metric_divide(metric_exact(100), metric_multiply(metric_exact(*doubled), total));
+        return 100 / (*doubled * total);
     case BLEU_SMOOTH_FLOOR:
-        return metric_divide(metric_exact(100. * smooth_value(options)), total);
+        return 100 * smooth_value(options) / total;
     default:
-        return metric_exact(0);
+        return 0;
     }
 }
 
 static double log_or_floor(double value) { return value == 0 ? -9999999999. : log(value); }
 
-BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], MetricArithmetic arithmetic) {
+BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH]) {
     BleuScore result = {.brevity_penalty = 1, .length = trunc(sums[BLEU_LENGTH])};
     result.reference_length = trunc(sums[BLEU_REFERENCE_LENGTH]);
     if (result.length < result.reference_length)
@@ -160,18 +153,15 @@ BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], 
     double doubled = 1;
     int orders = BLEU_ORDER;
     for (int n = 0; n < BLEU_ORDER; n++) {
-        MetricValue correct = {sums[BLEU_CORRECT + n], arithmetic == METRIC_SINGLE};
-        MetricValue total = {sums[BLEU_TOTAL + n], arithmetic == METRIC_SINGLE};
+        double correct = sums[BLEU_CORRECT + n], total = sums[BLEU_TOTAL + n];
         if (options->smoothing == BLEU_SMOOTH_ADD_K && n > 0) {
-            correct = add_k(correct, smooth_value(options), arithmetic);
-            total = add_k(total, smooth_value(options), arithmetic);
+            correct += smooth_value(options);
+            total += smooth_value(options);
         }
-        if (total.value == 0) break;
+        if (total == 0) break;
         if (options->effective_order) orders = n + 1;
-        MetricValue precision = correct.value == 0
-                                    ? smoothed_precision(options, total, &doubled)
-                                    : metric_divide(metric_multiply(metric_exact(100), correct), total);
-        result.precisions[n] = precision.value;
+        result.precisions[n] =
+            correct == 0 ? smoothed_precision(options, total, &doubled) : 100 * correct / total;
     }
     double log_sum = 0;
     for (int n = 0; n < orders; n++) log_sum += log_or_floor(result.precisions[n]);
@@ -179,9 +169,7 @@ BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], 
     return result;
 }
 
-static MetricValue score(const void *options, const double *sums, MetricArithmetic arithmetic) {
-    return metric_exact(bleu_score(options, sums, arithmetic).score);
-}
+static double score(const void *options, const double *sums) { return bleu_score(options, sums).score; }
 
 static void sign(const void *options_, Signature *signature) {
     const BleuOptions *options = options_;
@@ -199,7 +187,7 @@ static void sign(const void *options_, Signature *signature) {
 }
 
 static void describe(const void *options, const double *sums, StrBuf *out) {
-    BleuScore result = bleu_score(options, sums, METRIC_EXACT);
+    BleuScore result = bleu_score(options, sums);
     for (int n = 0; n < BLEU_ORDER; n++) strbuf_format(out, "%s%.1f", n ? "/" : "", result.precisions[n]);
     double ratio = result.reference_length > 0 ? result.length / result.reference_length : 0;
     strbuf_format(out, " (BP = %.3f ratio = %.3f hyp_len = %.0f ref_len = %.0f)", result.brevity_penalty,
@@ -222,9 +210,5 @@ const Metric METRIC_BLEU = {.name = "bleu",
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count_, int tokenizer,
                           bool lowercase) {
     BleuOptions options = {.tokenizer = tokenizer, .lowercase = lowercase, .force = true};
-    Statistics statistics =
-        statistics_count((ChosenMetric){&METRIC_BLEU, &options}, hypotheses, count_, &references, 1);
-    double result = statistics_score(&statistics);
-    statistics_free(&statistics);
-    return result;
+    return corpus_score((ChosenMetric){&METRIC_BLEU, &options}, hypotheses, references, count_);
 }

@@ -44,7 +44,7 @@ typedef struct {
     double length, reference_length;
 } BleuScore;
 
-BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH], MetricArithmetic arithmetic);
+BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH]);
 
 /* Corpus BLEU with one reference per line and exponential smoothing: what a training log shows. */
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, int tokenizer,

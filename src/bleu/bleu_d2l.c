@@ -44,10 +44,9 @@ static void d2l_count(const void *options_, Scratch *scratch, StrView hypothesis
     }
 }
 
-static MetricValue d2l_score(const void *options, const double *sums, MetricArithmetic arithmetic) {
+static double d2l_score(const void *options, const double *sums) {
     (void)options;
-    bool single = arithmetic == METRIC_SINGLE;
-    return metric_divide((MetricValue){sums[0], single}, (MetricValue){sums[1], single});
+    return sums[0] / sums[1];
 }
 
 static void d2l_sign(const void *options_, Signature *signature) {

@@ -77,37 +77,29 @@ static void add_text(const ChrfOptions *options, Scratch *scratch, StrView text)
     if (options->word_order > 0) add_words(scratch->words, text);
 }
 
-static MetricValue score(const void *options_, const double *sums, MetricArithmetic arithmetic) {
+static double score(const void *options_, const double *sums) {
     const ChrfOptions *options = options_;
-    const MetricValue eps = metric_exact(1e-16);
+    const double eps = 1e-16;
     int orders = options->char_order + options->word_order, effective = 0;
-    MetricValue factor = metric_exact((double)options->beta * options->beta);
-    MetricValue one_more = metric_exact(factor.value + 1);
-    MetricValue f_scores = metric_exact(0), precisions = metric_exact(0), recalls = metric_exact(0);
+    double factor = (double)options->beta * options->beta;
+    double f_scores = 0, precisions = 0, recalls = 0;
     for (int i = 0; i < orders; i++) {
-        bool single = arithmetic == METRIC_SINGLE;
-        MetricValue ours = {sums[3 * i], single}, theirs = {sums[3 * i + 1], single},
-                    both = {sums[3 * i + 2], single};
-        MetricValue precision = ours.value > 0 ? metric_divide(both, ours) : eps;
-        MetricValue recall = theirs.value > 0 ? metric_divide(both, theirs) : eps;
-        MetricValue below = metric_add(metric_multiply(factor, precision), recall);
-        MetricValue above = metric_multiply(metric_multiply(one_more, precision), recall);
-        f_scores = metric_add(f_scores, below.value > 0 ? metric_divide(above, below) : eps);
-        if (ours.value > 0 && theirs.value > 0) {
-            precisions = metric_add(precisions, precision);
-            recalls = metric_add(recalls, recall);
+        double ours = sums[3 * i], theirs = sums[3 * i + 1], both = sums[3 * i + 2];
+        double precision = ours > 0 ? both / ours : eps, recall = theirs > 0 ? both / theirs : eps;
+        double below = factor * precision + recall;
+        f_scores += below > 0 ? (factor + 1) * precision * recall / below : eps;
+        if (ours > 0 && theirs > 0) {
+            precisions += precision;
+            recalls += recall;
             effective++;
         }
     }
-    if (options->eps_smoothing)
-        return metric_divide(metric_multiply(metric_exact(100), f_scores), metric_exact(orders));
-    if (effective == 0) return metric_exact(0);
-    precisions = metric_divide(precisions, metric_exact(effective));
-    recalls = metric_divide(recalls, metric_exact(effective));
-    if (metric_add(precisions, recalls).value == 0) return metric_exact(0);
-    MetricValue above = metric_multiply(metric_multiply(one_more, precisions), recalls);
-    MetricValue below = metric_add(metric_multiply(factor, precisions), recalls);
-    return metric_multiply(metric_exact(100), metric_divide(above, below));
+    if (options->eps_smoothing) return 100 * f_scores / orders;
+    if (effective == 0) return 0;
+    precisions /= effective;
+    recalls /= effective;
+    if (precisions + recalls == 0) return 0;
+    return 100 * ((factor + 1) * precisions * recalls / (factor * precisions + recalls));
 }
 
 /* Text 0 is the hypothesis, the others are references. */
@@ -129,7 +121,7 @@ static void count(const void *options_, Scratch *scratch, StrView hypothesis, co
             count_order(scratch->ngrams, n + 1, texts_get(scratch->words, 0),
                         texts_get(scratch->words, texts), columns + 3 * (options->char_order + n));
         texts++;
-        double value = score(options, columns, METRIC_EXACT).value;
+        double value = score(options, columns);
         if (value > best) {
             best = value;
             memcpy(row, columns, columns_count * sizeof *row);
@@ -165,9 +157,5 @@ double chrf_corpus_simple(const StrView *hypotheses, const StrView *references, 
                           bool lowercase) {
     ChrfOptions options = CHRF_DEFAULTS;
     options.lowercase = lowercase;
-    Statistics statistics =
-        statistics_count((ChosenMetric){&METRIC_CHRF, &options}, hypotheses, count_, &references, 1);
-    double result = statistics_score(&statistics);
-    statistics_free(&statistics);
-    return result;
+    return corpus_score((ChosenMetric){&METRIC_CHRF, &options}, hypotheses, references, count_);
 }

@@ -1,4 +1,4 @@
-/* metric.c - the table of metrics, arithmetic with remembered precision, and sums over segments. */
+/* metric.c - the table of metrics, signatures, and sums over segments. */
 #include "bleu/metric.h"
 
 #include <assert.h>
@@ -9,31 +9,6 @@
 
 #define METRIC_POINTER(name_, metric_) &metric_,
 const Metric *const METRICS[] = {METRIC_TABLE(METRIC_POINTER, ) NULL};
-
-MetricValue metric_exact(double value) { return (MetricValue){value, false}; }
-
-static MetricValue rounded(double value, bool single) {
-    return (MetricValue){single ? (double)(float)value : value, single};
-}
-
-/* Single precision takes part as such: the other operand is rounded first. A double result of two floats
- * rounds to the same float as the operation in single precision would give. */
-static double operand(MetricValue a, bool single) { return single ? (double)(float)a.value : a.value; }
-
-MetricValue metric_add(MetricValue a, MetricValue b) {
-    bool single = a.single || b.single;
-    return rounded(operand(a, single) + operand(b, single), single);
-}
-
-MetricValue metric_multiply(MetricValue a, MetricValue b) {
-    bool single = a.single || b.single;
-    return rounded(operand(a, single) * operand(b, single), single);
-}
-
-MetricValue metric_divide(MetricValue a, MetricValue b) {
-    bool single = a.single || b.single;
-    return rounded(operand(a, single) / operand(b, single), single);
-}
 
 void signature_name(Signature *signature, const char *format, ...) {
     va_list arguments;
@@ -98,5 +73,12 @@ void statistics_sum(const Statistics *statistics, double *sums) {
 double statistics_score(const Statistics *statistics) {
     double sums[METRIC_MAX_WIDTH];
     statistics_sum(statistics, sums);
-    return statistics->chosen.metric->score(statistics->chosen.options, sums, METRIC_EXACT).value;
+    return statistics->chosen.metric->score(statistics->chosen.options, sums);
+}
+
+double corpus_score(ChosenMetric chosen, const StrView *hypotheses, const StrView *references, size_t count) {
+    Statistics statistics = statistics_count(chosen, hypotheses, count, &references, 1);
+    double score = statistics_score(&statistics);
+    statistics_free(&statistics);
+    return score;
 }

@@ -1,11 +1,7 @@
 /* metric.h - what all scores have in common: numbers per segment, summed, then one score of the sums.
  *
- * A metric is a row of METRIC_TABLE and a file with its functions and options. Its row does the rest: command
- * line, counting, resampling, signatures and reports ask the row, never which metric it is.
- *
- * Resampling needs the score of other sums over the same rows, thousands of times. The reference program does
- * that in numpy, where the sums, and then the score, are single precision; p-values and intervals agree with
- * it to the last printed digit only if the same roundings are made. MetricArithmetic says which ones.
+ * A metric is a row of METRIC_TABLE and a file with its functions and options. Command line, counting,
+ * resampling, signatures and reports use the row and do not ask which metric it is.
  *
  * Units   scores 0..100, the textbook's 0..1
  */
@@ -22,23 +18,6 @@
 
 /* The release of sacreBLEU whose results and output these are: what signatures say after "version:". */
 #define SACREBLEU_VERSION "2.6.0"
-
-typedef enum {
-    METRIC_EXACT,  /* double throughout */
-    METRIC_SINGLE, /* sums are single precision, and so is what is computed from them (numpy 2) */
-    METRIC_WHOLE,  /* sums stay whole numbers: what smoothing adds to them is cut off; double from there */
-} MetricArithmetic;
-
-/* A number that knows its precision: what is computed with a single-precision operand is single precision. */
-typedef struct {
-    double value;
-    bool single;
-} MetricValue;
-
-MetricValue metric_exact(double value);
-MetricValue metric_add(MetricValue a, MetricValue b);
-MetricValue metric_multiply(MetricValue a, MetricValue b);
-MetricValue metric_divide(MetricValue a, MetricValue b);
 
 /* "BLEU|nrefs:1|case:mixed|..." */
 typedef struct {
@@ -79,7 +58,7 @@ typedef struct {
     /* Statistics of one segment. A reference with NULL data is absent; at least one is there. */
     void (*count)(const void *options, Scratch *scratch, StrView hypothesis, const StrView *references,
                   size_t reference_count, double *row);
-    MetricValue (*score)(const void *options, const double *sums, MetricArithmetic arithmetic);
+    double (*score)(const void *options, const double *sums);
     /* The signature's name and what tells this metric from others, in order, but for the version. */
     void (*sign)(const void *options, Signature *signature);
     const char *version;
@@ -124,5 +103,7 @@ void statistics_free(Statistics *statistics);
 /* The sum of all rows, and the score of it. `sums` has `width` numbers. */
 void statistics_sum(const Statistics *statistics, double *sums);
 double statistics_score(const Statistics *statistics);
+/* Both at once for a corpus with one reference per line. 0..100 */
+double corpus_score(ChosenMetric chosen, const StrView *hypotheses, const StrView *references, size_t count);
 
 #endif

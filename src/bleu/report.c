@@ -1,13 +1,18 @@
-/* report.c - scores as lines of text and JSON objects. */
+/* report.c - scores as lines of text, JSON objects and a table. */
 #include "bleu/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
-void report_write_signature(const Signature *signature, bool abbreviated, StrBuf *out) {
+#define COLOUR_CYAN  "\033[36m"
+#define COLOUR_RESET "\033[0m"
+
+/* "nrefs:1|case:mixed|..." */
+static void write_signature(const Signature *signature, bool abbreviated, StrBuf *out) {
     for (int i = 0; i < signature->count; i++) {
         const SignaturePair *pair = &signature->pairs[i];
         strbuf_format(out, "%s%s:%s", i ? "|" : "", abbreviated ? pair->abbreviation : pair->key,
@@ -61,7 +66,7 @@ static void write_line(const Signature *signature, const Result *result, const R
         return;
     }
     strbuf_format(out, "%s|", signature->name);
-    report_write_signature(signature, style->abbreviated, out);
+    write_signature(signature, style->abbreviated, out);
     strbuf_add(out, SV(" = "));
     write_score(result, style, out);
     if (result->details.length) strbuf_format(out, " %s", strbuf_text(&result->details));
@@ -77,7 +82,7 @@ static void write_object(const Signature *signature, const Result *result, const
     strbuf_format(out, "{\n \"name\": \"%s\"", signature->name);
     write_shortened("score", result->score, style->width, out);
     strbuf_add(out, SV(",\n \"signature\": \""));
-    report_write_signature(signature, false, out);
+    write_signature(signature, false, out);
     strbuf_add_char(out, '"');
     if (shows_interval(result)) {
         write_shortened("confidence_mean", result->interval.mean, style->width, out);
@@ -200,11 +205,72 @@ static void write_systems(const ScoreTable *table, int width, StrBuf *out) {
     strbuf_add(out, SV("]\n"));
 }
 
+static size_t text_width(StrView text) {
+    size_t width = 0;
+    for (size_t position = 0; position < text.length;)
+        width += (size_t)unicode_width(utf8_next(text, &position));
+    return width;
+}
+
+/* Columns of left-aligned text, two spaces apart. */
+static void write_columns(const StrBuf *cells, size_t rows, size_t columns, StrBuf *out) {
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            size_t widest = 0, width = text_width(strbuf_view(&cells[r * columns + c]));
+            for (size_t i = c; i < rows * columns; i += columns) {
+                size_t other = text_width(strbuf_view(&cells[i]));
+                if (other > widest) widest = other;
+            }
+            strbuf_add(out, strbuf_view(&cells[r * columns + c]));
+            if (c + 1 < columns) strbuf_format(out, "%*s", (int)(widest - width) + 2, "");
+        }
+        strbuf_add_char(out, '\n');
+    }
+}
+
+/* "60.2 (60.1 ± 3.4) (p = 0.0120)*" */
+static void write_cell(const Result *result, int width, StrBuf *out) {
+    strbuf_format(out, "%.*f", width, result->score);
+    if (result->has_interval)
+        strbuf_format(out, " (%.*f ± %.*f)", width, result->interval.mean, width,
+                      result->interval.half_width);
+    if (result->has_p_value)
+        strbuf_format(out, " (p = %.4f)%s", result->p_value, result->p_value > 0.05 ? "" : "*");
+}
+
+/* Several systems: a row for each, a column for each metric, and what these are. */
+static void write_table(const ScoreTable *table, const ReportStyle *style, StrBuf *out) {
+    const Scoring *scoring = &table->scoring;
+    size_t rows = scoring->systems->count + 1, columns = scoring->metric_count + 1;
+    StrBuf *cells = mem_alloc(rows * columns, sizeof *cells);
+    strbuf_add(&cells[0], SV("System"));
+    for (size_t c = 1; c < columns; c++)
+        strbuf_format(&cells[c], "%s%s", table->signatures[c - 1].name,
+                      table->results[0].has_interval ? " (μ ± 95% CI)" : "");
+    const Result *result = table->results;
+    for (size_t r = 1; r < rows; r++) {
+        strbuf_add(&cells[r * columns], sv_trim(sv(scoring->systems->lists[r - 1].name)));
+        for (size_t c = 1; c < columns; c++) write_cell(result++, style->width, &cells[r * columns + c]);
+    }
+    write_columns(cells, rows, columns, out);
+    for (size_t i = 0; i < rows * columns; i++) strbuf_free(&cells[i]);
+    mem_free(cells);
+    if (scoring->test == TEST_PAIRED_BOOTSTRAP)
+        strbuf_add(out, SV("\np: the probability of such a difference by chance, by paired bootstrap "
+                           "resampling\nagainst the first system; * p <= 0.05\n"));
+    strbuf_add_char(out, '\n');
+    for (size_t m = 0; m < scoring->metric_count; m++) {
+        strbuf_format(out, "%s|", table->signatures[m].name);
+        write_signature(&table->signatures[m], style->abbreviated, out);
+        strbuf_add_char(out, '\n');
+    }
+}
+
 void report_write(const ScoreTable *table, const ReportStyle *style, StrBuf *out) {
     if (table->scoring.systems->count == 1)
         write_system(table, style, out);
     else if (style->format == REPORT_JSON)
         write_systems(table, style->width, out);
     else
-        report_write_table(table, style, out);
+        write_table(table, style, out);
 }

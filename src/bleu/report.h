@@ -1,11 +1,12 @@
-/* report.h - scores as text, JSON or LaTeX, laid out as sacreBLEU does. */
+/* report.h - scores as text or JSON: of one system as sacreBLEU prints them, of several as JSON like
+ * sacreBLEU's or as a table. */
 #ifndef BLEU_REPORT_H
 #define BLEU_REPORT_H
 
 #include "bleu/scoring.h"
 
-typedef enum { REPORT_JSON, REPORT_TEXT, REPORT_LATEX } ReportFormat;
-#define REPORT_FORMAT_CHOICES "json|text|latex"
+typedef enum { REPORT_JSON, REPORT_TEXT } ReportFormat;
+#define REPORT_FORMAT_CHOICES "json|text"
 
 typedef struct {
     ReportFormat format;
@@ -17,17 +18,5 @@ typedef struct {
 void report_write(const ScoreTable *table, const ReportStyle *style, StrBuf *out);
 /* The scores of sentences: a line of text for each, whatever the format. */
 void report_write_sentences(const ScoreTable *table, const ReportStyle *style, StrBuf *out);
-
-/* Of report_table.c: several systems side by side in boxes or LaTeX. */
-void report_write_table(const ScoreTable *table, const ReportStyle *style, StrBuf *out);
-
-/* "nrefs:1|case:mixed|..." */
-void report_write_signature(const Signature *signature, bool abbreviated, StrBuf *out);
-
-#define COLOUR_RED    "\033[31m"
-#define COLOUR_GREEN  "\033[32m"
-#define COLOUR_YELLOW "\033[33m"
-#define COLOUR_CYAN   "\033[36m"
-#define COLOUR_RESET  "\033[0m"
 
 #endif

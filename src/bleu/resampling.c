@@ -3,40 +3,53 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include "base/mem.h"
-#include "bleu/mean.h"
+#include "base/rng.h"
 
-/* Scores of resamples; single if every one of them was computed in single precision. */
-typedef struct {
-    double *values;
-    size_t count;
-    bool single;
-} Scores;
-
-static double round_if(double value, bool single) { return single ? (double)(float)value : value; }
-
-/* The score of as many segments as there are, drawn with replacement; sums are kept in single precision. */
-static MetricValue resampled_score(const Statistics *system, Pcg64 *generator) {
-    float sums[METRIC_MAX_WIDTH] = {0};
-    double exact[METRIC_MAX_WIDTH];
-    size_t width = (size_t)system->width;
-    for (size_t i = 0; i < system->count; i++) {
-        const double *row = system->rows + pcg64_index(generator, (uint32_t)system->count) * width;
-        for (size_t j = 0; j < width; j++) sums[j] += (float)row[j];
-    }
-    for (size_t j = 0; j < width; j++) exact[j] = sums[j];
-    return system->chosen.metric->score(system->chosen.options, exact, METRIC_SINGLE);
+static Status seed_from_system(Seed *seed) {
+    FILE *source = fopen("/dev/urandom", "rb");
+    size_t got = source ? fread(&seed->number, sizeof seed->number, 1, source) : 0;
+    if (source) fclose(source);
+    if (got != 1) return status_fail(STATUS_RUNTIME, "cannot read random numbers from '/dev/urandom'");
+    strcpy(seed->text, "none");
+    return STATUS_OK;
 }
 
-static Scores resample(const Statistics *system, Pcg64 generator, int samples) {
-    assert(samples > 0 && system->count > 0);
-    Scores scores = {mem_alloc((size_t)samples, sizeof(double)), (size_t)samples, true};
-    for (size_t i = 0; i < scores.count; i++) {
-        MetricValue score = resampled_score(system, &generator);
-        scores.values[i] = score.value;
-        scores.single = scores.single && score.single;
+Status seed_read(Seed *seed, const char *text) {
+    if (!text) text = "12345";
+    if (strcasecmp(text, "none") == 0) return seed_from_system(seed);
+    size_t length = strlen(text);
+    if (length == 0 || length >= sizeof seed->text || strspn(text, "0123456789") != length) {
+        Status status = status_fail(STATUS_USAGE, "SACREBLEU_SEED: '%.100s' is not a whole number", text);
+        return status_hint(status, "use digits, or none for a different seed every time");
     }
+    seed->number = 0;
+    for (size_t i = 0; i < length; i++) seed->number = seed->number * 10 + (uint64_t)(text[i] - '0');
+    strcpy(seed->text, text);
+    return STATUS_OK;
+}
+
+/* The score of as many segments as there are, drawn with replacement. */
+static double resampled_score(const Statistics *system, Rng rng) {
+    double sums[METRIC_MAX_WIDTH] = {0};
+    size_t width = (size_t)system->width;
+    for (size_t i = 0; i < system->count; i++) {
+        const double *row = system->rows + rng_below(&rng, (uint32_t)system->count) * width;
+        for (size_t j = 0; j < width; j++) sums[j] += row[j];
+    }
+    return system->chosen.metric->score(system->chosen.options, sums);
+}
+
+/* An array of `samples` scores for mem_free. */
+static double *resample(const Statistics *system, uint64_t seed, int samples) {
+    assert(samples > 0 && system->count > 0);
+    double *scores = mem_alloc((size_t)samples, sizeof *scores);
+    for (int i = 0; i < samples; i++)
+        scores[i] = resampled_score(system, rng_new(rng_key(seed, (uint64_t)i, 0, 0)));
     return scores;
 }
 
@@ -45,69 +58,38 @@ static int compare_doubles(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+static double mean_of(const double *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += values[i];
+    return sum / count;
+}
+
 /* Sorts `scores`. */
-static Interval interval_of(Scores *scores, Mean mean) {
-    Interval interval;
-    qsort(scores->values, scores->count, sizeof(double), compare_doubles);
-    size_t cut = scores->count / 40;
-    double difference = scores->values[scores->count - cut - 1] - scores->values[cut];
-    interval.half_width = round_if(0.5 * round_if(difference, scores->single), scores->single);
-    interval.mean = mean(scores->values, scores->count, scores->single);
+static Interval interval_of(double *scores, int count) {
+    int cut = count / 40;
+    qsort(scores, (size_t)count, sizeof *scores, compare_doubles);
+    return (Interval){.mean = mean_of(scores, count),
+                      .half_width = (scores[count - cut - 1] - scores[cut]) / 2};
+}
+
+Interval resampling_interval(const Statistics *system, uint64_t seed, int samples) {
+    double *scores = resample(system, seed, samples);
+    Interval interval = interval_of(scores, samples);
+    mem_free(scores);
     return interval;
 }
 
-Interval resampling_interval(const Statistics *system, Pcg64 generator, int samples, Mean mean) {
-    Scores scores = resample(system, generator, samples);
-    Interval interval = interval_of(&scores, mean);
-    mem_free(scores.values);
-    return interval;
-}
-
-/* One more in both parts of the fraction, so that chance is never ruled out. */
-static double p_value(size_t exceeding, size_t count) {
-    return ((double)exceeding + 1) / ((double)count + 1);
-}
-
-double resampling_paired_bootstrap(const Statistics *baseline, const Statistics *system, Pcg64 generator,
+double resampling_paired_bootstrap(const Statistics *baseline, const Statistics *system, uint64_t seed,
                                    int samples, Interval *interval) {
     assert(baseline->count == system->count);
     double difference = fabs(statistics_score(baseline) - statistics_score(system));
-    Scores ours = resample(system, generator, samples), theirs = resample(baseline, generator, samples);
-    bool single = ours.single && theirs.single;
-    double *distances = theirs.values; /* not needed afterwards */
-    for (size_t i = 0; i < ours.count; i++)
-        distances[i] = fabs(round_if(ours.values[i] - theirs.values[i], single));
-    double mean = mean_numpy(distances, ours.count, single);
-    size_t exceeding = 0;
-    for (size_t i = 0; i < ours.count; i++)
-        exceeding += round_if(distances[i] - mean, single) > round_if(difference, single);
-    *interval = interval_of(&ours, mean_numpy);
-    double p = p_value(exceeding, ours.count);
-    mem_free(ours.values);
-    mem_free(theirs.values);
-    return p;
-}
-
-double resampling_randomized(const Statistics *baseline, const Statistics *system, Pcg64 generator,
-                             int trials) {
-    assert(baseline->count == system->count && trials > 0);
-    const ChosenMetric chosen = system->chosen;
-    size_t width = (size_t)system->width, exceeding = 0;
-    double difference = fabs(statistics_score(baseline) - statistics_score(system));
-    Pcg64Bits bits = {0};
-    for (int trial = 0; trial < trials; trial++) {
-        /* Sums over the segments of each system that went to the one and to the other. */
-        double ours[2][METRIC_MAX_WIDTH] = {{0}}, theirs[2][METRIC_MAX_WIDTH] = {{0}}, scores[2];
-        for (size_t i = 0; i < system->count * width; i += width) {
-            bool swapped = pcg64_bit(&generator, &bits);
-            for (size_t j = 0; j < width; j++) ours[swapped][j] += baseline->rows[i + j];
-            for (size_t j = 0; j < width; j++) theirs[!swapped][j] += system->rows[i + j];
-        }
-        for (int k = 0; k < 2; k++) {
-            for (size_t j = 0; j < width; j++) ours[k][j] += theirs[k][j];
-            scores[k] = chosen.metric->score(chosen.options, ours[k], METRIC_WHOLE).value;
-        }
-        exceeding += fabs(scores[0] - scores[1]) > difference;
-    }
-    return p_value(exceeding, (size_t)trials);
+    double *ours = resample(system, seed, samples), *distances = resample(baseline, seed, samples);
+    for (int i = 0; i < samples; i++) distances[i] = fabs(ours[i] - distances[i]);
+    double mean = mean_of(distances, samples);
+    int exceeding = 0;
+    for (int i = 0; i < samples; i++) exceeding += distances[i] - mean > difference;
+    *interval = interval_of(ours, samples);
+    mem_free(ours);
+    mem_free(distances);
+    return (exceeding + 1.) / (samples + 1.); /* one more in both parts: chance is never ruled out */
 }

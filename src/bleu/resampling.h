@@ -1,36 +1,39 @@
 /* resampling.h - how far a score, or the difference of two, can be trusted: scores of resampled segments.
- * Koehn 2004 (bootstrap); Riezler and Maxwell 2005 (approximate randomization); sacreBLEU 2.x with numpy 2
+ * Koehn 2004 (bootstrap)
  *
- * The same generator state gives the same samples for every metric and system: pass it by value.
+ * A seed decides which segments a resample has, the same for every metric and system and on every machine:
+ * that pairs the systems. sacreBLEU draws other numbers (NumPy's); its intervals and p-values are other
+ * estimates of the same quantities.
  *
  * Units   p-values 0..1
  */
 #ifndef BLEU_RESAMPLING_H
 #define BLEU_RESAMPLING_H
 
+#include "base/status.h"
 #include "bleu/metric.h"
-#include "bleu/pcg64.h"
+
+/* The seed as the environment variable SACREBLEU_SEED has it. */
+typedef struct {
+    uint64_t number;
+    char text[80]; /* its digits, for signatures; "none" */
+} Seed;
+
+/* A NULL text is 12345; "none" takes a seed from the system; larger numbers are taken modulo 2^64.
+ * STATUS_USAGE: not a whole number. */
+Status seed_read(Seed *seed, const char *text);
 
 /* Mean and half the width of the interval that holds 95 % of the resampled scores. */
 typedef struct {
     double mean, half_width;
 } Interval;
 
-typedef double (*Mean)(const double *values, size_t count, bool single); /* one of bleu/mean.h */
-
 /* Resample segments with replacement `samples` times; samples >= 1. */
-Interval resampling_interval(const Statistics *system, Pcg64 generator, int samples, Mean mean);
+Interval resampling_interval(const Statistics *system, uint64_t seed, int samples);
 
 /* Paired bootstrap: the probability of a difference as large as that of the two scores by chance.
  * Both must have the same number of segments. *interval is that of `system`. */
-double resampling_paired_bootstrap(const Statistics *baseline, const Statistics *system, Pcg64 generator,
+double resampling_paired_bootstrap(const Statistics *baseline, const Statistics *system, uint64_t seed,
                                    int samples, Interval *interval);
-
-/* Approximate randomization: swap the two systems' segments at random. Where statistics are no whole numbers
- * (TER with three references, thirds of words), a difference as large as the real one is told from a larger
- * one by the last bit of sums. They are added in order, on every machine; numpy leaves the order to BLAS, and
- * so sacreBLEU's p-value to the processor: without AVX-512 it is this one for up to 256 segments. */
-double resampling_randomized(const Statistics *baseline, const Statistics *system, Pcg64 generator,
-                             int trials);
 
 #endif

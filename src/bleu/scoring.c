@@ -2,18 +2,17 @@
 #include "bleu/scoring.h"
 
 #include "base/mem.h"
-#include "bleu/mean.h"
 
 static Signature make_signature(const Scoring *scoring, ChosenMetric chosen) {
     Signature signature = {.count = 0};
-    Test test = scoring->test;
     signature_add(&signature, "nrefs", "#", "%zu", scoring->references->count);
-    if (test == TEST_CONFIDENCE || test == TEST_PAIRED_BOOTSTRAP)
+    if (scoring->test != TEST_NONE) {
+        const char *seed = scoring->seed->text;
+        if (scoring->test == TEST_PAIRED_BOOTSTRAP) /* as sacreBLEU: a number there, here the text of it */
+            while (seed[0] == '0' && seed[1]) seed++;
         signature_add(&signature, "bs", "bs", "%d", scoring->trials);
-    if (test == TEST_PAIRED_RANDOMIZATION) signature_add(&signature, "ar", "ar", "%d", scoring->trials);
-    if (test != TEST_NONE)
-        signature_add(&signature, "seed", "rs", "%s",
-                      test == TEST_CONFIDENCE ? scoring->seed->given : scoring->seed->number);
+        signature_add(&signature, "seed", "rs", "%s", seed);
+    }
     chosen.metric->sign(chosen.options, &signature);
     signature_add(&signature, "version", "v", "%s", chosen.metric->version);
     return signature;
@@ -42,23 +41,19 @@ static Result make_result(const Statistics *statistics) {
 
 /* The results of one metric: that of the first system is at `results`, the next one `stride` further. */
 static void score_metric(const Scoring *scoring, ChosenMetric chosen, Result *results, size_t stride) {
-    Pcg64 generator = scoring->seed->generator;
-    bool paired = scoring->test == TEST_PAIRED_BOOTSTRAP || scoring->test == TEST_PAIRED_RANDOMIZATION;
-    Mean mean = scoring->test == TEST_CONFIDENCE ? mean_exact : mean_numpy;
+    uint64_t seed = scoring->seed->number;
     Statistics baseline = {.count = 0};
     for (size_t s = 0; s < scoring->systems->count; s++) {
         Statistics system = count_system(scoring, chosen, s);
         Result *result = &results[s * stride];
         *result = make_result(&system);
-        result->has_p_value = paired && s > 0;
-        result->has_interval = scoring->test == TEST_CONFIDENCE || scoring->test == TEST_PAIRED_BOOTSTRAP;
-        if (result->has_p_value && result->has_interval)
-            result->p_value = resampling_paired_bootstrap(&baseline, &system, generator, scoring->trials,
-                                                          &result->interval);
-        else if (result->has_p_value)
-            result->p_value = resampling_randomized(&baseline, &system, generator, scoring->trials);
+        result->has_interval = scoring->test != TEST_NONE;
+        result->has_p_value = scoring->test == TEST_PAIRED_BOOTSTRAP && s > 0;
+        if (result->has_p_value)
+            result->p_value =
+                resampling_paired_bootstrap(&baseline, &system, seed, scoring->trials, &result->interval);
         else if (result->has_interval)
-            result->interval = resampling_interval(&system, generator, scoring->trials, mean);
+            result->interval = resampling_interval(&system, seed, scoring->trials);
         if (s == 0)
             baseline = system;
         else

@@ -5,13 +5,11 @@
 #include "bleu/input.h"
 #include "bleu/metric.h"
 #include "bleu/resampling.h"
-#include "bleu/seed.h"
 
 typedef enum {
     TEST_NONE,
     TEST_CONFIDENCE,       /* an interval for each system */
     TEST_PAIRED_BOOTSTRAP, /* the same, and each system compared with the first one */
-    TEST_PAIRED_RANDOMIZATION,
 } Test;
 
 /* One system under one metric. */

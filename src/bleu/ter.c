@@ -270,12 +270,10 @@ static void count(const void *options, Scratch *scratch, StrView hypothesis, con
     row[1] = (double)words / (double)(texts - 1);
 }
 
-static MetricValue score(const void *options, const double *sums, MetricArithmetic arithmetic) {
+static double score(const void *options, const double *sums) {
     (void)options;
-    bool single = arithmetic == METRIC_SINGLE;
-    if (sums[1] <= 0) return metric_exact(sums[0] > 0 ? 100 : 0);
-    MetricValue rate = metric_divide((MetricValue){sums[0], single}, (MetricValue){sums[1], single});
-    return metric_multiply(metric_exact(100), rate);
+    if (sums[1] <= 0) return sums[0] > 0 ? 100 : 0;
+    return 100 * (sums[0] / sums[1]);
 }
 
 static void sign(const void *options_, Signature *signature) {

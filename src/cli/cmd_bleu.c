@@ -31,8 +31,8 @@ typedef struct {
     char *language_pair;
     bool sentence_level;
 
-    bool confidence, paired_ar, paired_bs;
-    int confidence_n, paired_ar_n, paired_bs_n, paired_jobs;
+    bool confidence, paired_bs;
+    int confidence_n, paired_bs_n, paired_jobs;
 
     bool quiet, short_signature, score_only, no_color;
     int width, format;
@@ -87,14 +87,9 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "resamples of --paired-bs"},
-    {.flag = "paired-ar", .alias = "par", .type = OPT_BOOL, FIELD(paired_ar),
-     .help = "the same by approximate randomization"},
-    {.flag = "paired-ar-n", .alias = "parn", .type = OPT_INT, FIELD(paired_ar_n), .fallback = "10000",
-     .min = 1, .max = 1e8, .arg = "N",
-     .help = "trials of --paired-ar"},
     {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .fallback = "1", .min = 0,
      .max = 1024, .arg = "N",
-     .help = "accepted, without effect: the tests run in one thread"},
+     .help = "accepted, without effect: resampling runs in one thread"},
 
     {.flag = "score-only", .letter = 'b', .type = OPT_BOOL, FIELD(score_only), .group = "Output",
      .help = "print the number only"},
@@ -120,16 +115,17 @@ static const char USAGE[] =
     "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
     "Score translations against references with BLEU, chrF and TER, in numbers and\n"
-    "output like sacreBLEU " SACREBLEU_VERSION ".\n"
+    "output like sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
+    "numbers: they agree with sacreBLEU's within the noise of resampling.\n"
     "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
 static const char NOTES[] =
     "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
-    "-pbsn -par -parn -sh -nc.\n"
+    "-pbsn -sh -nc.\n"
     "\n"
     "Environment:\n"
     "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
-    "  SACREBLEU_FORMAT output format: json, text, latex; it overrides --format\n"
+    "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
     "  NO_COLOR         if not empty, no colours\n";
 
 /* Options of sacreBLEU that are about the test sets it downloads. */
@@ -201,11 +197,8 @@ static void words_release(Words *words) {
 
 static Test test_of(const Run *run) {
     if (run->paired_bs) return TEST_PAIRED_BOOTSTRAP;
-    if (run->paired_ar) return TEST_PAIRED_RANDOMIZATION;
     return run->confidence && run->confidence_n > 1 ? TEST_CONFIDENCE : TEST_NONE;
 }
-
-static bool is_paired(const Run *run) { return run->paired_bs || run->paired_ar; }
 
 static BleuOptions *bleu_options(const Run *run) {
     for (size_t m = 0; METRICS[m]; m++)
@@ -251,8 +244,6 @@ static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
 
 /* What one option says about another. */
 static Status check(const Run *run, const OptionsGiven *given) {
-    if (run->paired_ar && run->paired_bs)
-        return status_fail(STATUS_USAGE, "option '--paired-ar' does not go with '--paired-bs'");
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
         return status_hint(status, "name the references before -i: attn-mt bleu REFERENCE... -i HYPOTHESES");
@@ -269,7 +260,7 @@ static Status check(const Run *run, const OptionsGiven *given) {
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     TRY(check_d2l(run, given));
     TRY(choose_tokenizer(run, given));
-    if (run->sentence_level && (run->confidence || is_paired(run)))
+    if (run->sentence_level && (run->confidence || run->paired_bs))
         return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
     return STATUS_OK;
 }
@@ -280,14 +271,15 @@ static Status check_systems(const Run *run) {
     if (systems > 1 && run->sentence_level)
         return status_fail(STATUS_USAGE, "option '--sentence-level' scores one system, but there are %zu",
                            systems);
-    if (is_paired(run) && systems == 1) {
-        Status status = status_fail(STATUS_USAGE, "paired tests compare several systems, but there is one");
+    if (run->paired_bs && systems == 1) {
+        Status status =
+            status_fail(STATUS_USAGE, "option '--paired-bs' compares several systems, but there is one");
         return status_hint(status, "name the baseline and the others: -i BASELINE OTHER...");
     }
     if (systems > 1 && run->confidence) {
         Status status =
             status_fail(STATUS_USAGE, "option '--confidence' is for one system, but there are %zu", systems);
-        return status_hint(status, "use --paired-bs or --paired-ar");
+        return status_hint(status, "use --paired-bs");
     }
     return STATUS_OK;
 }
@@ -348,7 +340,7 @@ static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *coun
     }
     if (run->sentence_level && *count > 1)
         return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
-    if (!is_paired(run)) qsort(metrics, *count, sizeof *metrics, by_name);
+    if (!run->paired_bs) qsort(metrics, *count, sizeof *metrics, by_name);
     return STATUS_OK;
 }
 
@@ -378,10 +370,10 @@ static Status read_input(Run *run) {
     if (run->models.count > 0) {
         TRY(translate(run));
     } else if (run->inputs.count > 0) {
-        TRY(input_files(&run->systems, &run->inputs, is_paired(run)));
+        TRY(input_files(&run->systems, &run->inputs, run->paired_bs));
     } else {
         if (isatty(STDIN_FILENO) == 1) log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
-        TRY(input_stdin(&run->systems, is_paired(run)));
+        TRY(input_stdin(&run->systems, run->paired_bs));
     }
     TRY(check_systems(run));
     return input_check(&run->systems, &run->reference_lines);
@@ -390,10 +382,9 @@ static Status read_input(Run *run) {
 /* The environment has the last word on the format. */
 static ReportFormat format_of(const Run *run) {
     const char *wanted = getenv("SACREBLEU_FORMAT");
-    static const char *const NAMES[] = {"json", "text", "latex"};
-    for (int i = 0; wanted && i < 3; i++)
-        if (strcasecmp(wanted, NAMES[i]) == 0) return (ReportFormat)i;
-    if (wanted && wanted[0]) log_warn("SACREBLEU_FORMAT=%s is none of json, text and latex: ignored", wanted);
+    if (wanted && strcasecmp(wanted, "json") == 0) return REPORT_JSON;
+    if (wanted && strcasecmp(wanted, "text") == 0) return REPORT_TEXT;
+    if (wanted && wanted[0]) log_warn("SACREBLEU_FORMAT=%s is neither json nor text: ignored", wanted);
     return (ReportFormat)run->format;
 }
 
@@ -401,9 +392,7 @@ static Status score(Run *run, StrBuf *out) {
     ChosenMetric metrics[METRIC_COUNT];
     Seed seed;
     Scoring scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
-    scoring.trials = run->paired_bs   ? run->paired_bs_n
-                     : run->paired_ar ? run->paired_ar_n
-                                      : run->confidence_n;
+    scoring.trials = run->paired_bs ? run->paired_bs_n : run->confidence_n;
     if (run->quiet) log_set_level(LOG_WARN);
     TRY(choose_metrics(run, metrics, &scoring.metric_count));
     TRY(seed_read(&seed, getenv("SACREBLEU_SEED")));

@@ -48,7 +48,7 @@ static double gain(const Translation *t, const Statistics *pairs, int i, double 
     for (int j = 0; j < t->count; j++) {
         const double *row = pairs->rows + ((size_t)i * (size_t)t->count + (size_t)j) * (size_t)pairs->width;
         double weight = exp(scale * (t->items[j].score - most));
-        sum += weight * metric->score(pairs->chosen.options, row, METRIC_EXACT).value;
+        sum += weight * metric->score(pairs->chosen.options, row);
         weights += weight;
     }
     return sum / weights;
