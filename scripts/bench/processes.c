@@ -26,7 +26,7 @@ static Status save_lines(const Bench *bench, const char *path, size_t count) {
 }
 
 static Status save_config(const Bench *bench, const char *path) {
-    Config config = *bench->config; /* shares its strings: only read here */
+    Config config = config_view(bench->config);
     OptionTable tables[6];
     StrBuf text = {0};
     config_tables(&config, tables);

@@ -1,39 +1,35 @@
-/* json.c - a recursive descent that builds cJSON's nodes as it goes, and nothing else of cJSON's reading. */
+/* json.c - a strict check of the whole text, then cJSON's tree of it; and writing. */
 #include "base/json.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hashmap.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum { NUMBER_LIMIT = 60 }; /* characters */
+enum { NUMBER_LIMIT = 60 }; /* characters, which cJSON can read too */
 
-typedef struct {
-    bool comments; /* allow // and C comments */
-    bool integers; /* numbers only as 0..2^53-1 without sign, fraction and exponent */
-    int depth;     /* of arrays and objects, which bounds the recursion */
-    int values;    /* most values in all, which bounds the size of the tree */
-} JsonRules;
+/* ---- the check, which makes no tree ---- */
 
 typedef struct {
     const char *start, *next, *end;
     int line; /* of `next` */
-    JsonRules rules;
-    StrBuf string; /* the last one, its escapes resolved */
-} Parser;
+    JsonLimits limits;
+    char *plain; /* a copy of the text where comments become spaces, or NULL */
+    int *lines;  /* of the children of arrays and objects, in the order of the text: of their keys */
+    size_t count, capacity;
+} Check;
 
-/* ---- places and space ---- */
+static int peek(const Check *check) { return check->next < check->end ? (unsigned char)*check->next : -1; }
 
-static int peek(const Parser *parser) {
-    return parser->next < parser->end ? (unsigned char)*parser->next : -1;
-}
-
-static Status fail_at(const Parser *parser, const char *where, const char *problem) {
+static Status fail_at(const Check *check, const char *where, const char *problem) {
     int line = 1, column = 1;
-    for (const char *c = parser->start; c < where; c++) {
+    for (const char *c = check->start; c < where; c++) {
         if (*c == '\n')
             line++, column = 1;
         else if (!utf8_continues(*c))
@@ -42,54 +38,59 @@ static Status fail_at(const Parser *parser, const char *where, const char *probl
     return status_fail(STATUS_DATA, "line %d column %d: %s", line, column, problem);
 }
 
-static Status fail_here(const Parser *parser, const char *problem) {
-    return fail_at(parser, parser->next, parser->next < parser->end ? problem : "the text ends too early");
+static Status fail_here(const Check *check, const char *problem) {
+    return fail_at(check, check->next, check->next < check->end ? problem : "the text ends too early");
 }
 
-static Status skip_comment(Parser *parser) {
-    const char *start = parser->next;
-    size_t left = (size_t)(parser->end - start);
-    if (left < 2 || (start[1] != '/' && start[1] != '*')) return fail_here(parser, "unexpected '/'");
+/* To cJSON a comment is space. */
+static void blank(const Check *check, const char *start, const char *end) {
+    memset(check->plain + (start - check->start), ' ', (size_t)(end - start));
+}
+
+static Status skip_comment(Check *check) {
+    const char *start = check->next;
+    size_t left = (size_t)(check->end - start);
+    if (left < 2 || (start[1] != '/' && start[1] != '*')) return fail_here(check, "unexpected '/'");
     if (start[1] == '/') {
         const char *end = memchr(start, '\n', left);
-        parser->next = end ? end : parser->end;
+        check->next = end ? end : check->end;
+        blank(check, start, check->next);
         return STATUS_OK;
     }
-    for (const char *c = start + 2; c < parser->end; c++) {
-        parser->line += *c == '\n';
+    for (const char *c = start + 2; c < check->end; c++) {
+        check->line += *c == '\n';
         if (c[0] == '/' && c[-1] == '*' && c > start + 2) {
-            parser->next = c + 1;
+            check->next = c + 1;
+            blank(check, start, check->next);
             return STATUS_OK;
         }
     }
-    return fail_at(parser, start, "the comment has no end");
+    return fail_at(check, start, "the comment has no end");
 }
 
-static Status skip_space(Parser *parser) {
-    for (;; parser->next++) {
-        int c = peek(parser);
-        while (c == '/' && parser->rules.comments) {
-            TRY(skip_comment(parser));
-            c = peek(parser);
+static Status skip_space(Check *check) {
+    for (;; check->next++) {
+        int c = peek(check);
+        while (c == '/' && check->limits.comments) {
+            TRY(skip_comment(check));
+            c = peek(check);
         }
         if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return STATUS_OK;
-        parser->line += c == '\n';
+        check->line += c == '\n';
     }
 }
 
-/* ---- strings ---- */
-
-static Status check_bytes(const Parser *parser) {
-    StrView text = {parser->start, (size_t)(parser->end - parser->start)};
+static Status check_bytes(const Check *check) {
+    StrView text = {check->start, (size_t)(check->end - check->start)};
     size_t sound = utf8_valid_length(text);
     const char *nul = memchr(text.data, 0, sound);
-    if (nul) return fail_at(parser, nul, "a NUL byte");
-    return sound < text.length ? fail_at(parser, text.data + sound, "invalid UTF-8") : STATUS_OK;
+    if (nul) return fail_at(check, nul, "a NUL byte");
+    return sound < text.length ? fail_at(check, text.data + sound, "invalid UTF-8") : STATUS_OK;
 }
 
 /* Value of the four hexadecimal digits after "\u", or -1. */
-static int hex4(const Parser *parser, const char *digits) {
-    if (parser->end - digits < 4) return -1;
+static int hex4(const Check *check, const char *digits) {
+    if (check->end - digits < 4) return -1;
     int value = 0;
     for (int i = 0; i < 4; i++) {
         char c = digits[i];
@@ -103,223 +104,210 @@ static int hex4(const Parser *parser, const char *digits) {
     return value;
 }
 
-/* The code point of "\\uXXXX" or of a pair of these, at the backslash. */
-static Status read_code_point(Parser *parser) {
-    int code_point = hex4(parser, parser->next + 2);
-    if (code_point < 0) return fail_here(parser, "'\\u' needs four hexadecimal digits");
-    if (code_point == 0) return fail_here(parser, "a NUL character in a string");
+/* "\\uXXXX", or a pair of these, at the backslash. */
+static Status check_code_point(Check *check) {
+    int code_point = hex4(check, check->next + 2);
+    if (code_point < 0) return fail_here(check, "'\\u' needs four hexadecimal digits");
+    if (code_point == 0) return fail_here(check, "a NUL character in a string");
     if (code_point >= 0xD800 && code_point <= 0xDFFF) {
-        const char *second = parser->next + 6;
-        bool pair = parser->end - second >= 6 && second[0] == '\\' && second[1] == 'u';
-        int low = pair ? hex4(parser, second + 2) : -1;
+        const char *second = check->next + 6;
+        bool pair = check->end - second >= 6 && second[0] == '\\' && second[1] == 'u';
+        int low = pair ? hex4(check, second + 2) : -1;
         if (code_point >= 0xDC00 || low < 0xDC00 || low > 0xDFFF)
-            return fail_here(parser, "half a surrogate pair in a string");
-        code_point = 0x10000 + ((code_point - 0xD800) << 10) + (low - 0xDC00);
-        parser->next += 6;
+            return fail_here(check, "half a surrogate pair in a string");
+        check->next += 6;
     }
-    parser->next += 6;
-    utf8_add(&parser->string, code_point);
+    check->next += 6;
     return STATUS_OK;
 }
 
-static Status read_escape(Parser *parser) {
-    static const char LETTERS[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
-    if (parser->end - parser->next < 2) {
-        parser->next = parser->end;
-        return fail_here(parser, "");
+static Status check_escape(Check *check) {
+    if (check->end - check->next < 2) {
+        check->next = check->end;
+        return fail_here(check, "");
     }
-    char kind = parser->next[1];
-    if (kind == 'u') return read_code_point(parser);
-    const char *letter = strchr(LETTERS, kind); /* of text without NUL bytes (check_bytes) */
-    if (!letter) return fail_here(parser, "unknown escape in a string");
-    strbuf_add_char(&parser->string, MEANT[letter - LETTERS]);
-    parser->next += 2;
+    char kind = check->next[1];
+    if (kind == 'u') return check_code_point(check);
+    if (!strchr("\"\\/bfnrt", kind)) return fail_here(check, "unknown escape in a string");
+    check->next += 2;
     return STATUS_OK;
 }
 
-/* The string at the opening quote, as a copy for the tree. */
-static Status read_string(Parser *parser, char **string) {
-    if (peek(parser) != '"') return fail_here(parser, "expected a string");
-    parser->next++;
-    strbuf_clear(&parser->string);
+/* The string at the opening quote. */
+static Status check_string(Check *check) {
+    if (peek(check) != '"') return fail_here(check, "expected a string");
+    check->next++;
     for (;;) {
-        const char *start = parser->next;
-        while (peek(parser) >= 0x20 && peek(parser) != '"' && peek(parser) != '\\') parser->next++;
-        strbuf_add(&parser->string, (StrView){start, (size_t)(parser->next - start)});
-        int c = peek(parser);
-        if (c == '"') break;
-        if (c != '\\') return fail_here(parser, "a control character in a string");
-        TRY(read_escape(parser));
+        int c = peek(check);
+        if (c == '\\') {
+            TRY(check_escape(check));
+            continue;
+        }
+        if (c < 0x20) return fail_here(check, "a control character in a string");
+        check->next++;
+        if (c == '"') return STATUS_OK;
     }
-    parser->next++;
-    *string = mem_strdup(parser->string.data);
-    return STATUS_OK;
 }
-
-/* ---- numbers and words ---- */
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
-static Status skip_digits(Parser *parser) {
-    if (!is_digit(peek(parser))) return fail_here(parser, "expected a digit");
-    while (is_digit(peek(parser))) parser->next++;
+static Status skip_digits(Check *check) {
+    if (!is_digit(peek(check))) return fail_here(check, "expected a digit");
+    while (is_digit(peek(check))) check->next++;
     return STATUS_OK;
 }
 
-static Status read_number(Parser *parser, double *number) {
-    const char *start = parser->next;
-    bool plain = peek(parser) != '-';
-    if (!plain) parser->next++;
-    if (peek(parser) == '0')
-        parser->next++;
+static Status check_number(Check *check) {
+    const char *start = check->next;
+    bool plain = peek(check) != '-';
+    if (!plain) check->next++;
+    if (peek(check) == '0')
+        check->next++;
     else
-        TRY(skip_digits(parser));
-    if (is_digit(peek(parser))) return fail_at(parser, start, "a number with a leading zero");
-    if (peek(parser) == '.') {
+        TRY(skip_digits(check));
+    if (is_digit(peek(check))) return fail_at(check, start, "a number with a leading zero");
+    if (peek(check) == '.') {
         plain = false;
-        parser->next++;
-        TRY(skip_digits(parser));
+        check->next++;
+        TRY(skip_digits(check));
     }
-    if (peek(parser) == 'e' || peek(parser) == 'E') {
+    if (peek(check) == 'e' || peek(check) == 'E') {
         plain = false;
-        parser->next++;
-        if (peek(parser) == '+' || peek(parser) == '-') parser->next++;
-        TRY(skip_digits(parser));
+        check->next++;
+        if (peek(check) == '+' || peek(check) == '-') check->next++;
+        TRY(skip_digits(check));
     }
-    size_t length = (size_t)(parser->next - start);
-    if (length > NUMBER_LIMIT) return fail_at(parser, start, "a number of more than 60 characters");
+    size_t length = (size_t)(check->next - start);
+    if (length > NUMBER_LIMIT) return fail_at(check, start, "a number of more than 60 characters");
     /* 2^53 has 16 digits, so equal lengths compare like the numbers. */
     bool exact = plain && (length < 16 || (length == 16 && memcmp(start, "9007199254740992", 16) < 0));
-    if (parser->rules.integers && !exact)
-        return fail_at(parser, start, "expected an integer between 0 and 2^53-1");
+    if (check->limits.integers && !exact)
+        return fail_at(check, start, "expected an integer between 0 and 2^53-1");
     char text[NUMBER_LIMIT + 1] = {0};
     memcpy(text, start, length);
-    *number = strtod(text, NULL);
-    if (*number == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))
-        return fail_at(parser, start, "a number is too close to 0");
-    return isfinite(*number) ? STATUS_OK : fail_at(parser, start, "a number is too large");
+    double number = strtod(text, NULL);
+    if (number == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))
+        return fail_at(check, start, "a number is too close to 0");
+    return isfinite(number) ? STATUS_OK : fail_at(check, start, "a number is too large");
 }
 
-static Status read_word(Parser *parser, const char *word) {
+static Status check_word(Check *check, const char *word) {
     size_t length = strlen(word);
-    if ((size_t)(parser->end - parser->next) < length || memcmp(parser->next, word, length) != 0)
-        return fail_here(parser, "expected a value");
-    parser->next += length;
+    if ((size_t)(check->end - check->next) < length || memcmp(check->next, word, length) != 0)
+        return fail_here(check, "expected a value");
+    check->next += length;
     return STATUS_OK;
 }
 
-/* ---- the tree ---- */
+static Status check_value(Check *check, int depth);
 
-/* A node without a value. It keeps its line in `valueint`, which nothing else here uses. */
-static Json *new_node(const Parser *parser) {
-    Json *node = mem_alloc(1, sizeof *node);
-    node->type = cJSON_NULL;
-    node->valueint = parser->line;
-    return node;
+static Status check_member(Check *check) {
+    TRY(check_string(check));
+    TRY(skip_space(check));
+    if (peek(check) != ':') return fail_here(check, "expected ':'");
+    check->next++;
+    return skip_space(check);
 }
 
-static int by_key_and_line(const void *a, const void *b) {
-    const Json *x = *(const Json *const *)a, *y = *(const Json *const *)b;
-    int order = strcmp(json_key(x), json_key(y));
-    return order ? order : x->valueint - y->valueint;
-}
-
-static Status check_keys(const Json *object) {
-    size_t count = json_count(object), i = 0;
-    const Json **members = mem_alloc(count, sizeof *members);
-    for (const Json *child = json_first(object); child; child = json_after(child)) members[i++] = child;
-    qsort(members, count, sizeof *members, by_key_and_line);
-    Status status = STATUS_OK;
-    for (i = 1; i < count && status == STATUS_OK; i++)
-        if (strcmp(json_key(members[i - 1]), json_key(members[i])) == 0)
-            status = status_fail(STATUS_DATA, "line %d: key '%.100s' occurs twice", members[i]->valueint,
-                                 json_key(members[i]));
-    mem_free(members);
-    return status;
-}
-
-static Status read_value(Parser *parser, int depth, Json *node);
-
-/* An array or object, at its opening bracket. Every child hangs in the tree before it is read, so that the
- * root owns all there is when reading fails. */
-static Status read_container(Parser *parser, int depth, Json *node) {
-    if (depth >= parser->rules.depth) return fail_here(parser, "arrays and objects are nested too deeply");
-    bool object = *parser->next++ == '{';
+/* An array or object, at its opening bracket. */
+static Status check_container(Check *check, int depth) {
+    if (depth >= check->limits.depth) return fail_here(check, "arrays and objects are nested too deeply");
+    bool object = *check->next++ == '{';
     int close = object ? '}' : ']';
-    node->type = object ? cJSON_Object : cJSON_Array;
-    TRY(skip_space(parser));
-    if (peek(parser) == close) {
-        parser->next++;
+    TRY(skip_space(check));
+    if (peek(check) == close) {
+        check->next++;
         return STATUS_OK;
     }
-    for (Json **link = &node->child;; link = &(*link)->next) {
-        *link = new_node(parser);
-        if (object) {
-            TRY(read_string(parser, &(*link)->string));
-            TRY(skip_space(parser));
-            if (peek(parser) != ':') return fail_here(parser, "expected ':'");
-            parser->next++;
-            TRY(skip_space(parser));
-        }
-        TRY(read_value(parser, depth + 1, *link));
-        TRY(skip_space(parser));
-        int c = peek(parser);
+    for (;;) {
+        MEM_GROW(check->lines, check->capacity, check->count + 1);
+        check->lines[check->count++] = check->line;
+        if (object) TRY(check_member(check));
+        TRY(check_value(check, depth + 1));
+        TRY(skip_space(check));
+        int c = peek(check);
         if (c != ',' && c != close)
-            return fail_here(parser, object ? "expected ',' or '}'" : "expected ',' or ']'");
-        const char *comma = parser->next++;
-        if (c == close) return object ? check_keys(node) : STATUS_OK;
-        TRY(skip_space(parser));
-        if (peek(parser) == close)
-            return fail_at(parser, comma,
+            return fail_here(check, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        const char *comma = check->next++;
+        if (c == close) return STATUS_OK;
+        TRY(skip_space(check));
+        if (peek(check) == close)
+            return fail_at(check, comma,
                            object ? "a comma before '}': remove it" : "a comma before ']': remove it");
     }
 }
 
-/* The value at `next` into `node`. */
-static Status read_value(Parser *parser, int depth, Json *node) {
-    if (parser->rules.values-- <= 0) return fail_here(parser, "too many values");
-    int c = peek(parser);
+static Status check_value(Check *check, int depth) {
+    if (check->limits.values-- <= 0) return fail_here(check, "too many values");
+    int c = peek(check);
     switch (c) {
     case '{':
     case '[':
-        return read_container(parser, depth, node);
+        return check_container(check, depth);
     case '"':
-        node->type = cJSON_String;
-        return read_string(parser, &node->valuestring);
+        return check_string(check);
     case 't':
-        node->type = cJSON_True;
-        return read_word(parser, "true");
+        return check_word(check, "true");
     case 'f':
-        node->type = cJSON_False;
-        return read_word(parser, "false");
+        return check_word(check, "false");
     case 'n':
-        return read_word(parser, "null");
+        return check_word(check, "null");
     default:
-        node->type = cJSON_Number;
-        if (c == '-' || is_digit(c)) return read_number(parser, &node->valuedouble);
-        return fail_here(parser, "expected a value");
+        if (c == '-' || is_digit(c)) return check_number(check);
+        return fail_here(check, "expected a value");
     }
 }
 
-static Status read_text(Parser *parser, Json *root) {
-    TRY(check_bytes(parser));
-    TRY(skip_space(parser));
-    TRY(read_value(parser, 0, root));
-    TRY(skip_space(parser));
-    return parser->next < parser->end ? fail_here(parser, "text after the value") : STATUS_OK;
+static Status check_text(Check *check) {
+    TRY(check_bytes(check));
+    TRY(skip_space(check));
+    TRY(check_value(check, 0));
+    TRY(skip_space(check));
+    return check->next < check->end ? fail_here(check, "text after the value") : STATUS_OK;
 }
 
-static Status parse(Json **root, StrView text, JsonRules rules) {
-    *root = NULL;
-    if (text.length == 0) return status_fail(STATUS_DATA, "the text is empty");
-    Parser parser = {text.data, text.data, text.data + text.length, 1, rules, {0}};
-    if (sv_starts(text, SV("\xEF\xBB\xBF"))) {
-        if (!rules.comments) return fail_here(&parser, "a byte-order mark");
-        parser.start = parser.next += 3; /* of an editor, to which it is no text */
+/* ---- the tree ---- */
+
+static void *allocate(size_t bytes) { return mem_alloc(bytes, 1); }
+
+static void use_our_memory(void) { cJSON_InitHooks(&(cJSON_Hooks){allocate, mem_free}); }
+
+typedef struct {
+    const int *lines; /* Check.lines */
+    size_t count;     /* nodes met so far */
+    HashMap *keys;    /* "NUMBER OF THE OBJECT:KEY" */
+    StrBuf key;
+} Walk;
+
+/* Each child gets its line, in `valueint`, which nothing else here uses; no object has a key twice. */
+static Status finish_children(Walk *walk, const Json *parent) {
+    size_t number = walk->count;
+    for (Json *child = parent->child; child; child = child->next) {
+        child->valueint = walk->lines[walk->count++];
+        if (child->string) {
+            size_t before = hashmap_count(walk->keys);
+            strbuf_clear(&walk->key);
+            strbuf_format(&walk->key, "%zu:%s", number, child->string);
+            hashmap_set(walk->keys, strbuf_view(&walk->key), 0);
+            if (hashmap_count(walk->keys) == before)
+                return status_fail(STATUS_DATA, "line %d: key '%.100s' occurs twice", child->valueint,
+                                   child->string);
+        }
+        TRY(finish_children(walk, child));
     }
-    Json *tree = new_node(&parser);
-    Status status = read_text(&parser, tree);
-    strbuf_free(&parser.string);
+    return STATUS_OK;
+}
+
+/* Of text that the check let pass. */
+static Status make_tree(Json **root, StrView text, const int *lines) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, use_our_memory);
+    Json *tree = cJSON_ParseWithLengthOpts(text.data, text.length, NULL, false);
+    assert(tree);
+    Walk walk = {.lines = lines, .keys = hashmap_new()};
+    Status status = finish_children(&walk, tree);
+    hashmap_free(walk.keys);
+    strbuf_free(&walk.key);
     if (status == STATUS_OK)
         *root = tree;
     else
@@ -327,26 +315,36 @@ static Status parse(Json **root, StrView text, JsonRules rules) {
     return status;
 }
 
+Status json_parse_within(Json **root, StrView text, JsonLimits limits) {
+    *root = NULL;
+    if (text.length == 0) return status_fail(STATUS_DATA, "the text is empty");
+    Check check = {
+        .start = text.data, .next = text.data, .end = text.data + text.length, .line = 1, .limits = limits};
+    if (sv_starts(text, SV("\xEF\xBB\xBF"))) {
+        if (!limits.comments) return fail_here(&check, "a byte-order mark");
+        check.start = check.next += 3; /* of an editor, to which it is no text */
+        text = (StrView){check.start, text.length - 3};
+    }
+    if (limits.comments) check.plain = mem_strndup(text.data, text.length);
+    Status status = check_text(&check);
+    if (check.plain) text.data = check.plain;
+    if (status == STATUS_OK) status = make_tree(root, text, check.lines);
+    mem_free(check.plain);
+    mem_free(check.lines);
+    return status;
+}
+
 Status json_parse(Json **root, StrView text, bool comments) {
-    return parse(root, text, (JsonRules){.comments = comments, .depth = 32, .values = 1 << 20});
+    return json_parse_within(root, text, (JsonLimits){.comments = comments, .depth = 32, .values = 1 << 20});
 }
 
 Status json_parse_header(Json **root, StrView text) {
-    return parse(root, text, (JsonRules){.integers = true, .depth = 4, .values = 1 << 18});
+    return json_parse_within(root, text, (JsonLimits){.integers = true, .depth = 4, .values = 1 << 18});
 }
 
 /* ---- looking around ---- */
 
-void json_free(Json *root) {
-    while (root) {
-        Json *next = root->next;
-        json_free(root->child);
-        mem_free(root->string);
-        mem_free(root->valuestring);
-        mem_free(root);
-        root = next;
-    }
-}
+void json_free(Json *root) { cJSON_Delete(root); }
 
 JsonType json_type(const Json *value) {
     if (cJSON_IsBool(value)) return JSON_BOOL;
@@ -394,4 +392,53 @@ int json_line(const Json *root, const char *path) {
         while (root && !sv_equal(sv(root->string), name)) root = root->next;
     }
     return root ? root->valueint : 0;
+}
+
+/* ---- writing ---- */
+
+void json_write_string(StrBuf *out, StrView text) {
+    StrBuf sound = {0};
+    if (text.length > 0 && (memchr(text.data, 0, text.length) || !utf8_valid(text))) {
+        utf8_repair(text, &sound);
+        text = strbuf_view(&sound);
+    }
+    strbuf_add_char(out, '"');
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == '"' || c == '\\')
+            strbuf_add_char(out, '\\'), strbuf_add_char(out, (char)c);
+        else if (c == '\n')
+            strbuf_add(out, SV("\\n"));
+        else if (c == '\t')
+            strbuf_add(out, SV("\\t"));
+        else if (c == '\r')
+            strbuf_add(out, SV("\\r"));
+        else if (c < 0x20 || c == 0x7F)
+            strbuf_format(out, "\\u%04x", c);
+        else
+            strbuf_add_char(out, (char)c);
+    }
+    strbuf_add_char(out, '"');
+    strbuf_free(&sound);
+}
+
+void json_write_number(StrBuf *out, double value) {
+    char text[40];
+    int digits = 1;
+    if (fabs(value) < 0x1p53 && value == floor(value)) {
+        strbuf_format(out, "%.0f", value);
+        return;
+    }
+    for (; digits < 17; digits++) { /* which always do */
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    json_write_digits(out, value, digits);
+}
+
+void json_write_digits(StrBuf *out, double value, int digits) {
+    if (isfinite(value))
+        strbuf_format(out, "%.*g", digits, value);
+    else
+        strbuf_add(out, SV("null"));
 }

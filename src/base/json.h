@@ -1,11 +1,9 @@
 /* json.h - strict JSON, and the only user of cJSON. RFC 8259 (JSON), RFC 3629 (UTF-8)
  *
- * Reading builds a tree of cJSON's nodes in one pass and refuses what cJSON's own reader would let pass:
- * invalid UTF-8, NUL, control characters in strings, duplicate keys, text after the value, depth over 32,
- * more than a million values, numbers that are not finite. `//` and C comments, and a byte-order mark, are
- * allowed where asked for (configurations). Messages name line and column. Time is linear but for sorting
- * the keys of each object. Writing builds text in a StrBuf; numbers are written so that they read back as
- * the same double.
+ * cJSON reads text that passed a strict check of ours, which makes no tree and refuses invalid UTF-8, NUL,
+ * control characters in strings, text after the value, numbers that are not finite, and more values or a
+ * deeper nesting than JsonLimits allows; no object may have a key twice. Messages name line and column. Time is
+ * linear. Writing builds text in a StrBuf; numbers are written so that they read back as the same double.
  *
  * Owner   a Json tree is released by json_free on its root; strings live as long as the tree.
  * Fails   STATUS_DATA
@@ -21,9 +19,16 @@ typedef struct cJSON Json;
 
 typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonType;
 
+typedef struct {
+    bool comments;     /* allow // and C comments, and a byte-order mark */
+    bool integers;     /* numbers only as 0..2^53-1 without sign, fraction and exponent: none is rounded */
+    int depth, values; /* most: of arrays and objects in each other, and of values in all */
+} JsonLimits;
+
+Status json_parse_within(Json **root, StrView text, JsonLimits limits);
+/* Depth at most 32, at most 2^20 values. */
 Status json_parse(Json **root, StrView text, bool comments);
-/* For file headers: every number must be a plain integer 0..2^53-1, so none is rounded; depth at most 4;
- * at most 2^18 values. */
+/* For file headers: plain integers, depth at most 4, at most 2^18 values. */
 Status json_parse_header(Json **root, StrView text);
 void json_free(Json *root);
 

@@ -39,7 +39,7 @@ static const char EXAMPLES[] =
 /* What two models must have in common: all of the configuration but search and what is for training alone,
  * which in the section `model` is the rule of sizes and the numbers that are not whole; and vocabularies. */
 static void write_kind(const Seq2Seq *model, StrBuf *out) {
-    Config kind = *seq2seq_config(model);
+    Config kind = config_view(seq2seq_config(model));
     for (const Option *row = MODEL_OPTIONS; row->key; row++)
         if (row->type == OPT_REAL) *(double *)(void *)((char *)&kind.model + row->offset) = 0;
     kind.model.size = SIZE_MANUAL;

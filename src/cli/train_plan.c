@@ -264,7 +264,7 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *n
 
 /* Sections text and model, or text alone. */
 static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
-    Config theirs = *seq2seq_config(model); /* shares its strings: only read here */
+    Config theirs = config_view(seq2seq_config(model));
     OptionTable now[6], then[6];
     config_tables(plan->config, now);
     config_tables(&theirs, then);

@@ -426,8 +426,10 @@ Status config_check(const Config *config) {
     return check_styles(m);
 }
 
+Config config_view(const Config *config) { return *config; }
+
 void config_write_json(const Config *config, StrBuf *out) {
-    Config copy = *config; /* shares its strings: only read here */
+    Config copy = config_view(config);
     const OptionTable tables[] = {
         {TEXT_OPTIONS, &copy.text}, {MODEL_OPTIONS, &copy.model}, {DECODE_OPTIONS, &copy.decode}, {0}};
     options_write_json(tables, false, out);

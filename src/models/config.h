@@ -102,6 +102,8 @@ extern const Option DATA_OPTIONS[], TEXT_OPTIONS[], MODEL_OPTIONS[], TRAIN_OPTIO
 void config_tables(Config *config, OptionTable tables[6]);
 void config_init(Config *config); /* all defaults */
 void config_free(Config *config);
+/* A copy whose strings and lists belong to `config`: its fields may be set, and it is never freed. */
+Config config_view(const Config *config);
 /* Combinations that no single range can exclude: STATUS_USAGE with the keys. */
 Status config_check(const Config *config);
 /* Does training leave anything out by chance? */

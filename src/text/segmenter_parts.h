@@ -1,4 +1,4 @@
-/* segmenter_parts.h - what segmenter.c, segmenter_learn.c and segmenter_json.c share; for nobody else. */
+/* segmenter_parts.h - what segmenter.c and segmenter_learn.c share; for nobody else. */
 #ifndef TEXT_SEGMENTER_PARTS_H
 #define TEXT_SEGMENTER_PARTS_H
 

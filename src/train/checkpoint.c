@@ -259,7 +259,7 @@ static Status unpack_numbers(const Checkpoint *c, const uint64_t *word, long lon
 
 /* Without the names of the data, which need not be UTF-8 and may change: their digest is compared instead. */
 static void write_config(const Config *config, StrBuf *out) {
-    Config copy = *config;
+    Config copy = config_view(config);
     OptionTable tables[6];
     copy.data.train = copy.data.valid = (StrList){0};
     config_tables(&copy, tables);
@@ -352,7 +352,7 @@ static Status compare_configs(Config *saved, Config *now) {
 }
 
 static Status check_config(Checkpoint *c, const char *text) {
-    Config saved, now = *c->config;
+    Config saved, now = config_view(c->config);
     config_init(&saved);
     Status status = config_read_json(&saved, sv(text));
     c->other_end = saved.train.epochs != now.train.epochs || saved.train.max_updates != now.train.max_updates;

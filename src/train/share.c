@@ -29,7 +29,7 @@ static void must(Status status) {
 
 void share_config(Config *config) {
     if (comm_size() == 1) return;
-    Config copy = *config; /* shares its strings: only read here */
+    Config copy = config_view(config);
     OptionTable tables[6];
     StrBuf text = {0};
     copy.data.train = copy.data.valid = (StrList){0};

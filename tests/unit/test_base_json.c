@@ -152,6 +152,19 @@ static void bounds_the_depth(void **state) {
     refuse(SV("[[[[[]]]]]"), 2, "nested too deeply");
 }
 
+static void bounds_the_values(void **state) {
+    (void)state;
+    JsonLimits limits = {.depth = 2, .values = 4};
+    Json *root;
+    assert_int_equal(json_parse_within(&root, SV("{\"q\": [1, 2]}"), limits), STATUS_OK);
+    json_free(root);
+    assert_int_equal(json_parse_within(&root, SV("{\"q\": [1, 2, 3]}"), limits), STATUS_DATA);
+    assert_string_equal(status_message(), "line 1 column 14: too many values");
+    assert_null(root);
+    assert_int_equal(json_parse_within(&root, SV("[[[]]]"), limits), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "nested too deeply"));
+}
+
 static void header_numbers_are_plain_integers(void **state) {
     (void)state;
     Json *root = accept(SV("[0,1,42,9007199254740991]"), 2);
@@ -197,6 +210,8 @@ static void comments_where_asked_for(void **state) {
     refuse(SV("{} /"), 1, "unexpected '/'");
     refuse(SV("{} /x"), 1, "unexpected '/'");
     refuse(SV("{\n// one\n/* two\n */ x}"), 1, "line 4 column 5");
+    refuse(SV("[/* \xC3\xA9 */ 1, x]"), 1, "line 1 column 13: expected a value");
+    json_free(accept(SV("[{\"a\": 1}, {\"a\": {\"a\": 1}}]"), 0)); /* of different objects */
     refuse(SV("[1 /**/ 2]"), 1, "expected ','");
     refuse(SV("[1/**/2]"), 1, "expected ','"); /* a comment does not glue */
 }
@@ -384,6 +399,7 @@ int main(void) {
         cmocka_unit_test(refuses_bad_utf8),
         cmocka_unit_test(refuses_bad_strings_and_structure),
         cmocka_unit_test(bounds_the_depth),
+        cmocka_unit_test(bounds_the_values),
         cmocka_unit_test(header_numbers_are_plain_integers),
         cmocka_unit_test(comments_where_asked_for),
         cmocka_unit_test(trees_can_be_walked),
