@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/workers.h"
-#include "serve/ask.h"
+#include "serve/request.h"
 #include "serve/http.h"
 #include "serve/keys.h"
 #include "serve/metrics.h"
@@ -50,11 +50,11 @@ static void find_languages(const Service *service, PoolLanguages *trained, StrVi
 
 /* ---- POST /translate ---- */
 
-/* One request. What `ask` and `body` point to is in the scope of `request`. */
+/* One request. What `asked` and `body` point to is in the scope of `request`. */
 typedef struct {
     Service *service;
     HttpRequest *request;
-    Ask ask;
+    TranslateRequest asked;
     Job job;
     Status status; /* of reading it */
     bool allowed;
@@ -68,16 +68,17 @@ static Status check_language(const char *given, StrView known, const char *name)
                        SV_ARG(known));
 }
 
-static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
+static Status check_sizes(const ServiceOptions *options, const TranslateRequest *asked) {
     size_t characters = 0;
     /* More than may wait at all would never be taken, however often it is tried. */
     int texts = options->max_texts < options->max_waiting ? options->max_texts : options->max_waiting;
-    for (int i = 0; i < ask->count; i++) characters += utf8_count(sv(ask->texts[i]));
-    if (ask->count > texts) return status_fail(STATUS_DATA, "%d texts are more than %d", ask->count, texts);
+    for (int i = 0; i < asked->count; i++) characters += utf8_count(sv(asked->texts[i]));
+    if (asked->count > texts)
+        return status_fail(STATUS_DATA, "%d texts are more than %d", asked->count, texts);
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);
-    double alternatives = ask->alternatives;
+    double alternatives = asked->alternatives;
     if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
         alternatives != (int)alternatives)
         return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d, a whole number",
@@ -85,21 +86,21 @@ static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
     return STATUS_OK;
 }
 
-static Status check_ask(const Service *service, const Ask *ask) {
-    TRY(check_language(ask->source, service->source, "source"));
-    TRY(check_language(ask->target, service->target, "target"));
-    TRY(check_sizes(service->options, ask));
-    if (ask->format && strcmp(ask->format, "text") != 0 && strcmp(ask->format, "html") != 0)
+static Status check_request(const Service *service, const TranslateRequest *asked) {
+    TRY(check_language(asked->source, service->source, "source"));
+    TRY(check_language(asked->target, service->target, "target"));
+    TRY(check_sizes(service->options, asked));
+    if (asked->format && strcmp(asked->format, "text") != 0 && strcmp(asked->format, "html") != 0)
         return status_fail(STATUS_DATA, "'format' is neither text nor html");
-    if (ask->attention && strcmp(ask->attention, "word") != 0 && strcmp(ask->attention, "subword") != 0)
+    if (asked->attention && strcmp(asked->attention, "word") != 0 && strcmp(asked->attention, "subword") != 0)
         return status_fail(STATUS_DATA, "'attention' is neither word nor subword");
     return STATUS_OK;
 }
 
-static JobKind kind_of(const Ask *ask) {
-    JobKind kind = {.html = ask->format && strcmp(ask->format, "html") == 0,
-                    .n_best = ask->alternatives >= 1 ? 1 + (int)ask->alternatives : 0};
-    if (ask->attention) kind.attention = ask->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
+static JobKind kind_of(const TranslateRequest *asked) {
+    JobKind kind = {.html = asked->format && strcmp(asked->format, "html") == 0,
+                    .n_best = asked->alternatives >= 1 ? 1 + (int)asked->alternatives : 0};
+    if (asked->attention) kind.attention = asked->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
     return kind;
 }
 
@@ -159,12 +160,12 @@ static void write_detected(const Job *job, int text, StrBuf *out) {
 /* A member of the answer: of one text, or the list of all texts'. */
 static void write_member(const Translating *t, const char *name,
                          void (*write)(const Job *job, int text, StrBuf *out), StrBuf *out) {
-    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->ask.list ? "[" : "");
+    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->asked.list ? "[" : "");
     for (int i = 0; i < t->job.count; i++) {
         if (i > 0) strbuf_add(out, SV(", "));
         write(&t->job, i, out);
     }
-    if (t->ask.list) strbuf_add_char(out, ']');
+    if (t->asked.list) strbuf_add_char(out, ']');
 }
 
 static void write_answer(void *context) {
@@ -174,7 +175,7 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->ask.source && strcmp(t->ask.source, "auto") == 0)
+    if (t->asked.source && strcmp(t->asked.source, "auto") == 0)
         write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
@@ -230,17 +231,17 @@ static void on_translated(void *context, Job *job) {
 /* Read it; who may not ask is told no more. */
 static void prepare(void *context) {
     Translating *t = context;
-    t->status = ask_read(&t->ask, http_content_type(t->request), http_body(t->request));
-    t->allowed = t->status != STATUS_OK || keys_allow(t->service->keys, t->ask.api_key);
-    if (t->status == STATUS_OK && t->allowed) t->status = check_ask(t->service, &t->ask);
+    t->status = translate_request_read(&t->asked, http_content_type(t->request), http_body(t->request));
+    t->allowed = t->status != STATUS_OK || keys_allow(t->service->keys, t->asked.api_key);
+    if (t->status == STATUS_OK && t->allowed) t->status = check_request(t->service, &t->asked);
 }
 
 /* Put its texts into the line. */
 static void submit(Service *service, Translating *t) {
-    t->job = (Job){.kind = kind_of(&t->ask),
-                   .texts = t->ask.texts,
-                   .items = calloc((size_t)t->ask.count, sizeof *t->job.items),
-                   .count = t->ask.count,
+    t->job = (Job){.kind = kind_of(&t->asked),
+                   .texts = t->asked.texts,
+                   .items = calloc((size_t)t->asked.count, sizeof *t->job.items),
+                   .count = t->asked.count,
                    .done = on_translated,
                    .unwanted = is_unwanted,
                    .context = t};
@@ -262,7 +263,7 @@ static void translate(Service *service, HttpRequest *request) {
         finish(t, 403, "the API key is missing or not valid");
     else if (t->status != STATUS_OK)
         finish(t, 400, status_message());
-    else if (t->ask.count == 0)
+    else if (t->asked.count == 0)
         finish(t, 200, "");
     else
         submit(service, t);

@@ -1,5 +1,5 @@
-/* ask.c - one table of fields for JSON and forms. */
-#include "serve/ask.h"
+/* request.c - one table of fields for JSON and forms. */
+#include "serve/request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,50 +9,51 @@
 
 typedef struct {
     const char *name;
-    size_t offset; /* of a string in Ask */
+    size_t offset; /* of a string in TranslateRequest */
 } Field;
 
-static const Field FIELDS[] = {{"source", offsetof(Ask, source)},
-                               {"target", offsetof(Ask, target)},
-                               {"format", offsetof(Ask, format)},
-                               {"api_key", offsetof(Ask, api_key)},
-                               {"attention", offsetof(Ask, attention)}};
+static const Field FIELDS[] = {{"source", offsetof(TranslateRequest, source)},
+                               {"target", offsetof(TranslateRequest, target)},
+                               {"format", offsetof(TranslateRequest, format)},
+                               {"api_key", offsetof(TranslateRequest, api_key)},
+                               {"attention", offsetof(TranslateRequest, attention)}};
 
-static const char **string_field(Ask *ask, const char *name) {
+static const char **string_field(TranslateRequest *request, const char *name) {
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
-        if (strcmp(FIELDS[i].name, name) == 0) return (const char **)(void *)((char *)ask + FIELDS[i].offset);
+        if (strcmp(FIELDS[i].name, name) == 0)
+            return (const char **)(void *)((char *)request + FIELDS[i].offset);
     return NULL;
 }
 
-static void add_text(Ask *ask, const char *text) {
-    MEM_GROW(ask->texts, ask->capacity, (size_t)ask->count + 1);
-    ask->texts[ask->count++] = text;
-    ask->given = true;
+static void add_text(TranslateRequest *request, const char *text) {
+    MEM_GROW(request->texts, request->capacity, (size_t)request->count + 1);
+    request->texts[request->count++] = text;
+    request->given = true;
 }
 
 /* ---- JSON ---- */
 
-static Status read_q(Ask *ask, const Json *value) {
-    ask->list = json_type(value) == JSON_ARRAY;
-    ask->given = true;
-    if (!ask->list && json_type(value) != JSON_STRING)
+static Status read_q(TranslateRequest *request, const Json *value) {
+    request->list = json_type(value) == JSON_ARRAY;
+    request->given = true;
+    if (!request->list && json_type(value) != JSON_STRING)
         return status_fail(STATUS_DATA, "'q' is neither a text nor a list of texts");
-    if (!ask->list) add_text(ask, json_string(value));
+    if (!request->list) add_text(request, json_string(value));
     for (const Json *text = json_first(value); text; text = json_after(text)) {
         if (json_type(text) != JSON_STRING)
             return status_fail(STATUS_DATA, "'q' is a list of more than texts");
-        add_text(ask, json_string(text));
+        add_text(request, json_string(text));
     }
     return STATUS_OK;
 }
 
-static Status read_member(Ask *ask, const Json *member) {
+static Status read_member(TranslateRequest *request, const Json *member) {
     const char *name = json_key(member);
-    const char **field = string_field(ask, name);
-    if (strcmp(name, "q") == 0) return read_q(ask, member);
+    const char **field = string_field(request, name);
+    if (strcmp(name, "q") == 0) return read_q(request, member);
     if (strcmp(name, "alternatives") == 0 && json_type(member) != JSON_NULL) {
         if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
-        ask->alternatives = json_number(member);
+        request->alternatives = json_number(member);
     }
     if (!field || json_type(member) == JSON_NULL) return STATUS_OK; /* clients may say more than we know */
     if (json_type(member) != JSON_STRING) return status_fail(STATUS_DATA, "'%s' is not a text", name);
@@ -60,12 +61,12 @@ static Status read_member(Ask *ask, const Json *member) {
     return STATUS_OK;
 }
 
-static Status read_json(Ask *ask, StrView body) {
+static Status read_json(TranslateRequest *request, StrView body) {
     Json *root;
     if (json_parse(&root, body, false) != STATUS_OK) return status_context(STATUS_DATA, "not JSON");
     if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
     for (const Json *member = json_first(root); member; member = json_after(member))
-        TRY(read_member(ask, member));
+        TRY(read_member(request, member));
     return STATUS_OK; /* the tree lives as long as the scope */
 }
 
@@ -95,35 +96,35 @@ static char *form_decode(StrView text) {
     return decoded;
 }
 
-static Status read_pair(Ask *ask, StrView pair) {
+static Status read_pair(TranslateRequest *request, StrView pair) {
     StrView name_part = {0}, rest = pair;
     sv_next(&rest, '=', &name_part);
     const char *name = form_decode(name_part), *value = form_decode(rest);
     if (!name || !value || memchr(pair.data, 0, pair.length))
         return status_fail(STATUS_DATA, "the form is not URL-encoded text");
-    const char **field = string_field(ask, name);
-    if (strcmp(name, "q") == 0) add_text(ask, value);
-    ask->list = ask->count > 1;
+    const char **field = string_field(request, name);
+    if (strcmp(name, "q") == 0) add_text(request, value);
+    request->list = request->count > 1;
     if (strcmp(name, "alternatives") == 0) {
         char *end;
-        ask->alternatives = strtod(value, &end);
+        request->alternatives = strtod(value, &end);
         if (end == value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
     }
     if (field) *field = value;
     return STATUS_OK;
 }
 
-static Status read_pairs(Ask *ask, StrView body) {
+static Status read_pairs(TranslateRequest *request, StrView body) {
     StrView pair;
     while (sv_next(&body, '&', &pair))
-        if (pair.length > 0) TRY(read_pair(ask, pair));
+        if (pair.length > 0) TRY(read_pair(request, pair));
     return STATUS_OK;
 }
 
 /* Clients that are not told call everything a form, JSON too. */
-static Status read_form(Ask *ask, StrView body) {
-    Status status = read_pairs(ask, body);
-    if ((status == STATUS_OK && ask->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
+static Status read_form(TranslateRequest *request, StrView body) {
+    Status status = read_pairs(request, body);
+    if ((status == STATUS_OK && request->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
     return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
 
@@ -135,14 +136,14 @@ static bool is_type(StrView type, const char *name) {
     return type.length == length || type.data[length] == ';' || type.data[length] == ' ';
 }
 
-Status ask_read(Ask *ask, StrView type, StrView body) {
-    *ask = (Ask){0};
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body) {
+    *request = (TranslateRequest){0};
     if (is_type(type, "application/json"))
-        TRY(read_json(ask, body));
+        TRY(read_json(request, body));
     else if (is_type(type, "application/x-www-form-urlencoded"))
-        TRY(read_form(ask, body));
+        TRY(read_form(request, body));
     else
         return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
                                         "application/x-www-form-urlencoded");
-    return ask->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+    return request->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
 }

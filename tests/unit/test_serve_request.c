@@ -1,4 +1,4 @@
-/* test_serve_ask.c - what a request says, and what is no request. */
+/* test_serve_request.c - what a request says, and what is no request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "base/mem_scope.h"
-#include "serve/ask.h"
+#include "serve/request.h"
 
 #define JSON "application/json"
 #define FORM "application/x-www-form-urlencoded"
@@ -55,22 +55,22 @@ static const Case CASES[] = {
 
 static void read_case(void *context) {
     const Case *c = context;
-    Ask ask;
+    TranslateRequest request;
     char joined[100] = "";
-    Status status = ask_read(&ask, sv(c->type), sv(c->body));
+    Status status = translate_request_read(&request, sv(c->type), sv(c->body));
     if (!c->texts) {
         if (status != STATUS_DATA || !strstr(status_message(), c->message))
             fail_msg("%s: status %d: %s", c->body, status, status_message());
         return;
     }
     if (status != STATUS_OK) fail_msg("%s: %s", c->body, status_message());
-    for (int i = 0; i < ask.count; i++) {
+    for (int i = 0; i < request.count; i++) {
         if (i > 0) strcat(joined, "|");
-        strcat(joined, ask.texts[i]);
+        strcat(joined, request.texts[i]);
     }
     assert_string_equal(joined, c->texts);
-    assert_string_equal(ask.target ? ask.target : "", c->message);
-    assert_true(ask.alternatives == c->alternatives);
+    assert_string_equal(request.target ? request.target : "", c->message);
+    assert_true(request.alternatives == c->alternatives);
 }
 
 static void requests(void **state) {
@@ -85,10 +85,10 @@ static void requests(void **state) {
 
 /* As long as the header says, whatever is in it. */
 static void read_nul(void *context) {
-    Ask ask;
+    TranslateRequest request;
     (void)context;
-    assert_int_equal(ask_read(&ask, SV(FORM), SV("q=a\0b")), STATUS_DATA);
-    assert_int_equal(ask_read(&ask, SV(JSON), SV("{\"q\": \"a\0b\"}")), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, SV(FORM), SV("q=a\0b")), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, SV(JSON), SV("{\"q\": \"a\0b\"}")), STATUS_DATA);
 }
 
 static void nul_bytes_are_refused(void **state) {

@@ -1,4 +1,4 @@
-/* ask.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
+/* request.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
  *
  *   q             a text or a list of them
  *   source        the language code of the model, or "auto"; target: likewise
@@ -10,8 +10,8 @@
  * Owner   everything views the body's tree or is allocated: call it in the scope of the request
  * Fails   STATUS_DATA: what is wrong, for the client
  */
-#ifndef SERVE_ASK_H
-#define SERVE_ASK_H
+#ifndef SERVE_REQUEST_H
+#define SERVE_REQUEST_H
 
 #include <stdbool.h>
 #include "base/status.h"
@@ -24,9 +24,9 @@ typedef struct {
     bool given, list;                                           /* is there a q, and is it a list? */
     const char *source, *target, *format, *api_key, *attention; /* or NULL */
     double alternatives;
-} Ask;
+} TranslateRequest;
 
 /* `type`: of the body, as the header Content-Type has it. */
-Status ask_read(Ask *ask, StrView type, StrView body);
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body);
 
 #endif
