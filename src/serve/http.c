@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,11 +291,17 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     request_free(request);
 }
 
-/* The library does not look at a connection that sleeps. */
+/* The library does not look at a connection that sleeps. Linux tells of a closed sending side although bytes
+ * before it were not read; elsewhere it shows once nothing is left to read. */
 bool http_hung_up(const HttpRequest *request) {
+#ifdef POLLRDHUP
+    struct pollfd state = {.fd = request->place->fd, .events = POLLRDHUP};
+    return poll(&state, 1, 0) > 0;
+#else
     char byte;
     ssize_t there = recv(request->place->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+#endif
 }
 
 /* ---- answers ---- */
@@ -321,7 +328,7 @@ static struct MHD_Response *make_response(const HttpAnswer *answer, const char *
 
 void http_answer(HttpRequest *request, const HttpAnswer *answer) {
     pthread_mutex_lock(&request->server->lock);
-    bool last = request->server->stopping;
+    bool last = request->server->stopping || answer->status == HTTP_HUNG_UP;
     pthread_mutex_unlock(&request->server->lock);
     request->status = answer->status;
     request->response = make_response(answer, request->server->options.origin, last);

@@ -58,8 +58,12 @@ typedef struct {
     StrView body;             /* copied */
 } HttpAnswer;
 
+/* The status for a client that has closed its side of the connection, as nginx calls it: the connection is
+ * closed, whatever else was sent on it. */
+enum { HTTP_HUNG_UP = 499 };
 /* Has the client closed the connection, or its sending side, which looks the same from here, without waiting
- * for the answer? A further request behind this one hides it. Until http_answer, on any thread. */
+ * for the answer? Where the system has no POLLRDHUP, a further request hides it. Until http_answer, on any
+ * thread. */
 bool http_hung_up(const HttpRequest *request);
 /* The request is gone after this. */
 void http_answer(HttpRequest *request, const HttpAnswer *answer);

@@ -210,12 +210,10 @@ static bool is_unwanted(void *context) {
     return http_hung_up(t->request);
 }
 
-enum { HUNG_UP = 499 }; /* as nginx calls it, for the metrics and for who closed its sending side alone */
-
 static void on_translated(void *context, Job *job) {
     attn_mt_status status = job_status(job);
     if (job->dropped)
-        finish(context, HUNG_UP, "the client closed its side of the connection before the answer");
+        finish(context, HTTP_HUNG_UP, "the client closed its side of the connection before the answer");
     else if (status == ATTN_MT_OK)
         finish(context, 200, "");
     else if (status == ATTN_MT_MEMORY)
