@@ -71,7 +71,11 @@ typedef struct {
     int attention;   /* attn_mt_level */
     int shortlist;   /* of each list of likely translations so many tokens are considered, 1 to 1000, which is
                       * faster; 0: all tokens */
-    int reserved[8]; /* 0 */
+    int reserved[5]; /* 0 */
+    /* Called after each batch of sentences with the share of the work that is done, on the thread that calls;
+     * it may make calls of its own. NULL: nothing is. */
+    void (*progress)(void *context, double share);
+    void *progress_context;
 } attn_mt_options;
 
 /* A translation that was found, or scored. A text that was translated in parts, sentences of `split` or

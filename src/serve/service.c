@@ -70,14 +70,16 @@ static Status check_language(const char *given, StrView known, const char *name)
 
 static Status check_sizes(const ServiceOptions *options, const TranslateRequest *asked) {
     size_t characters = 0;
-    /* More than may wait at all would never be taken, however often it is tried. */
-    int texts = options->max_texts < options->max_waiting ? options->max_texts : options->max_waiting;
     for (int i = 0; i < asked->count; i++) characters += utf8_count(sv(asked->texts[i]));
-    if (asked->count > texts)
-        return status_fail(STATUS_DATA, "%d texts are more than %d", asked->count, texts);
+    if (asked->count > options->max_texts)
+        return status_fail(STATUS_DATA, "%d texts are more than %d", asked->count, options->max_texts);
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);
+    /* An empty line would not take it either, however often it is tried. */
+    if (pool_characters(asked->texts, asked->count) > (size_t)options->max_waiting / 2)
+        return status_fail(STATUS_DATA, "%d texts of %zu characters are more than may wait", asked->count,
+                           characters);
     double alternatives = asked->alternatives;
     if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
         alternatives != (int)alternatives)
@@ -245,7 +247,7 @@ static void submit(Service *service, Translating *t) {
                    .context = t};
     if (t->job.items && pool_submit(service->pool, &t->job)) return;
     t->job.count = 0;
-    finish(t, 503, t->job.items ? "too many texts are waiting: try again later" : "out of memory");
+    finish(t, 503, t->job.items ? "too much text is waiting: try again later" : "out of memory");
 }
 
 static void translate(Service *service, HttpRequest *request) {
@@ -329,6 +331,7 @@ static void write_metrics(void *context) {
     int connections = http_connections(service->http);
     metrics_write(service->metrics, out);
     metrics_write_number("waiting_texts", "gauge", "texts that wait for a thread", pool.waiting, out);
+    metrics_write_number("waiting_characters", "gauge", "characters of these", (double)pool.characters, out);
     metrics_write_number("connections", "gauge", "connections that are open", connections, out);
     metrics_write_number("texts_total", "counter", "texts translated", (double)pool.texts, out);
     metrics_write_number("batches_total", "counter", "batches of texts", (double)pool.batches, out);
@@ -423,7 +426,7 @@ static Status service_begin(Service *service) {
                         .beam_size = options->beam_size,
                         .shortlist = options->shortlist,
                         .split = options->split,
-                        .most_waiting = options->max_waiting,
+                        .most_waiting = (size_t)options->max_waiting,
                         .memory = (size_t)options->max_memory << 20};
     HttpOptions http = {.address = options->address,
                         .port = options->port,
