@@ -331,6 +331,10 @@ Status json_parse(Json **root, StrView text, bool comments) {
     return parse(root, text, (JsonRules){.comments = comments, .depth = 32, .values = 1 << 20});
 }
 
+Status json_parse_bounded(Json **root, StrView text, int values) {
+    return parse(root, text, (JsonRules){.depth = 32, .values = values});
+}
+
 Status json_parse_header(Json **root, StrView text) {
     return parse(root, text, (JsonRules){.integers = true, .depth = 4, .values = 1 << 18});
 }

@@ -22,6 +22,8 @@ typedef struct cJSON Json;
 typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } JsonType;
 
 Status json_parse(Json **root, StrView text, bool comments);
+/* With at most `values` values, for text of others: a tree takes some 100 bytes for each. */
+Status json_parse_bounded(Json **root, StrView text, int values);
 /* For file headers: every number must be a plain integer 0..2^53-1, so none is rounded; depth at most 4;
  * at most 2^18 values. */
 Status json_parse_header(Json **root, StrView text);

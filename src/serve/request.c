@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+enum { SPARE_VALUES = 64 }; /* that a request may have beside its texts */
+
 typedef struct {
     const char *name;
     size_t offset; /* of a string in TranslateRequest */
@@ -31,6 +33,13 @@ static void add_text(TranslateRequest *request, const char *text) {
     request->given = true;
 }
 
+static Status fail_unknown(const char *name) {
+    return status_fail(STATUS_DATA,
+                       "'%.40s' is not known here; q, source, target, format, alternatives, "
+                       "api_key and attention are",
+                       name);
+}
+
 /* ---- JSON ---- */
 
 static Status read_q(TranslateRequest *request, const Json *value) {
@@ -50,20 +59,24 @@ static Status read_q(TranslateRequest *request, const Json *value) {
 static Status read_member(TranslateRequest *request, const Json *member) {
     const char *name = json_key(member);
     const char **field = string_field(request, name);
+    bool is_number = strcmp(name, "alternatives") == 0;
     if (strcmp(name, "q") == 0) return read_q(request, member);
-    if (strcmp(name, "alternatives") == 0 && json_type(member) != JSON_NULL) {
+    if (!field && !is_number) return fail_unknown(name);
+    if (json_type(member) == JSON_NULL) return STATUS_OK;
+    if (is_number) {
         if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
         request->alternatives = json_number(member);
+        return STATUS_OK;
     }
-    if (!field || json_type(member) == JSON_NULL) return STATUS_OK; /* clients may say more than we know */
     if (json_type(member) != JSON_STRING) return status_fail(STATUS_DATA, "'%s' is not a text", name);
     *field = json_string(member);
     return STATUS_OK;
 }
 
-static Status read_json(TranslateRequest *request, StrView body) {
+static Status read_json(TranslateRequest *request, StrView body, int most_texts) {
     Json *root;
-    if (json_parse(&root, body, false) != STATUS_OK) return status_context(STATUS_DATA, "not JSON");
+    if (json_parse_bounded(&root, body, most_texts + SPARE_VALUES) != STATUS_OK)
+        return status_context(STATUS_DATA, "not JSON");
     if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
     for (const Json *member = json_first(root); member; member = json_after(member))
         TRY(read_member(request, member));
@@ -103,27 +116,35 @@ static Status read_pair(TranslateRequest *request, StrView pair) {
     if (!name || !value || memchr(pair.data, 0, pair.length))
         return status_fail(STATUS_DATA, "the form is not URL-encoded text");
     const char **field = string_field(request, name);
-    if (strcmp(name, "q") == 0) add_text(request, value);
-    request->list = request->count > 1;
-    if (strcmp(name, "alternatives") == 0) {
+    if (field) {
+        *field = value;
+    } else if (strcmp(name, "q") == 0) {
+        add_text(request, value);
+        request->list = request->count > 1;
+    } else if (strcmp(name, "alternatives") == 0) {
         char *end;
         request->alternatives = strtod(value, &end);
         if (end == value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+    } else {
+        return fail_unknown(name);
     }
-    if (field) *field = value;
     return STATUS_OK;
 }
 
-static Status read_pairs(TranslateRequest *request, StrView body) {
+static Status read_pairs(TranslateRequest *request, StrView body, int most_texts) {
     StrView pair;
-    while (sv_next(&body, '&', &pair))
-        if (pair.length > 0) TRY(read_pair(request, pair));
+    int left = most_texts + SPARE_VALUES;
+    while (sv_next(&body, '&', &pair)) {
+        if (pair.length == 0) continue;
+        if (left-- <= 0) return status_fail(STATUS_DATA, "the form has too many values");
+        TRY(read_pair(request, pair));
+    }
     return STATUS_OK;
 }
 
 /* Clients that are not told call everything a form, JSON too. */
-static Status read_form(TranslateRequest *request, StrView body) {
-    Status status = read_pairs(request, body);
+static Status read_form(TranslateRequest *request, StrView body, int most_texts) {
+    Status status = read_pairs(request, body, most_texts);
     if ((status == STATUS_OK && request->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
     return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
@@ -136,14 +157,26 @@ static bool is_type(StrView type, const char *name) {
     return type.length == length || type.data[length] == ';' || type.data[length] == ' ';
 }
 
-Status translate_request_read(TranslateRequest *request, StrView type, StrView body) {
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int most_texts) {
     *request = (TranslateRequest){0};
     if (is_type(type, "application/json"))
-        TRY(read_json(request, body));
+        TRY(read_json(request, body, most_texts));
     else if (is_type(type, "application/x-www-form-urlencoded"))
-        TRY(read_form(request, body));
+        TRY(read_form(request, body, most_texts));
     else
         return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
                                         "application/x-www-form-urlencoded");
     return request->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+}
+
+const char **translate_request_copy(const TranslateRequest *request) {
+    size_t count = (size_t)request->count, bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += strlen(request->texts[i]) + 1;
+    const char **copies = mem_alloc(count * sizeof *copies + bytes, 1);
+    char *end = (char *)(copies + count);
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = end;
+        end = stpcpy(end, request->texts[i]) + 1;
+    }
+    return copies;
 }

@@ -19,6 +19,9 @@
 #include "text/languages.h"
 
 enum { BODIES_AT_A_TIME = 64, TICK_NANOSECONDS = 250000000 };
+/* What reading a request may take: so many times the largest body, and for its values. */
+enum { READING_BODIES = 4, READING_BYTES = 1 << 20 };
+enum { ANSWERS_BYTES = 64 << 20 /* of all answers that clients have not taken yet, at least */ };
 
 typedef struct {
     const ServiceOptions *options;
@@ -50,14 +53,12 @@ static void find_languages(const Service *service, PoolLanguages *trained, StrVi
 
 /* ---- POST /translate ---- */
 
-/* One request. What `asked` and `body` point to is in the scope of `request`. */
+/* One request that is translated. Texts and `body` are in the scope of `request`. */
 typedef struct {
     Service *service;
     HttpRequest *request;
-    TranslateRequest asked;
     Job job;
-    Status status; /* of reading it */
-    bool allowed;
+    bool list, detect; /* are lists wanted in the answer, and the language of the texts? */
     StrBuf body;
 } Translating;
 
@@ -162,12 +163,12 @@ static void write_detected(const Job *job, int text, StrBuf *out) {
 /* A member of the answer: of one text, or the list of all texts'. */
 static void write_member(const Translating *t, const char *name,
                          void (*write)(const Job *job, int text, StrBuf *out), StrBuf *out) {
-    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->asked.list ? "[" : "");
+    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->list ? "[" : "");
     for (int i = 0; i < t->job.count; i++) {
         if (i > 0) strbuf_add(out, SV(", "));
         write(&t->job, i, out);
     }
-    if (t->asked.list) strbuf_add_char(out, ']');
+    if (t->list) strbuf_add_char(out, ']');
 }
 
 static void write_answer(void *context) {
@@ -177,8 +178,7 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->asked.source && strcmp(t->asked.source, "auto") == 0)
-        write_member(t, "detectedLanguage", write_detected, out);
+    if (t->detect) write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
 
@@ -228,45 +228,79 @@ static void on_translated(void *context, Job *job) {
 
 /* ---- its way ---- */
 
+/* What is needed to read a request, in a scope of its own, and no longer. */
+typedef struct {
+    Translating *t;
+    TranslateRequest asked;
+    Status status;
+    bool allowed;
+} Reading;
+
 /* Read it; who may not ask is told no more. */
-static void prepare(void *context) {
-    Translating *t = context;
-    t->status = translate_request_read(&t->asked, http_content_type(t->request), http_body(t->request));
-    t->allowed = t->status != STATUS_OK || keys_allow(t->service->keys, t->asked.api_key);
-    if (t->status == STATUS_OK && t->allowed) t->status = check_request(t->service, &t->asked);
+static void read_request(void *context) {
+    Reading *reading = context;
+    const Service *service = reading->t->service;
+    const HttpRequest *request = reading->t->request;
+    reading->status = translate_request_read(&reading->asked, http_content_type(request), http_body(request),
+                                             service->options->max_texts);
+    reading->allowed = reading->status != STATUS_OK || keys_allow(service->keys, reading->asked.api_key);
+    if (reading->status == STATUS_OK && reading->allowed)
+        reading->status = check_request(service, &reading->asked);
 }
 
-/* Put its texts into the line. */
-static void submit(Service *service, Translating *t) {
-    t->job = (Job){.kind = kind_of(&t->asked),
-                   .texts = t->asked.texts,
-                   .items = calloc((size_t)t->asked.count, sizeof *t->job.items),
-                   .count = t->asked.count,
+/* Keep what the translation and its answer need. */
+static void keep_request(void *context) {
+    const Reading *reading = context;
+    const TranslateRequest *asked = &reading->asked;
+    Translating *t = reading->t;
+    t->list = asked->list;
+    t->detect = asked->source && strcmp(asked->source, "auto") == 0;
+    t->job = (Job){.kind = kind_of(asked),
+                   .texts = translate_request_copy(asked),
+                   .count = asked->count,
                    .done = on_translated,
                    .unwanted = is_unwanted,
                    .context = t};
-    if (t->job.items && pool_submit(service->pool, &t->job)) return;
+}
+
+/* Put its texts into the line. */
+static void submit(Translating *t) {
+    t->job.items = calloc((size_t)t->job.count, sizeof *t->job.items);
+    if (t->job.items && pool_submit(t->service->pool, &t->job)) return;
     t->job.count = 0;
     finish(t, 503, t->job.items ? "too much text is waiting: try again later" : "out of memory");
 }
 
+static void translate_with(Translating *t, MemScope *scope) {
+    Reading reading = {.t = t};
+    bool whole = mem_scope_run(scope, read_request, &reading);
+    bool sound = whole && reading.allowed && reading.status == STATUS_OK;
+    if (sound) whole = mem_scope_run(http_scope(t->request), keep_request, &reading);
+    mem_scope_free(scope);
+    if (whole) http_forget_body(t->request);
+    if (!whole)
+        finish(t, 413, "reading this takes more memory than there is");
+    else if (!reading.allowed)
+        finish(t, 403, "the API key is missing or not valid");
+    else if (reading.status != STATUS_OK)
+        finish(t, 400, status_message());
+    else if (t->job.count == 0)
+        finish(t, 200, "");
+    else
+        submit(t);
+}
+
 static void translate(Service *service, HttpRequest *request) {
     Translating *t = calloc(1, sizeof *t);
-    if (!t) {
+    MemScope *scope = mem_scope_new(READING_BODIES * (size_t)service->options->max_body + READING_BYTES);
+    if (!t || !scope) {
+        free(t);
+        mem_scope_free(scope);
         http_answer_error(request, 503, "out of memory");
         return;
     }
     *t = (Translating){.service = service, .request = request};
-    if (!mem_scope_run(http_scope(request), prepare, t))
-        finish(t, 413, "reading this takes more memory than there is");
-    else if (!t->allowed)
-        finish(t, 403, "the API key is missing or not valid");
-    else if (t->status != STATUS_OK)
-        finish(t, 400, status_message());
-    else if (t->asked.count == 0)
-        finish(t, 200, "");
-    else
-        submit(service, t);
+    translate_with(t, scope);
 }
 
 /* ---- the other routes ---- */
@@ -433,11 +467,13 @@ static Status service_begin(Service *service) {
                         .connections = options->connections,
                         .body = (size_t)options->max_body,
                         .bodies = (size_t)options->max_body * BODIES_AT_A_TIME,
+                        .answers = (size_t)options->max_body * BODIES_AT_A_TIME,
                         .timeout = options->timeout,
                         .origin = options->origin,
                         .handler = on_request,
                         .watch = on_answered,
                         .context = service};
+    if (http.answers < ANSWERS_BYTES) http.answers = ANSWERS_BYTES;
     TRY(read_languages(service));
     TRY(check_origin(options->origin));
     if (options->models.count == 0) {

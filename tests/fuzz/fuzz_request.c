@@ -15,7 +15,7 @@ typedef struct {
 
 static void read_case(void *context) {
     Case *c = context;
-    c->status = translate_request_read(&c->request, c->type, c->body);
+    c->status = translate_request_read(&c->request, c->type, c->body, 100);
     /* What was read is text that can be walked through. */
     for (int i = 0; c->status == STATUS_OK && i < c->request.count; i++)
         if (strlen(c->request.texts[i]) > c->body.length) __builtin_trap();
