@@ -15,7 +15,8 @@ class Options(ctypes.Structure):
     __slots__ = ()  # a name that is none of these is an error
     _fields_ = [("memory_limit", ctypes.c_size_t), ("beam_size", ctypes.c_int), ("n_best", ctypes.c_int),
                 ("batch_size", ctypes.c_int), ("split", ctypes.c_int), ("markup", ctypes.c_int),
-                ("attention", ctypes.c_int), ("shortlist", ctypes.c_int), ("reserved", ctypes.c_int * 8)]
+                ("attention", ctypes.c_int), ("shortlist", ctypes.c_int), ("reserved", ctypes.c_int * 5),
+                ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p)]
 
 
 class Candidate(ctypes.Structure):

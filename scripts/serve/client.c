@@ -5,12 +5,18 @@
  *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
  *                                             translate lines of TEXTS, each client on a connection of its
  *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
+ *   serve-client PORT beside CLIENTS BYTES COUNT
+ *                                             COUNT short texts, one after the other, while CLIENTS translate a
+ *                                             word of BYTES letters, again and again
+ *   serve-client PORT hold COUNT SECONDS      COUNT connections send standard input and read nothing
+ *   serve-client PORT leave COUNT             COUNT connections send standard input and close at once
  *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
  *   serve-client PORT rude COUNT              hang up: in the head, in the body, before the answer, in turn
  *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
  *
  * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
- * wrong.
+ * wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short ones; it fails if one of those was not
+ * answered.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -27,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 1 << 20, LINE_BYTES = 1 << 14, KEPT = 1 << 16 };
+enum { ANSWER_BYTES = 1 << 20, LINE_BYTES = 1 << 15, KEPT = 1 << 16 };
 
 static int port;
 
@@ -194,6 +200,65 @@ static int load(int clients, double seconds, const char *text_file, const char *
     return wrong > 0;
 }
 
+/* ---- short texts beside long ones ---- */
+
+static atomic_bool enough;
+static atomic_int answered_long;
+static int word_bytes;
+
+static bool ask(int fd, const char *text, char *request, char *answer) {
+    size_t bytes = make_request(text, request);
+    return fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer) == 200;
+}
+
+static void *long_client(void *descriptor) {
+    char *answer = malloc(ANSWER_BYTES), *request = malloc(4 * LINE_BYTES),
+         *text = calloc(1, (size_t)word_bytes + 1);
+    int fd = *(int *)descriptor;
+    memset(text, 'a', (size_t)word_bytes);
+    while (!enough)
+        if (ask(fd, text, request, answer))
+            answered_long++;
+        else
+            nap(0.1); /* refused: try again later */
+    free(text);
+    free(answer);
+    free(request);
+    return NULL;
+}
+
+static int beside(int clients, int bytes, int count) {
+    char *answer = malloc(ANSWER_BYTES), *request = malloc(4 * LINE_BYTES);
+    pthread_t *threads = calloc((size_t)clients, sizeof *threads);
+    int *fds = calloc((size_t)clients, sizeof *fds);
+    int lost = 0, fd = dial();
+    word_bytes = bytes < LINE_BYTES ? bytes : LINE_BYTES - 1;
+    for (int i = 0; i < clients; i++) {
+        fds[i] = dial();
+        pthread_create(&threads[i], NULL, long_client, &fds[i]);
+    }
+    nap(0.5); /* until the line is full */
+    for (int i = 0; i < count; i++) {
+        double begin = now();
+        lost += !ask(fd, "go .", request, answer);
+        took[i % KEPT] = now() - begin;
+        nap(0.02);
+    }
+    enough = true;
+    for (int i = 0; i < clients; i++) shutdown(fds[i], SHUT_RDWR);
+    for (int i = 0; i < clients; i++) pthread_join(threads[i], NULL);
+    qsort(took, (size_t)count, sizeof *took, compare);
+    printf("%d short, %d long, %.1f %.1f ms\n", count, (int)answered_long, 1e3 * took[count / 2],
+           1e3 * took[count * 99 / 100]);
+    for (int i = 0; i < clients; i++) close(fds[i]);
+    close(fd);
+    free(fds);
+    free(threads);
+    free(request);
+    free(answer);
+    return lost > 0;
+}
+
 /* ---- others ---- */
 
 static int send_input(bool last) {
@@ -206,6 +271,33 @@ static int send_input(bool last) {
     if (last) shutdown(fd, SHUT_WR);
     while ((bytes = recv(fd, text, ANSWER_BYTES, 0)) > 0) fwrite(text, 1, (size_t)bytes, stdout);
     close(fd);
+    free(text);
+    return 0;
+}
+
+/* Standard input, whole. */
+static char *read_input(size_t *bytes) {
+    char *text = NULL;
+    size_t capacity = 0;
+    for (*bytes = 0;;) {
+        if (capacity - *bytes < LINE_BYTES) text = realloc(text, capacity += ANSWER_BYTES);
+        ssize_t got = read(0, text + *bytes, capacity - *bytes);
+        if (got <= 0) return text;
+        *bytes += (size_t)got;
+    }
+}
+
+static int send_and_close(int count, double seconds) {
+    size_t bytes;
+    char *text = read_input(&bytes);
+    int *fds = calloc((size_t)count, sizeof *fds);
+    for (int i = 0; i < count; i++) fds[i] = dial();
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0) send_all(fds[i], text, bytes);
+    nap(seconds);
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0) close(fds[i]);
+    free(fds);
     free(text);
     return 0;
 }
@@ -261,10 +353,13 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     if (strcmp(what, "send") == 0 || strcmp(what, "last") == 0) return send_input(what[0] == 'l');
     if (strcmp(what, "load") == 0 && argc == 7) return load(atoi(argv[3]), atof(argv[4]), argv[5], argv[6]);
+    if (strcmp(what, "beside") == 0 && argc == 6) return beside(atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
+    if (strcmp(what, "hold") == 0 && argc == 5) return send_and_close(atoi(argv[3]), atof(argv[4]));
+    if (strcmp(what, "leave") == 0 && argc == 4) return send_and_close(atoi(argv[3]), 0);
     if (strcmp(what, "slow") == 0 && argc == 5) return slow(atoi(argv[3]), atof(argv[4]));
     if (strcmp(what, "rude") == 0 && argc == 4) return rude(atoi(argv[3]));
     if (strcmp(what, "connect") == 0 && argc == 4) return connect_often(atoi(argv[3]));
-    fprintf(stderr,
-            "usage: serve-client PORT send|last|load|slow|rude|connect ...; see the head of its source\n");
+    fprintf(stderr, "usage: serve-client PORT send|last|load|beside|hold|leave|slow|rude|connect ...; see "
+                    "the head of its source\n");
     return 2;
 }

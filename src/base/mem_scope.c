@@ -15,8 +15,8 @@ typedef struct {
 struct MemScope {
     Block *blocks; /* [capacity] linear probing, at most half full */
     size_t capacity, count;
-    size_t bytes, limit;
-    int fd; /* of a file to be closed if the work is left, or -1 */
+    size_t bytes, limit; /* bytes: of the blocks, and of what the table has grown by */
+    int fd;              /* of a file to be closed if the work is left, or -1 */
     jmp_buf escape;
 };
 
@@ -37,12 +37,16 @@ MemScope *mem_scope_new(size_t limit) {
     return scope;
 }
 
+/* Bytes of a table beyond the first. */
+static size_t table_growth(size_t capacity) { return (capacity - FIRST_CAPACITY) * sizeof(Block); }
+
 static void release_blocks(MemScope *scope) {
     for (size_t i = 0; i < scope->capacity; i++) {
         free(scope->blocks[i].address);
         scope->blocks[i] = (Block){0};
     }
-    scope->count = scope->bytes = 0;
+    scope->count = 0;
+    scope->bytes = table_growth(scope->capacity);
 }
 
 void mem_scope_free(MemScope *scope) {
@@ -98,10 +102,13 @@ static size_t find(const MemScope *scope, uintptr_t address) {
     return place;
 }
 
-static bool grow(MemScope *scope) {
-    Block *old = scope->blocks, *blocks = calloc(2 * scope->capacity, sizeof *blocks);
-    size_t old_capacity = scope->capacity;
+/* For a block of `bytes` more. */
+static bool grow(MemScope *scope, size_t bytes) {
+    size_t old_capacity = scope->capacity, more = old_capacity * sizeof(Block);
+    if (scope->limit > 0 && more + bytes > scope->limit - scope->bytes) return false;
+    Block *old = scope->blocks, *blocks = calloc(2 * old_capacity, sizeof *blocks);
     if (!blocks) return false;
+    scope->bytes += more;
     scope->blocks = blocks;
     scope->capacity *= 2;
     for (size_t i = 0; i < old_capacity; i++)
@@ -113,7 +120,7 @@ static bool grow(MemScope *scope) {
 void mem_scope_add(void *block, size_t bytes) {
     MemScope *scope = current;
     if (!scope) return;
-    if (2 * (scope->count + 1) > scope->capacity && !grow(scope)) {
+    if (2 * (scope->count + 1) > scope->capacity && !grow(scope, bytes)) {
         free(block);
         mem_scope_exhausted();
     }

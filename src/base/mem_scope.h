@@ -23,7 +23,7 @@
 
 typedef struct MemScope MemScope;
 
-MemScope *mem_scope_new(size_t limit); /* bytes at a time; 0: none */
+MemScope *mem_scope_new(size_t limit); /* bytes of its blocks and of their list at a time; 0: no limit */
 void mem_scope_free(MemScope *scope);
 /* False: memory ran out, and the scope is empty. */
 bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context);

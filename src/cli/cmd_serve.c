@@ -57,8 +57,9 @@ static const Option SERVE_OPTIONS[] = {
      .arg = "N", .help = "texts of a request (400)"},
     {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .fallback = "10", .max = 100,
      .arg = "N", .help = "alternatives of a text (400)"},
-    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "5000", .min = 1,
-     .max = 1000000, .arg = "N", .help = "texts that wait, of all requests (503)"},
+    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "400000", .min = 100,
+     .max = 1000000000, .arg = "N",
+     .help = "characters that wait, of all requests; one request may take half of what is left (503)"},
     {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .fallback = "1000", .min = 1, .max = 1000000,
      .arg = "MB", .help = "memory that a thread may take for what it translates at a time (503)"},
     {0}};

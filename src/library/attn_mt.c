@@ -209,7 +209,11 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
 
 static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *wanted = &call->options;
-    TranslatorOptions options = {.split = wanted->split, .wrapped = wanted->markup, .quiet = true};
+    TranslatorOptions options = {.split = wanted->split,
+                                 .wrapped = wanted->markup,
+                                 .quiet = true,
+                                 .progress = wanted->progress,
+                                 .progress_context = wanted->progress_context};
     DecodeOptions *decode = &options.search.decode;
     *decode = model_set_decode(call->model->models.items[0]);
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;

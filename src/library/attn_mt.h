@@ -72,7 +72,11 @@ typedef struct {
     int attention;   /* attn_mt_level */
     int shortlist;   /* of each list of likely translations so many tokens are considered, 1 to 1000, which is
                       * faster; 0: all tokens */
-    int reserved[8]; /* 0 */
+    int reserved[5]; /* 0 */
+    /* Called after each batch of sentences with the share of the work that is done, on the thread that calls;
+     * it may make calls of its own. NULL: nothing is. */
+    void (*progress)(void *context, double share);
+    void *progress_context;
 } attn_mt_options;
 
 /* A translation that was found, or scored. A text that was translated in parts, sentences of `split` or
@@ -112,7 +116,7 @@ ATTN_MT_API attn_mt_status attn_mt_translate(const attn_mt_model *model, const c
                                              const attn_mt_options *options, attn_mt_result **result,
                                              attn_mt_error *error);
 /* How probable are these translations of the texts? One candidate each, scored whole; of the options only
- * memory_limit, batch_size and attention mean something, the others are not looked at (`reserved` is). */
+ * memory_limit, batch_size, attention and progress mean something, the others are not looked at (`reserved` is). */
 ATTN_MT_API attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
                                          const char *const *translations, int count,
                                          const attn_mt_options *options, attn_mt_result **result,

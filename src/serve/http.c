@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,14 @@
 #include <unistd.h>
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 
 enum {
     HEAD_BYTES = 32 << 10, /* of the library for each connection: request line and headers */
     NAME_BYTES = 128,      /* of a path or a type that means anything here */
     BACKLOG = 1024,
+    SCOPE_BODIES = 100,    /* times the largest body: what a request and its answer may take */
+    MOST_FREED = 16 << 20, /* bytes: below that, what was freed is soon used again */
 };
 enum { TIMEOUT = 408, TOO_LARGE = 413, UNAVAILABLE = 503 };
 
@@ -39,7 +43,8 @@ struct HttpServer {
     pthread_mutex_t lock;
     Connection *connections;
     int count;
-    size_t bodies; /* bytes of all */
+    size_t bodies, answers; /* bytes of all */
+    size_t freed;           /* of these since memory was last given back to the system */
     bool stopping;
 };
 
@@ -54,6 +59,7 @@ struct HttpRequest {
     int refused; /* the status of a body that was not kept; 0: it was */
     bool handed; /* to the handler */
     int status;
+    size_t answer;                 /* bytes of its body */
     struct MHD_Response *response; /* set once it is answered */
 };
 
@@ -150,20 +156,44 @@ void http_tick(HttpServer *server) {
         shutdown(place->fd, SHUT_RDWR);
         place->cut = true;
     }
+    bool much = server->freed >= MOST_FREED;
+    if (much) server->freed = 0;
     pthread_mutex_unlock(&server->lock);
+    if (much) mem_return_freed();
     for (int i = 0; i < slow; i++)
         server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
 }
 
 /* ---- requests ---- */
 
-static void request_free(HttpRequest *request) {
-    HttpServer *server = request->server;
+/* Bytes of bodies and of answers are needed no more. */
+static void count_freed(HttpServer *server, size_t bodies, size_t answers) {
     pthread_mutex_lock(&server->lock);
-    server->bodies -= request->body.length;
+    server->bodies -= bodies;
+    server->answers -= answers;
+    server->freed += bodies + answers;
     pthread_mutex_unlock(&server->lock);
-    if (request->response) MHD_destroy_response(request->response);
+}
+
+static void free_body(void *context) { strbuf_free(context); }
+
+void http_forget_body(HttpRequest *request) {
+    count_freed(request->server, request->body.length, 0);
+    mem_scope_run(request->scope, free_body, &request->body);
+}
+
+/* Release all that was needed to answer. */
+static void release_scope(HttpRequest *request) {
+    count_freed(request->server, request->body.length, 0);
+    request->body = (StrBuf){0};
     mem_scope_free(request->scope);
+    request->scope = NULL;
+}
+
+static void request_free(HttpRequest *request) {
+    count_freed(request->server, 0, request->answer);
+    release_scope(request);
+    if (request->response) MHD_destroy_response(request->response);
     free(request);
 }
 
@@ -175,8 +205,7 @@ static void copy_name(char *to, size_t size, const char *from) {
 static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *connection, const char *method,
                                 const char *path) {
     HttpRequest *request = place_of(connection) ? calloc(1, sizeof *request) : NULL;
-    /* A text of JSON takes a multiple of its size as a tree. */
-    MemScope *scope = mem_scope_new(100 * server->options.body);
+    MemScope *scope = mem_scope_new(SCOPE_BODIES * server->options.body);
     if (!request || !scope) {
         free(request);
         mem_scope_free(scope);
@@ -223,7 +252,7 @@ static void receive(HttpRequest *request, StrView part) {
     server->bodies -= before + (fits ? part.length : 0);
     pthread_mutex_unlock(&server->lock);
     mem_scope_free(request->scope);
-    request->scope = mem_scope_new(100 * server->options.body);
+    request->scope = mem_scope_new(SCOPE_BODIES * server->options.body);
     request->body = (StrBuf){0};
     request->refused = UNAVAILABLE;
 }
@@ -290,11 +319,17 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     request_free(request);
 }
 
-/* The library does not look at a connection that sleeps. */
+/* The library does not look at a connection that sleeps. Linux tells of a closed sending side although bytes
+ * before it were not read; elsewhere it shows once nothing is left to read. */
 bool http_hung_up(const HttpRequest *request) {
+#ifdef POLLRDHUP
+    struct pollfd state = {.fd = request->place->fd, .events = POLLRDHUP};
+    return poll(&state, 1, 0) > 0;
+#else
     char byte;
     ssize_t there = recv(request->place->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+#endif
 }
 
 /* ---- answers ---- */
@@ -319,13 +354,31 @@ static struct MHD_Response *make_response(const HttpAnswer *answer, const char *
     return response;
 }
 
-void http_answer(HttpRequest *request, const HttpAnswer *answer) {
+/* May an answer of so many bytes be kept until its client takes it? */
+static bool admit_answer(HttpRequest *request, size_t bytes) {
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    bool fits = bytes <= server->options.answers - server->answers;
+    if (fits) server->answers += request->answer = bytes;
+    pthread_mutex_unlock(&server->lock);
+    return fits;
+}
+
+static void send_answer(HttpRequest *request, const HttpAnswer *answer) {
     pthread_mutex_lock(&request->server->lock);
-    bool last = request->server->stopping;
+    bool last = request->server->stopping || answer->status == HTTP_HUNG_UP;
     pthread_mutex_unlock(&request->server->lock);
     request->status = answer->status;
     request->response = make_response(answer, request->server->options.origin, last);
+    release_scope(request);
     MHD_resume_connection(request->connection);
+}
+
+void http_answer(HttpRequest *request, const HttpAnswer *answer) {
+    if (admit_answer(request, answer->body.length))
+        send_answer(request, answer);
+    else
+        http_answer_error(request, UNAVAILABLE, "too much waits to be taken by clients: try again later");
 }
 
 /* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
@@ -343,7 +396,7 @@ void http_answer_error(HttpRequest *request, int status, const char *message) {
     bool later = status == UNAVAILABLE;
     escape(message, escaped, sizeof escaped);
     int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
-    http_answer(request, &(HttpAnswer){.status = status,
+    send_answer(request, &(HttpAnswer){.status = status,
                                        .type = "application/json",
                                        .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
                                        .value = "1",

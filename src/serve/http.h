@@ -5,8 +5,9 @@
  * later, on whatever thread.
  *
  * Limits  on everything that a client can ask for: connections (more wait to be accepted), the bytes of a
- *         request's head (32 KB: 431) and body (413), of all bodies at a time (503), the seconds until a
- *         request has arrived (408) and until its answer was taken (the connection is closed)
+ *         request's head (32 KB: 431) and body (413), of all bodies at a time (503) and of all answers that
+ *         were not taken yet (503), the seconds until a request has arrived (408) and until its answer was
+ *         taken (the connection is closed)
  * Fails   http_start: STATUS_RUNTIME
  */
 #ifndef SERVE_HTTP_H
@@ -29,6 +30,7 @@ typedef struct {
     int port;            /* 0: any that is free */
     int connections;
     size_t body, bodies; /* bytes of one and of all */
+    size_t answers;      /* bytes of the bodies of all answers that were not taken yet */
     double timeout;      /* seconds */
     const char *origin;  /* of pages elsewhere that may ask, "*" for all; NULL: none may */
     HttpHandler handler;
@@ -39,7 +41,8 @@ typedef struct {
 Status http_start(HttpServer **server, const HttpOptions *options);
 int http_port(const HttpServer *server);
 int http_connections(HttpServer *server); /* that are open */
-/* Close what has taken too long; to be called about four times a second. */
+/* Close what has taken too long, and give memory back to the system after much was freed; to be called about
+ * four times a second. */
 void http_tick(HttpServer *server);
 /* Take no more connections, let what was asked be answered, and close. The handler must go on answering. */
 void http_stop(HttpServer *server);
@@ -48,7 +51,9 @@ StrView http_method(const HttpRequest *request);
 StrView http_path(const HttpRequest *request); /* without a query */
 StrView http_content_type(const HttpRequest *request);
 StrView http_body(const HttpRequest *request);
-/* Owns the body, and all that is to live as long as the request. */
+/* The body is needed no more: release it before the answer. */
+void http_forget_body(HttpRequest *request);
+/* Owns the body, and all that is to live until the answer. */
 MemScope *http_scope(HttpRequest *request);
 
 typedef struct {
@@ -58,10 +63,15 @@ typedef struct {
     StrView body;             /* copied */
 } HttpAnswer;
 
+/* The status for a client that has closed its side of the connection, as nginx calls it: the connection is
+ * closed, whatever else was sent on it. */
+enum { HTTP_HUNG_UP = 499 };
 /* Has the client closed the connection, or its sending side, which looks the same from here, without waiting
- * for the answer? A further request behind this one hides it. Until http_answer, on any thread. */
+ * for the answer? Where the system has no POLLRDHUP, a further request hides it. Until http_answer, on any
+ * thread. */
 bool http_hung_up(const HttpRequest *request);
-/* The request is gone after this. */
+/* The request and what its scope owns are gone after this. If too much waits to be taken by clients, they get
+ * a 503 instead. */
 void http_answer(HttpRequest *request, const HttpAnswer *answer);
 /* With {"error": "..."}. */
 void http_answer_error(HttpRequest *request, int status, const char *message);

@@ -1,4 +1,4 @@
-/* pool.c - a line of jobs, threads that take texts from its front, and two counted references. */
+/* pool.c - a line of jobs, threads that take texts out of it, and two counted references. */
 #include "serve/pool.h"
 
 #include <pthread.h>
@@ -10,10 +10,12 @@
 #include <time.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 /* Seconds that a thread waits for more texts, for each that it has just answered; it looks after each nap. */
 static const double PATIENCE = 1e-4;
 enum { NAP_NANOSECONDS = 50000 };
+enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 8 /* of a long text */ };
 
 /* A model with those who use it: the pool while it is current, and each batch. */
 typedef struct {
@@ -35,8 +37,9 @@ struct Pool {
     int started;
     pthread_mutex_t lock;
     pthread_cond_t work;
-    Job *first, *last;
-    int idle; /* threads */
+    Job *first, *last; /* the line, in the order of arrival */
+    int idle;          /* threads */
+    int long_batches;  /* in work */
     bool stop;
     PoolFigures figures;
 };
@@ -88,42 +91,40 @@ Status pool_reload(Pool *pool) {
     return STATUS_OK;
 }
 
-/* ---- batches ---- */
+/* ---- the line ---- */
 
-/* One text of a batch. */
-typedef struct {
-    Job *job;
-    int number; /* of the text in the job */
-} Place;
+static size_t text_characters(const char *text) { return utf8_count(sv(text)) + 1; }
 
-/* The batch of one thread. */
-typedef struct {
-    Place *places;      /* [count] */
-    const char **texts; /* [count] */
-    int count;
-    JobKind kind;
-    Served *served;
-} Batch;
+size_t pool_characters(const char *const *texts, int count) {
+    size_t characters = 0;
+    for (int i = 0; i < count; i++) characters += text_characters(texts[i]);
+    return characters;
+}
 
-/* Take a job out of the line. `before`: the one in front of it, or NULL. Under the lock. */
-static void line_remove(Pool *pool, Job *before, Job *job) {
-    *(before ? &before->next : &pool->first) = job->next;
-    if (pool->last == job) pool->last = before;
+/* Under the lock, as all of this section. */
+static void line_add(Pool *pool, Job *job) {
+    job->next = NULL;
+    job->previous = pool->last;
+    *(pool->last ? &pool->last->next : &pool->first) = job;
+    pool->last = job;
+}
+
+static void line_remove(Pool *pool, const Job *job) {
+    *(job->previous ? &job->previous->next : &pool->first) = job->next;
+    *(job->next ? &job->next->previous : &pool->last) = job->previous;
 }
 
 /* Take jobs that nobody waits for out of the line. Those of which no thread has a text are returned: nobody
- * else ends them. Under the lock. */
+ * else ends them. */
 static Job *drop_unwanted(Pool *pool) {
-    Job *dropped = NULL, *before = NULL;
+    Job *dropped = NULL;
     for (Job *job = pool->first, *next; job; job = next) {
         next = job->next;
-        if (!job->unwanted(job->context)) {
-            before = job;
-            continue;
-        }
-        line_remove(pool, before, job);
+        if (!job->unwanted(job->context)) continue;
+        line_remove(pool, job);
         job->dropped = true;
         pool->figures.waiting -= job->count - job->taken;
+        pool->figures.characters -= job->left;
         job->unfinished -= job->count - job->taken;
         if (job->unfinished > 0) continue;
         job->next = dropped;
@@ -132,51 +133,122 @@ static Job *drop_unwanted(Pool *pool) {
     return dropped;
 }
 
+/* Is the text that comes next of the job long? */
+static bool job_is_long(const Job *job) { return job->items[job->taken].characters >= POOL_LONG_TEXT; }
+
+/* Must a free thread be spared for short texts? */
+static bool is_spared(const Pool *pool) {
+    return pool->options.threads > 1 && pool->long_batches + 1 >= pool->options.threads;
+}
+
+/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See the
+ * head of pool.h. */
+static Job *choose(const Pool *pool, bool spared) {
+    bool oldest = pool->figures.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
+    Job *best = NULL;
+    for (Job *job = pool->first; job && !(oldest && best); job = job->next) {
+        if (spared && job_is_long(job)) continue;
+        if (!best || job->left < best->left) best = job;
+    }
+    return best;
+}
+
+/* ---- batches ---- */
+
+/* One text of a batch. */
+typedef struct {
+    Job *job;
+    int number; /* of the text in the job */
+} Place;
+
+/* What a thread translates at a time. Its texts are of one kind, and all long or all short. */
+typedef struct {
+    Place *places;      /* [count] */
+    const char **texts; /* [count] */
+    int count, characters;
+    JobKind kind;
+    bool is_long;
+    Served *served;
+} Batch;
+
+typedef struct {
+    Pool *pool;
+    Batch batch, aside; /* aside: short texts, between the parts of a long one */
+} Worker;
+
+static Batch batch_new(const Pool *pool) {
+    size_t most = (size_t)pool->options.batch;
+    Batch batch = {0};
+    batch.places = mem_alloc(most, sizeof *batch.places);
+    batch.texts = mem_alloc(most, sizeof *batch.texts);
+    return batch;
+}
+
+static void batch_free(Batch *batch) {
+    mem_free(batch->places);
+    mem_free(batch->texts);
+}
+
 static bool same_kind(JobKind a, JobKind b) {
     return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention;
 }
 
-/* Take this thread's share of what waits and is like the first. Under the lock. */
-static void batch_take(Pool *pool, Batch *batch) {
+/* Add texts of the job to the batch, which has room for `most` in all. Under the lock. */
+static void batch_add(Pool *pool, Batch *batch, Job *job, int most) {
+    while (job->taken < job->count && batch->count < most) {
+        int characters = job->items[job->taken].characters;
+        if (!same_kind(job->kind, batch->kind) || job_is_long(job) != batch->is_long) return;
+        if (batch->count > 0 && batch->characters + characters > POOL_BATCH_CHARACTERS) return;
+        batch->texts[batch->count] = job->texts[job->taken];
+        batch->places[batch->count++] = (Place){job, job->taken++};
+        batch->characters += characters;
+        job->left -= (size_t)characters;
+    }
+    if (job->taken == job->count) line_remove(pool, job);
+}
+
+/* Take this thread's share of what waits: texts of the chosen job, and others like its first. Under the
+ * lock. */
+static void batch_take(Pool *pool, Batch *batch, Job *chosen) {
     int free_threads = pool->idle + 1;
     int share = (pool->figures.waiting + free_threads - 1) / free_threads;
     int most = share < pool->options.batch ? share : pool->options.batch;
-    batch->count = 0;
-    batch->kind = pool->first->kind;
+    batch->count = batch->characters = 0;
+    batch->kind = chosen->kind;
+    batch->is_long = job_is_long(chosen);
     batch->served = pool->served;
     batch->served->users++;
-    Job *before = NULL;
+    batch_add(pool, batch, chosen, most);
     for (Job *job = pool->first, *next; job && batch->count < most; job = next) {
         next = job->next;
-        while (same_kind(job->kind, batch->kind) && job->taken < job->count && batch->count < most) {
-            batch->texts[batch->count] = job->texts[job->taken];
-            batch->places[batch->count++] = (Place){job, job->taken++};
-        }
-        if (job->taken < job->count) {
-            before = job;
-            continue;
-        }
-        line_remove(pool, before, job);
+        batch_add(pool, batch, job, most);
     }
     pool->figures.waiting -= batch->count;
+    pool->figures.characters -= (size_t)batch->characters;
     pool->figures.texts += batch->count;
     pool->figures.batches++;
+    pool->long_batches += batch->is_long;
 }
 
 static void set_result(const Batch *batch, int first, int count, SharedResult *shared,
                        attn_mt_status status) {
     for (int i = 0; i < count; i++) {
         const Place *place = &batch->places[first + i];
-        place->job->items[place->number] = (JobText){shared, i, status};
+        place->job->items[place->number] = (JobText){.result = shared, .number = i, .status = status};
     }
 }
 
+static void between_parts(void *context, double share);
+
 /* Translate some texts of the batch; where that fails, each by itself: one cannot spoil the others. */
-static void batch_translate(const Pool *pool, const Batch *batch, int first, int count) {
+static void batch_translate(Worker *worker, const Batch *batch, int first, int count) {
+    const Pool *pool = worker->pool;
     attn_mt_options options = {.memory_limit = pool->options.memory,
                                .beam_size = pool->options.beam_size,
                                .n_best = batch->kind.n_best,
-                               .batch_size = pool->options.batch,
+                               .batch_size = batch->is_long ? PART_SENTENCES : pool->options.batch,
+                               .progress = batch->is_long ? between_parts : NULL,
+                               .progress_context = worker,
                                .split = pool->options.split,
                                .markup = batch->kind.html,
                                .attention = batch->kind.attention,
@@ -196,11 +268,15 @@ static void batch_translate(const Pool *pool, const Batch *batch, int first, int
     }
     attn_mt_release(result);
     if (count == 1) set_result(batch, first, 1, NULL, status);
-    for (int i = 0; count > 1 && i < count; i++) batch_translate(pool, batch, first + i, 1);
+    for (int i = 0; count > 1 && i < count; i++) batch_translate(worker, batch, first + i, 1);
 }
 
 /* Tell the jobs that have no more unfinished texts. */
 static void batch_finish(Pool *pool, const Batch *batch) {
+    pthread_mutex_lock(&pool->lock);
+    pool->long_batches -= batch->is_long;
+    if (batch->is_long) pthread_cond_broadcast(&pool->work); /* a thread was spared */
+    pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < batch->count; i++) {
         Job *job = batch->places[i].job;
         pthread_mutex_lock(&pool->lock);
@@ -209,6 +285,20 @@ static void batch_finish(Pool *pool, const Batch *batch) {
         if (last) job->done(job->context, job);
     }
     served_leave(pool, batch->served);
+}
+
+/* A long text has come as far as this. If short ones wait and no thread is free, they come first. */
+static void between_parts(void *context, double share) {
+    Worker *worker = context;
+    Pool *pool = worker->pool;
+    (void)share;
+    pthread_mutex_lock(&pool->lock);
+    Job *chosen = pool->idle == 0 ? choose(pool, true) : NULL;
+    if (chosen) batch_take(pool, &worker->aside, chosen);
+    pthread_mutex_unlock(&pool->lock);
+    if (!chosen) return;
+    batch_translate(worker, &worker->aside, 0, worker->aside.count);
+    batch_finish(pool, &worker->aside);
 }
 
 static void finish_dropped(Job *dropped) {
@@ -231,48 +321,63 @@ static void await_more(Pool *pool, int answered, int wanted) {
     }
 }
 
+/* Does more wait than one batch takes? */
+static bool is_crowded(const Pool *pool) {
+    return pool->figures.waiting > pool->options.batch || pool->figures.characters > POOL_BATCH_CHARACTERS;
+}
+
 static void *pool_thread(void *context) {
     Pool *pool = context;
-    Batch batch = {.places = mem_alloc((size_t)pool->options.batch, sizeof *batch.places),
-                   .texts = mem_alloc((size_t)pool->options.batch, sizeof *batch.texts)};
+    Worker worker = {pool, batch_new(pool), batch_new(pool)};
+    Batch *batch = &worker.batch;
     int wanted = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
-        await_more(pool, batch.count, wanted);
-        while (!pool->first && !pool->stop) pthread_cond_wait(&pool->work, &pool->lock);
+        await_more(pool, batch->count, wanted);
+        Job *chosen;
+        while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop)
+            pthread_cond_wait(&pool->work, &pool->lock);
         pool->idle--;
-        if (!pool->first) break;
-        Job *dropped = pool->figures.waiting > pool->options.batch ? drop_unwanted(pool) : NULL;
-        bool work = pool->first != NULL;
-        batch.count = 0;
-        if (work) batch_take(pool, &batch);
+        if (!chosen) break;
+        Job *dropped = NULL;
+        if (is_crowded(pool)) {
+            dropped = drop_unwanted(pool);
+            chosen = choose(pool, is_spared(pool));
+        }
+        batch->count = 0;
+        if (chosen) batch_take(pool, batch, chosen);
         pthread_mutex_unlock(&pool->lock);
         finish_dropped(dropped);
-        if (work) batch_translate(pool, &batch, 0, batch.count);
-        wanted = pool_figures(pool).waiting + batch.count;
-        if (work) batch_finish(pool, &batch);
+        if (chosen) batch_translate(&worker, batch, 0, batch->count);
+        wanted = pool_figures(pool).waiting + batch->count;
+        if (chosen) batch_finish(pool, batch);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
-    mem_free(batch.places);
-    mem_free(batch.texts);
+    batch_free(&worker.batch);
+    batch_free(&worker.aside);
     return NULL;
 }
 
 /* ---- the pool ---- */
 
 bool pool_submit(Pool *pool, Job *job) {
+    job->dropped = false;
+    job->taken = 0;
+    job->unfinished = job->count;
+    job->left = 0;
+    for (int i = 0; i < job->count; i++) {
+        size_t characters = text_characters(job->texts[i]);
+        job->items[i].characters = (int)characters;
+        job->left += characters;
+    }
     pthread_mutex_lock(&pool->lock);
-    bool fits = job->count <= pool->options.most_waiting - pool->figures.waiting;
+    bool fits = job->left <= (pool->options.most_waiting - pool->figures.characters) / 2;
     if (fits) {
-        job->next = NULL;
-        job->dropped = false;
-        job->taken = 0;
-        job->unfinished = job->count;
-        *(pool->last ? &pool->last->next : &pool->first) = job;
-        pool->last = job;
+        line_add(pool, job);
         pool->figures.waiting += job->count;
+        pool->figures.characters += job->left;
         pthread_cond_broadcast(&pool->work);
     }
     pthread_mutex_unlock(&pool->lock);

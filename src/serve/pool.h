@@ -1,12 +1,22 @@
 /* pool.h - threads that translate what waits, many texts at a time, with a model that can be replaced.
  *
- * Texts of all jobs wait in one line. A thread that is free takes its share of them, up to a batch: as many
- * as wait, divided by the threads that are free. So one text is translated at once, and many are
- * translated together. After a batch a thread waits a moment, a ten-thousandth of a second for each text, for
- * those who were answered to ask again. While more waits than one batch takes, jobs that nobody waits for
- * any more leave the line: clients that give up and ask again would else fill it with work for nobody.
+ * Who is next. Size is counted in characters. A connection has one job in the line at a time.
+ *   1. A free thread turns to the job with the least left to translate. Every fourth batch begins with the job
+ *      that has waited longest, so that each comes to its end.
+ *   2. A batch has at most PoolOptions.batch texts and POOL_BATCH_CHARACTERS characters, or one text that is
+ *      longer. A thread takes no more than its share: the texts that wait, divided by the free threads. So one
+ *      text is translated at once, and many are translated together.
+ *   3. Texts of POOL_LONG_TEXT characters or more are long. Of several threads one takes none while all others
+ *      have one in work. If short texts wait and no thread is free, a thread that has a long text in work
+ *      translates a batch of them after every few sentences.
+ *   4. A job is refused if it is larger than half of the room that the line has left: the fuller the line, the
+ *      shorter what it still takes.
+ *   5. While more waits than one batch takes, jobs leave the line whose clients have gone.
  *
- *   Memory    of one batch is bounded; where that is not enough its texts are translated one by one
+ * After a batch a thread waits a moment, a ten-thousandth of a second for each text, for clients that were
+ * answered to ask again.
+ *
+ *   Memory    of one batch is bounded, twice that for a thread that turns aside from a long text; where that is not enough its texts are translated one by one
  *   Reload    a batch keeps the model that it began with
  *   Fails     pool_new, pool_reload: as attn_mt_open
  *   Threads   all functions but pool_new and pool_free may be called on any thread
@@ -28,8 +38,11 @@ typedef struct {
     int n_best, attention; /* as in attn_mt_options */
 } JobKind;
 
+enum { POOL_BATCH_CHARACTERS = 2000, POOL_LONG_TEXT = 500 };
+
 /* One text of a job, and what became of it. */
 typedef struct {
+    int characters;       /* the pool's own: what it counts for, at least 1 */
     SharedResult *result; /* or NULL: it failed */
     int number;           /* of the text in the result */
     attn_mt_status status;
@@ -47,8 +60,9 @@ typedef struct Job {
     void *context;                   /* of both */
     bool dropped;                    /* by the pool, for that reason: not all texts have a result */
     /* The pool's own. */
-    struct Job *next;
-    int taken, unfinished;
+    struct Job *next, *previous;
+    int taken, unfinished; /* texts */
+    size_t left;           /* characters of the texts that no thread has taken */
 } Job;
 
 typedef struct {
@@ -57,14 +71,15 @@ typedef struct {
     int threads, batch, beam_size; /* beam_size 0: the model's own */
     int shortlist;                 /* as in attn_mt_options */
     bool split;
-    int most_waiting; /* texts */
-    size_t memory;    /* of a batch, bytes */
+    size_t most_waiting; /* characters */
+    size_t memory;       /* of a batch, bytes */
 } PoolOptions;
 
 enum { POOL_LANGUAGE = 40 }; /* characters of the name of a language, with its NUL */
 
 typedef struct {
-    int waiting; /* texts */
+    int waiting;       /* texts */
+    size_t characters; /* of them */
     long batches, texts, reloads;
 } PoolFigures;
 
@@ -74,7 +89,9 @@ typedef struct {
 
 Status pool_new(Pool **pool, const PoolOptions *options);
 void pool_free(Pool *pool); /* no job may wait */
-/* False if too many wait: then nothing was taken. `job` needs at least one text. */
+/* What texts [count] count for: their characters, and one more each. */
+size_t pool_characters(const char *const *texts, int count);
+/* False if too much waits: then nothing was taken. `job` needs at least one text. */
 bool pool_submit(Pool *pool, Job *job);
 /* Load the models again; with what they were, if that fails. */
 Status pool_reload(Pool *pool);

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/workers.h"
-#include "serve/ask.h"
+#include "serve/request.h"
 #include "serve/http.h"
 #include "serve/keys.h"
 #include "serve/metrics.h"
@@ -19,6 +19,9 @@
 #include "text/languages.h"
 
 enum { BODIES_AT_A_TIME = 64, TICK_NANOSECONDS = 250000000 };
+/* What reading a request may take: so many times the largest body, and for its values. */
+enum { READING_BODIES = 4, READING_BYTES = 1 << 20 };
+enum { ANSWERS_BYTES = 64 << 20 /* of all answers that clients have not taken yet, at least */ };
 
 typedef struct {
     const ServiceOptions *options;
@@ -50,14 +53,12 @@ static void find_languages(const Service *service, PoolLanguages *trained, StrVi
 
 /* ---- POST /translate ---- */
 
-/* One request. What `ask` and `body` point to is in the scope of `request`. */
+/* One request that is translated. Texts and `body` are in the scope of `request`. */
 typedef struct {
     Service *service;
     HttpRequest *request;
-    Ask ask;
     Job job;
-    Status status; /* of reading it */
-    bool allowed;
+    bool list, detect; /* are lists wanted in the answer, and the language of the texts? */
     StrBuf body;
 } Translating;
 
@@ -68,16 +69,19 @@ static Status check_language(const char *given, StrView known, const char *name)
                        SV_ARG(known));
 }
 
-static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
+static Status check_sizes(const ServiceOptions *options, const TranslateRequest *asked) {
     size_t characters = 0;
-    /* More than may wait at all would never be taken, however often it is tried. */
-    int texts = options->max_texts < options->max_waiting ? options->max_texts : options->max_waiting;
-    for (int i = 0; i < ask->count; i++) characters += utf8_count(sv(ask->texts[i]));
-    if (ask->count > texts) return status_fail(STATUS_DATA, "%d texts are more than %d", ask->count, texts);
+    for (int i = 0; i < asked->count; i++) characters += utf8_count(sv(asked->texts[i]));
+    if (asked->count > options->max_texts)
+        return status_fail(STATUS_DATA, "%d texts are more than %d", asked->count, options->max_texts);
     if (characters > (size_t)options->max_characters)
         return status_fail(STATUS_DATA, "%zu characters are more than %d", characters,
                            options->max_characters);
-    double alternatives = ask->alternatives;
+    /* An empty line would not take it either, however often it is tried. */
+    if (pool_characters(asked->texts, asked->count) > (size_t)options->max_waiting / 2)
+        return status_fail(STATUS_DATA, "%d texts of %zu characters are more than may wait", asked->count,
+                           characters);
+    double alternatives = asked->alternatives;
     if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
         alternatives != (int)alternatives)
         return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d, a whole number",
@@ -85,21 +89,21 @@ static Status check_sizes(const ServiceOptions *options, const Ask *ask) {
     return STATUS_OK;
 }
 
-static Status check_ask(const Service *service, const Ask *ask) {
-    TRY(check_language(ask->source, service->source, "source"));
-    TRY(check_language(ask->target, service->target, "target"));
-    TRY(check_sizes(service->options, ask));
-    if (ask->format && strcmp(ask->format, "text") != 0 && strcmp(ask->format, "html") != 0)
+static Status check_request(const Service *service, const TranslateRequest *asked) {
+    TRY(check_language(asked->source, service->source, "source"));
+    TRY(check_language(asked->target, service->target, "target"));
+    TRY(check_sizes(service->options, asked));
+    if (asked->format && strcmp(asked->format, "text") != 0 && strcmp(asked->format, "html") != 0)
         return status_fail(STATUS_DATA, "'format' is neither text nor html");
-    if (ask->attention && strcmp(ask->attention, "word") != 0 && strcmp(ask->attention, "subword") != 0)
+    if (asked->attention && strcmp(asked->attention, "word") != 0 && strcmp(asked->attention, "subword") != 0)
         return status_fail(STATUS_DATA, "'attention' is neither word nor subword");
     return STATUS_OK;
 }
 
-static JobKind kind_of(const Ask *ask) {
-    JobKind kind = {.html = ask->format && strcmp(ask->format, "html") == 0,
-                    .n_best = ask->alternatives >= 1 ? 1 + (int)ask->alternatives : 0};
-    if (ask->attention) kind.attention = ask->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
+static JobKind kind_of(const TranslateRequest *asked) {
+    JobKind kind = {.html = asked->format && strcmp(asked->format, "html") == 0,
+                    .n_best = asked->alternatives >= 1 ? 1 + (int)asked->alternatives : 0};
+    if (asked->attention) kind.attention = asked->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
     return kind;
 }
 
@@ -159,12 +163,12 @@ static void write_detected(const Job *job, int text, StrBuf *out) {
 /* A member of the answer: of one text, or the list of all texts'. */
 static void write_member(const Translating *t, const char *name,
                          void (*write)(const Job *job, int text, StrBuf *out), StrBuf *out) {
-    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->ask.list ? "[" : "");
+    strbuf_format(out, "%s\"%s\": %s", out->length > 1 ? ", " : "", name, t->list ? "[" : "");
     for (int i = 0; i < t->job.count; i++) {
         if (i > 0) strbuf_add(out, SV(", "));
         write(&t->job, i, out);
     }
-    if (t->ask.list) strbuf_add_char(out, ']');
+    if (t->list) strbuf_add_char(out, ']');
 }
 
 static void write_answer(void *context) {
@@ -174,8 +178,7 @@ static void write_answer(void *context) {
     write_member(t, "translatedText", write_text, out);
     if (t->job.kind.n_best > 0) write_member(t, "alternatives", write_alternatives, out);
     if (t->job.kind.attention) write_member(t, "attention", write_attention, out);
-    if (t->ask.source && strcmp(t->ask.source, "auto") == 0)
-        write_member(t, "detectedLanguage", write_detected, out);
+    if (t->detect) write_member(t, "detectedLanguage", write_detected, out);
     strbuf_add(out, SV("}\n"));
 }
 
@@ -209,12 +212,10 @@ static bool is_unwanted(void *context) {
     return http_hung_up(t->request);
 }
 
-enum { HUNG_UP = 499 }; /* as nginx calls it, for the metrics and for who closed its sending side alone */
-
 static void on_translated(void *context, Job *job) {
     attn_mt_status status = job_status(job);
     if (job->dropped)
-        finish(context, HUNG_UP, "the client closed its side of the connection before the answer");
+        finish(context, HTTP_HUNG_UP, "the client closed its side of the connection before the answer");
     else if (status == ATTN_MT_OK)
         finish(context, 200, "");
     else if (status == ATTN_MT_MEMORY)
@@ -227,45 +228,79 @@ static void on_translated(void *context, Job *job) {
 
 /* ---- its way ---- */
 
+/* What is needed to read a request, in a scope of its own, and no longer. */
+typedef struct {
+    Translating *t;
+    TranslateRequest asked;
+    Status status;
+    bool allowed;
+} Reading;
+
 /* Read it; who may not ask is told no more. */
-static void prepare(void *context) {
-    Translating *t = context;
-    t->status = ask_read(&t->ask, http_content_type(t->request), http_body(t->request));
-    t->allowed = t->status != STATUS_OK || keys_allow(t->service->keys, t->ask.api_key);
-    if (t->status == STATUS_OK && t->allowed) t->status = check_ask(t->service, &t->ask);
+static void read_request(void *context) {
+    Reading *reading = context;
+    const Service *service = reading->t->service;
+    const HttpRequest *request = reading->t->request;
+    reading->status = translate_request_read(&reading->asked, http_content_type(request), http_body(request),
+                                             service->options->max_texts);
+    reading->allowed = reading->status != STATUS_OK || keys_allow(service->keys, reading->asked.api_key);
+    if (reading->status == STATUS_OK && reading->allowed)
+        reading->status = check_request(service, &reading->asked);
 }
 
-/* Put its texts into the line. */
-static void submit(Service *service, Translating *t) {
-    t->job = (Job){.kind = kind_of(&t->ask),
-                   .texts = t->ask.texts,
-                   .items = calloc((size_t)t->ask.count, sizeof *t->job.items),
-                   .count = t->ask.count,
+/* Keep what the translation and its answer need. */
+static void keep_request(void *context) {
+    const Reading *reading = context;
+    const TranslateRequest *asked = &reading->asked;
+    Translating *t = reading->t;
+    t->list = asked->list;
+    t->detect = asked->source && strcmp(asked->source, "auto") == 0;
+    t->job = (Job){.kind = kind_of(asked),
+                   .texts = translate_request_copy(asked),
+                   .count = asked->count,
                    .done = on_translated,
                    .unwanted = is_unwanted,
                    .context = t};
-    if (t->job.items && pool_submit(service->pool, &t->job)) return;
+}
+
+/* Put its texts into the line. */
+static void submit(Translating *t) {
+    t->job.items = calloc((size_t)t->job.count, sizeof *t->job.items);
+    if (t->job.items && pool_submit(t->service->pool, &t->job)) return;
     t->job.count = 0;
-    finish(t, 503, t->job.items ? "too many texts are waiting: try again later" : "out of memory");
+    finish(t, 503, t->job.items ? "too much text is waiting: try again later" : "out of memory");
+}
+
+static void translate_with(Translating *t, MemScope *scope) {
+    Reading reading = {.t = t};
+    bool whole = mem_scope_run(scope, read_request, &reading);
+    bool sound = whole && reading.allowed && reading.status == STATUS_OK;
+    if (sound) whole = mem_scope_run(http_scope(t->request), keep_request, &reading);
+    mem_scope_free(scope);
+    if (whole) http_forget_body(t->request);
+    if (!whole)
+        finish(t, 413, "reading this takes more memory than there is");
+    else if (!reading.allowed)
+        finish(t, 403, "the API key is missing or not valid");
+    else if (reading.status != STATUS_OK)
+        finish(t, 400, status_message());
+    else if (t->job.count == 0)
+        finish(t, 200, "");
+    else
+        submit(t);
 }
 
 static void translate(Service *service, HttpRequest *request) {
     Translating *t = calloc(1, sizeof *t);
-    if (!t) {
+    MemScope *scope = mem_scope_new(READING_BODIES * (size_t)service->options->max_body + READING_BYTES);
+    if (!t || !scope) {
+        free(t);
+        mem_scope_free(scope);
         http_answer_error(request, 503, "out of memory");
         return;
     }
     *t = (Translating){.service = service, .request = request};
-    if (!mem_scope_run(http_scope(request), prepare, t))
-        finish(t, 413, "reading this takes more memory than there is");
-    else if (!t->allowed)
-        finish(t, 403, "the API key is missing or not valid");
-    else if (t->status != STATUS_OK)
-        finish(t, 400, status_message());
-    else if (t->ask.count == 0)
-        finish(t, 200, "");
-    else
-        submit(service, t);
+    translate_with(t, scope);
 }
 
 /* ---- the other routes ---- */
@@ -330,6 +365,7 @@ static void write_metrics(void *context) {
     int connections = http_connections(service->http);
     metrics_write(service->metrics, out);
     metrics_write_number("waiting_texts", "gauge", "texts that wait for a thread", pool.waiting, out);
+    metrics_write_number("waiting_characters", "gauge", "characters of these", (double)pool.characters, out);
     metrics_write_number("connections", "gauge", "connections that are open", connections, out);
     metrics_write_number("texts_total", "counter", "texts translated", (double)pool.texts, out);
     metrics_write_number("batches_total", "counter", "batches of texts", (double)pool.batches, out);
@@ -424,18 +460,20 @@ static Status service_begin(Service *service) {
                         .beam_size = options->beam_size,
                         .shortlist = options->shortlist,
                         .split = options->split,
-                        .most_waiting = options->max_waiting,
+                        .most_waiting = (size_t)options->max_waiting,
                         .memory = (size_t)options->max_memory << 20};
     HttpOptions http = {.address = options->address,
                         .port = options->port,
                         .connections = options->connections,
                         .body = (size_t)options->max_body,
                         .bodies = (size_t)options->max_body * BODIES_AT_A_TIME,
+                        .answers = (size_t)options->max_body * BODIES_AT_A_TIME,
                         .timeout = options->timeout,
                         .origin = options->origin,
                         .handler = on_request,
                         .watch = on_answered,
                         .context = service};
+    if (http.answers < ANSWERS_BYTES) http.answers = ANSWERS_BYTES;
     TRY(read_languages(service));
     TRY(check_origin(options->origin));
     if (options->models.count == 0) {

@@ -63,7 +63,7 @@ blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1"
 gives "blocks and line ends" 200 "$(blocks "$french" "$french")" \
     post_json "{\"q\": $(blocks "$wrapped" "$first"), \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
-gives "unknown members" 200 "$french" post_json "{\"q\": \"$first\", \"more\": [1], \"api_key\": null}"
+gives "null" 200 "$french" post_json "{\"q\": \"$first\", \"api_key\": null}"
 listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'
 gives "languages" 200 "$listed" get /languages
 gives "health" 200 '{"status": "ok"}' get /health
@@ -94,6 +94,9 @@ gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&altern
 gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
 gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
+gives "an unknown member" 400 "'more' is not known here" post_json '{"q": "x", "more": 1}'
+gives "an unknown field" 400 "'more' is not known here" post $form 'q=x&more=1'
+gives "many values" 400 'too many values' post_json "{\"q\": [$(printf '%02000d' 0 | sed 's/0/0,/g')0]}"
 gives "path" 404 'nothing here' get /etc/passwd
 gives "method" 405 'Allow: POST' get /translate
 gives "method" 405 'Allow: GET' post $form q=x /health
@@ -130,14 +133,14 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 
 # Who hangs up is not translated for: the others would wait behind it. Meanwhile there is no room for as many
 # texts; for more than that there never is.
-serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 500 ||
+serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
-gives "more than may wait" 400 '501 texts are more than 500' post_json "{\"q\": [$many, \"a\"]}"
+gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
 gone=$!
 while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done
-gives "waiting" 503 'too many texts are waiting' post_json "{\"q\": [$many]}"
+gives "waiting" 503 'too much text is waiting' post_json "{\"q\": [$many]}"
 grep -q 'Retry-After: ' "$TMP/answer" || fail "when to come back: $(cat "$TMP/answer")"
 kill $gone
 wait $gone || true
@@ -149,7 +152,7 @@ serve_stop || fail "exit status"
 # Limits, small ones.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --languages pt-BR:zh_Hans --threads 1 --api-key-file "$TMP/keys" --max-body 400 \
-    --max-characters 50 --max-texts 3 --max-waiting 5 --max-alternatives 0 ||
+    --max-characters 50 --max-texts 3 --max-waiting 110 --max-alternatives 0 ||
     fail "no server: $(cat "$TMP/serve.log")"
 key='"api_key": "secret"'
 options() {

@@ -66,6 +66,21 @@ static void test_limit(void **state) {
     mem_scope_free(scope);
 }
 
+static void take_many(void *context) {
+    int *taken = context;
+    for (; *taken < 100000; ++*taken) mem_alloc(1, 1);
+}
+
+/* The list of the blocks counts too. */
+static void test_small_blocks(void **state) {
+    (void)state;
+    int taken = 0;
+    MemScope *scope = mem_scope_new(100000);
+    assert_false(mem_scope_run(scope, take_many, &taken));
+    assert_in_range(taken, 1000, 10000);
+    mem_scope_free(scope);
+}
+
 static void take_absurd(void *context) {
     (void)context;
     mem_alloc(SIZE_MAX, 2);
@@ -111,6 +126,7 @@ static void test_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_owner), cmocka_unit_test(test_limit),
-                                       cmocka_unit_test(test_nested), cmocka_unit_test(test_file)};
+                                       cmocka_unit_test(test_small_blocks), cmocka_unit_test(test_nested),
+                                       cmocka_unit_test(test_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,24 @@
-/* fuzz_ask.c - bodies of requests to translate: the first byte says whether it is JSON or a form. */
+/* fuzz_request.c - bodies of requests to translate: the first byte says whether it is JSON or a form. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include "base/mem_scope.h"
-#include "serve/ask.h"
+#include "serve/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct {
     StrView type, body;
-    Ask ask;
+    TranslateRequest request;
     Status status;
 } Case;
 
 static void read_case(void *context) {
     Case *c = context;
-    c->status = ask_read(&c->ask, c->type, c->body);
+    c->status = translate_request_read(&c->request, c->type, c->body, 100);
     /* What was read is text that can be walked through. */
-    for (int i = 0; c->status == STATUS_OK && i < c->ask.count; i++)
-        if (strlen(c->ask.texts[i]) > c->body.length) __builtin_trap();
+    for (int i = 0; c->status == STATUS_OK && i < c->request.count; i++)
+        if (strlen(c->request.texts[i]) > c->body.length) __builtin_trap();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

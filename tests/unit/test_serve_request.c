@@ -1,4 +1,4 @@
-/* test_serve_ask.c - what a request says, and what is no request. */
+/* test_serve_request.c - what a request says, and what is no request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,10 +6,12 @@
 #include <cmocka.h>
 #include <string.h>
 #include "base/mem_scope.h"
-#include "serve/ask.h"
+#include "serve/request.h"
 
 #define JSON "application/json"
 #define FORM "application/x-www-form-urlencoded"
+
+enum { MOST_TEXTS = 10, MANY = 100000 };
 
 typedef struct {
     const char *type, *body;
@@ -21,7 +23,7 @@ typedef struct {
 static const Case CASES[] = {
     {JSON, "{\"q\": \"go .\"}", "go .", "", 0},
     {JSON "; charset=utf-8", "{\"q\": \"go .\"}", "go .", "", 0},
-    {"Application/JSON ;x", "{\"q\": \"go .\", \"target\": null, \"new\": [1]}", "go .", "", 0},
+    {"Application/JSON ;x", "{\"q\": \"go .\", \"target\": null, \"api_key\": \"k\"}", "go .", "", 0},
     {JSON, "{\"q\": [\"go .\", \"hi !\"], \"target\": \"fr\", \"alternatives\": 2}", "go .|hi !", "fr", 2},
     {JSON, "{\"q\": []}", "", "", 0},
     {JSON, "{\"q\": 7}", NULL, "'q' is neither a text nor a list", 0},
@@ -46,7 +48,10 @@ static const Case CASES[] = {
     {FORM, "%00=go", NULL, "not URL-encoded", 0},
     {FORM, "{\"q\": \"go .\"}", NULL, "send it as Content-Type: application/json", 0},
     {FORM, " {\"q\": \"50% & more\"}", NULL, "send it as Content-Type: application/json", 0},
-    {FORM, "{=&q=go", "go", "", 0},
+    {FORM, "{=&q=go", NULL, "send it as Content-Type: application/json", 0},
+    {FORM, "q=go&x=1", NULL, "'x' is not known here", 0},
+    {JSON, "{\"q\": \"go .\", \"x\": [1]}", NULL, "'x' is not known here", 0},
+    {JSON, "{\"q\": \"go .\", \"x\": null}", NULL, "'x' is not known here", 0},
     {FORM, "target=fr", NULL, "'q', the text, is missing", 0},
     {FORM "x", "q=go", NULL, "the Content-Type is neither", 0},
     {"text/plain", "q=go", NULL, "the Content-Type is neither", 0},
@@ -55,22 +60,22 @@ static const Case CASES[] = {
 
 static void read_case(void *context) {
     const Case *c = context;
-    Ask ask;
+    TranslateRequest request;
     char joined[100] = "";
-    Status status = ask_read(&ask, sv(c->type), sv(c->body));
+    Status status = translate_request_read(&request, sv(c->type), sv(c->body), MOST_TEXTS);
     if (!c->texts) {
         if (status != STATUS_DATA || !strstr(status_message(), c->message))
             fail_msg("%s: status %d: %s", c->body, status, status_message());
         return;
     }
     if (status != STATUS_OK) fail_msg("%s: %s", c->body, status_message());
-    for (int i = 0; i < ask.count; i++) {
+    for (int i = 0; i < request.count; i++) {
         if (i > 0) strcat(joined, "|");
-        strcat(joined, ask.texts[i]);
+        strcat(joined, request.texts[i]);
     }
     assert_string_equal(joined, c->texts);
-    assert_string_equal(ask.target ? ask.target : "", c->message);
-    assert_true(ask.alternatives == c->alternatives);
+    assert_string_equal(request.target ? request.target : "", c->message);
+    assert_true(request.alternatives == c->alternatives);
 }
 
 static void requests(void **state) {
@@ -85,10 +90,11 @@ static void requests(void **state) {
 
 /* As long as the header says, whatever is in it. */
 static void read_nul(void *context) {
-    Ask ask;
+    TranslateRequest request;
     (void)context;
-    assert_int_equal(ask_read(&ask, SV(FORM), SV("q=a\0b")), STATUS_DATA);
-    assert_int_equal(ask_read(&ask, SV(JSON), SV("{\"q\": \"a\0b\"}")), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, SV(FORM), SV("q=a\0b"), MOST_TEXTS), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, SV(JSON), SV("{\"q\": \"a\0b\"}"), MOST_TEXTS),
+                     STATUS_DATA);
 }
 
 static void nul_bytes_are_refused(void **state) {
@@ -98,10 +104,49 @@ static void nul_bytes_are_refused(void **state) {
     mem_scope_free(scope);
 }
 
+/* Bodies with many values, of members that are known or not. */
+typedef struct {
+    const char *type, *begin, *repeat, *end;
+} ManyCase;
+
+static const ManyCase MANY_CASES[] = {
+    {JSON, "{\"q\": \"go .\", \"x\": [0", ",0", "]}"},
+    {JSON, "{\"q\": \"go .\", \"x\": [[]", ",[]", "]}"},
+    {JSON, "{\"q\": [\"\"", ",\"\"", "]}"},
+    {FORM, "q=go", "&q=", ""},
+    {FORM, "q=go", "&source=a", ""},
+};
+
+typedef struct {
+    StrView type, body;
+} Many;
+
+static void read_many(void *context) {
+    const Many *many = context;
+    TranslateRequest request;
+    assert_int_equal(translate_request_read(&request, many->type, many->body, MOST_TEXTS), STATUS_DATA);
+    assert_non_null(strstr(status_message(), "too many values"));
+}
+
+static void many_values_are_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof MANY_CASES / sizeof *MANY_CASES; i++) {
+        StrBuf body = {0};
+        strbuf_add(&body, sv(MANY_CASES[i].begin));
+        for (int n = 0; n < MANY; n++) strbuf_add(&body, sv(MANY_CASES[i].repeat));
+        strbuf_add(&body, sv(MANY_CASES[i].end));
+        MemScope *scope = mem_scope_new(100000); /* less than the body */
+        assert_true(mem_scope_run(scope, read_many, &(Many){sv(MANY_CASES[i].type), strbuf_view(&body)}));
+        mem_scope_free(scope);
+        strbuf_free(&body);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests),
         cmocka_unit_test(nul_bytes_are_refused),
+        cmocka_unit_test(many_values_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

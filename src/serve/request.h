@@ -1,17 +1,20 @@
-/* ask.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
+/* request.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
  *
  *   q             a text or a list of them
- *   source        the language code of the model, or "auto"; target: likewise
+ *   source        the language code of the model, or "auto"; target: the same
  *   format        "text" or "html", whose tags are kept and whose line ends are blanks
  *   alternatives  so many more translations of each text
  *   api_key       where keys are asked for
  *   attention     "word" or "subword": weights too (this program's own)
  *
- * Owner   everything views the body's tree or is allocated: call it in the scope of the request
+ * Another member is an error, and so are more values than `most_texts` texts and these members need. So
+ * reading takes a small multiple of the size of the body.
+ *
+ * Owner   everything views the body's tree or is allocated: call it in a scope, and keep what is needed
  * Fails   STATUS_DATA: what is wrong, for the client
  */
-#ifndef SERVE_ASK_H
-#define SERVE_ASK_H
+#ifndef SERVE_REQUEST_H
+#define SERVE_REQUEST_H
 
 #include <stdbool.h>
 #include "base/status.h"
@@ -24,9 +27,11 @@ typedef struct {
     bool given, list;                                           /* is there a q, and is it a list? */
     const char *source, *target, *format, *api_key, *attention; /* or NULL */
     double alternatives;
-} Ask;
+} TranslateRequest;
 
 /* `type`: of the body, as the header Content-Type has it. */
-Status ask_read(Ask *ask, StrView type, StrView body);
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int most_texts);
+/* Texts [count] as copies in one block, which mem_free releases. */
+const char **translate_request_copy(const TranslateRequest *request);
 
 #endif

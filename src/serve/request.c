@@ -1,0 +1,183 @@
+/* request.c - one table of fields for JSON and forms. */
+#include "serve/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { SPARE_VALUES = 64 }; /* that a request may have beside its texts */
+
+typedef struct {
+    const char *name;
+    size_t offset; /* of a string in TranslateRequest */
+} Field;
+
+static const Field FIELDS[] = {{"source", offsetof(TranslateRequest, source)},
+                               {"target", offsetof(TranslateRequest, target)},
+                               {"format", offsetof(TranslateRequest, format)},
+                               {"api_key", offsetof(TranslateRequest, api_key)},
+                               {"attention", offsetof(TranslateRequest, attention)}};
+
+static const char **string_field(TranslateRequest *request, const char *name) {
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
+        if (strcmp(FIELDS[i].name, name) == 0)
+            return (const char **)(void *)((char *)request + FIELDS[i].offset);
+    return NULL;
+}
+
+static void add_text(TranslateRequest *request, const char *text) {
+    MEM_GROW(request->texts, request->capacity, (size_t)request->count + 1);
+    request->texts[request->count++] = text;
+    request->given = true;
+}
+
+static Status fail_unknown(const char *name) {
+    return status_fail(STATUS_DATA,
+                       "'%.40s' is not known here; q, source, target, format, alternatives, "
+                       "api_key and attention are",
+                       name);
+}
+
+/* ---- JSON ---- */
+
+static Status read_q(TranslateRequest *request, const Json *value) {
+    request->list = json_type(value) == JSON_ARRAY;
+    request->given = true;
+    if (!request->list && json_type(value) != JSON_STRING)
+        return status_fail(STATUS_DATA, "'q' is neither a text nor a list of texts");
+    if (!request->list) add_text(request, json_string(value));
+    for (const Json *text = json_first(value); text; text = json_after(text)) {
+        if (json_type(text) != JSON_STRING)
+            return status_fail(STATUS_DATA, "'q' is a list of more than texts");
+        add_text(request, json_string(text));
+    }
+    return STATUS_OK;
+}
+
+static Status read_member(TranslateRequest *request, const Json *member) {
+    const char *name = json_key(member);
+    const char **field = string_field(request, name);
+    bool is_number = strcmp(name, "alternatives") == 0;
+    if (strcmp(name, "q") == 0) return read_q(request, member);
+    if (!field && !is_number) return fail_unknown(name);
+    if (json_type(member) == JSON_NULL) return STATUS_OK;
+    if (is_number) {
+        if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+        request->alternatives = json_number(member);
+        return STATUS_OK;
+    }
+    if (json_type(member) != JSON_STRING) return status_fail(STATUS_DATA, "'%s' is not a text", name);
+    *field = json_string(member);
+    return STATUS_OK;
+}
+
+static Status read_json(TranslateRequest *request, StrView body, int most_texts) {
+    Json *root;
+    JsonLimits limits = {.depth = 32, .values = most_texts + SPARE_VALUES};
+    if (json_parse_within(&root, body, limits) != STATUS_OK)
+        return status_context(STATUS_DATA, "not JSON");
+    if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
+    for (const Json *member = json_first(root); member; member = json_after(member))
+        TRY(read_member(request, member));
+    return STATUS_OK; /* the tree lives as long as the scope */
+}
+
+/* ---- forms ---- */
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* "a+b%21" as "a b!"; NULL if it is no such text. */
+static char *form_decode(StrView text) {
+    char *decoded = mem_alloc(text.length + 1, 1), *end = decoded;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] != '%') {
+            *end++ = text.data[i] == '+' ? ' ' : text.data[i];
+            continue;
+        }
+        bool whole = i + 2 < text.length;
+        int high = whole ? hex_digit(text.data[i + 1]) : -1, low = whole ? hex_digit(text.data[i + 2]) : -1;
+        if (high < 0 || low < 0 || high + low == 0) return NULL;
+        *end++ = (char)(high << 4 | low);
+        i += 2;
+    }
+    return decoded;
+}
+
+static Status read_pair(TranslateRequest *request, StrView pair) {
+    StrView name_part = {0}, rest = pair;
+    sv_next(&rest, '=', &name_part);
+    const char *name = form_decode(name_part), *value = form_decode(rest);
+    if (!name || !value || memchr(pair.data, 0, pair.length))
+        return status_fail(STATUS_DATA, "the form is not URL-encoded text");
+    const char **field = string_field(request, name);
+    if (field) {
+        *field = value;
+    } else if (strcmp(name, "q") == 0) {
+        add_text(request, value);
+        request->list = request->count > 1;
+    } else if (strcmp(name, "alternatives") == 0) {
+        char *end;
+        request->alternatives = strtod(value, &end);
+        if (end == value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+    } else {
+        return fail_unknown(name);
+    }
+    return STATUS_OK;
+}
+
+static Status read_pairs(TranslateRequest *request, StrView body, int most_texts) {
+    StrView pair;
+    int left = most_texts + SPARE_VALUES;
+    while (sv_next(&body, '&', &pair)) {
+        if (pair.length == 0) continue;
+        if (left-- <= 0) return status_fail(STATUS_DATA, "the form has too many values");
+        TRY(read_pair(request, pair));
+    }
+    return STATUS_OK;
+}
+
+/* Clients that are not told call everything a form, JSON too. */
+static Status read_form(TranslateRequest *request, StrView body, int most_texts) {
+    Status status = read_pairs(request, body, most_texts);
+    if ((status == STATUS_OK && request->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
+    return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
+}
+
+/* ---- both ---- */
+
+static bool is_type(StrView type, const char *name) {
+    size_t length = strlen(name);
+    if (type.length < length || strncasecmp(type.data, name, length) != 0) return false;
+    return type.length == length || type.data[length] == ';' || type.data[length] == ' ';
+}
+
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int most_texts) {
+    *request = (TranslateRequest){0};
+    if (is_type(type, "application/json"))
+        TRY(read_json(request, body, most_texts));
+    else if (is_type(type, "application/x-www-form-urlencoded"))
+        TRY(read_form(request, body, most_texts));
+    else
+        return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
+                                        "application/x-www-form-urlencoded");
+    return request->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+}
+
+const char **translate_request_copy(const TranslateRequest *request) {
+    size_t count = (size_t)request->count, bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += strlen(request->texts[i]) + 1;
+    const char **copies = mem_alloc(count * sizeof *copies + bytes, 1);
+    char *end = (char *)(copies + count);
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = end;
+        end = stpcpy(end, request->texts[i]) + 1;
+    }
+    return copies;
+}
