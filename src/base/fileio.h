@@ -26,7 +26,8 @@ long long file_size(const char *path);
 bool file_is_same(const char *a, const char *b); /* one file, under whatever names */
 bool file_is_stream(const char *path);           /* a pipe or a device: what is read is gone */
 double file_room(const char *path);              /* bytes that the disk of a file has left; -1: not known */
-Status file_make_dirs(const char *path);         /* mkdir -p */
+/* mkdir -p. *made, if not NULL: this call itself created the last folder. */
+Status file_make_dirs(const char *path, bool *made);
 
 /* What packed files that begin so are called, "a zip file"; NULL if this is none. */
 const char *file_packed_kind(StrView start);
