@@ -25,7 +25,8 @@ bool file_exists(const char *path);
 long long file_size(const char *path);
 bool file_is_same(const char *a, const char *b); /* one file, under whatever names */
 bool file_is_stream(const char *path);           /* a pipe or a device: what is read is gone */
-Status file_make_dirs(const char *path);         /* mkdir -p */
+/* mkdir -p. *made, if not NULL: this call itself created the last folder. */
+Status file_make_dirs(const char *path, bool *made);
 
 /* What packed files that begin so are called, "a zip file"; NULL if this is none. */
 const char *file_packed_kind(StrView start);

@@ -197,8 +197,9 @@ bool file_is_stream(const char *path) {
     return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
-Status file_make_dirs(const char *path) {
+Status file_make_dirs(const char *path, bool *made) {
     char *part = mem_strdup(path);
+    bool last_made = false;
     Status status = STATUS_OK;
     for (char *end = part; status == STATUS_OK && *end; end++) {
         /* Stop at the end of each component; the first byte may be the root's slash. */
@@ -206,7 +207,8 @@ Status file_make_dirs(const char *path) {
         char kept = *end;
         if (kept == '/') *end = '\0';
         struct stat about;
-        if (mkdir(part, 0777) != 0) {
+        last_made = mkdir(part, 0777) == 0;
+        if (!last_made) {
             int error = errno;
             if (stat(part, &about) != 0)
                 status =
@@ -218,6 +220,7 @@ Status file_make_dirs(const char *path) {
         *end = kept;
     }
     mem_free(part);
+    if (made) *made = last_made;
     return status;
 }
 

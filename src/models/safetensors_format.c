@@ -1,4 +1,4 @@
-/* safetensors_format.c - dtypes, sizes and the place of the header's digest. */
+/* safetensors_format.c - dtypes, sizes, finite numbers and the place of the header's digest. */
 #include "models/safetensors_format.h"
 
 #include <assert.h>
@@ -40,4 +40,37 @@ char *safetensors_header_digits(char *header, size_t length) {
     for (size_t i = 0; i + PATTERN_LENGTH + SAFETENSORS_DIGEST <= length; i++)
         if (memcmp(header + i, PATTERN, PATTERN_LENGTH) == 0) return header + i + PATTERN_LENGTH;
     return NULL;
+}
+
+/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector
+ * code. */
+#define ALL_FINITE(name, Bits, exponent)                                                                     \
+    static bool name(const Bits *bits, size_t count) {                                                       \
+        Bits wrong = 0;                                                                                      \
+        _Pragma("omp simd reduction(| : wrong)") for (size_t i = 0; i < count; i++) wrong |=                 \
+            (bits[i] & (exponent)) == (exponent);                                                            \
+        return !wrong;                                                                                       \
+    }
+ALL_FINITE(all_finite_16, uint16_t, 0x7f80)
+ALL_FINITE(all_finite_32, uint32_t, UINT32_C(0x7f800000))
+ALL_FINITE(all_finite_64, uint64_t, UINT64_C(0x7ff) << 52)
+
+static bool range_is_finite(const SafeTensor *tensor, size_t size, size_t first, size_t count) {
+    if (size == 2) return all_finite_16((const uint16_t *)tensor->data + first, count);
+    if (size == 4) return all_finite_32((const uint32_t *)tensor->data + first, count);
+    return all_finite_64((const uint64_t *)tensor->data + first, count);
+}
+
+bool safetensors_all_finite(const SafeTensor *tensor, size_t *wrong) {
+    enum { BLOCK = 4096 };
+    if (!strchr(tensor->dtype, 'F')) return true;
+    size_t element = safetensors_element_size(tensor->dtype), count = tensor->bytes / element;
+    for (size_t j = 0, size; j < count; j += size) {
+        size = count - j < BLOCK ? count - j : BLOCK;
+        if (range_is_finite(tensor, element, j, size)) continue;
+        while (range_is_finite(tensor, element, j, 1)) j++;
+        *wrong = j;
+        return false;
+    }
+    return true;
 }

@@ -21,6 +21,8 @@ size_t safetensors_element_size(const char *dtype);
 int safetensors_dtype_order(const char *dtype);
 /* Bytes of a tensor of a dtype we use; false if they are too many to count. */
 bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes);
+/* Are all floats of a tensor finite? If not, *wrong is the first that is not. */
+bool safetensors_all_finite(const SafeTensor *tensor, size_t *wrong);
 /* The digits of "header_sha256" inside the text of a header, or NULL. */
 char *safetensors_header_digits(char *header, size_t length);
 

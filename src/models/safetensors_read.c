@@ -378,36 +378,10 @@ void safetensors_metadata_at(const SafeFile *file, size_t index, const char **ke
     *value = json_string(pair);
 }
 
-/* A number is not finite if all bits of its exponent are set. Whole blocks first, in loops that become vector
- * code. */
-#define ALL_FINITE(name, Bits, exponent)                                                                     \
-    static bool name(const Bits *bits, size_t count) {                                                       \
-        Bits wrong = 0;                                                                                      \
-        _Pragma("omp simd reduction(| : wrong)") for (size_t i = 0; i < count; i++) wrong |=                 \
-            (bits[i] & (exponent)) == (exponent);                                                            \
-        return !wrong;                                                                                       \
-    }
-ALL_FINITE(all_finite_16, uint16_t, 0x7f80)
-ALL_FINITE(all_finite_32, uint32_t, UINT32_C(0x7f800000))
-ALL_FINITE(all_finite_64, uint64_t, UINT64_C(0x7ff) << 52)
-
-static bool all_finite(const SafeTensor *tensor, size_t size, size_t first, size_t count) {
-    if (size == 2) return all_finite_16((const uint16_t *)tensor->data + first, count);
-    if (size == 4) return all_finite_32((const uint32_t *)tensor->data + first, count);
-    return all_finite_64((const uint64_t *)tensor->data + first, count);
-}
-
 Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor) {
-    enum { BLOCK = 4096 };
-    if (!strchr(tensor->dtype, 'F')) return STATUS_OK;
-    size_t element = safetensors_element_size(tensor->dtype), count = tensor->bytes / element;
-    for (size_t j = 0, size; j < count; j += size) {
-        size = count - j < BLOCK ? count - j : BLOCK;
-        if (all_finite(tensor, element, j, size)) continue;
-        while (all_finite(tensor, element, j, 1)) j++;
-        return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, j);
-    }
-    return STATUS_OK;
+    size_t wrong;
+    if (safetensors_all_finite(tensor, &wrong)) return STATUS_OK;
+    return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, wrong);
 }
 
 Status safetensors_check_finite(const SafeFile *file) {

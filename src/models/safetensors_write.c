@@ -103,8 +103,24 @@ Status safetensors_check(const char *path, const SafeTensor *tensors, size_t cou
     return status;
 }
 
+static Status check_finite(const char *path, const SafeTensor *tensors, size_t count) {
+    size_t wrong;
+    for (size_t i = 0; i < count; i++)
+        if (!safetensors_all_finite(&tensors[i], &wrong))
+            return status_fail(STATUS_DATA,
+                               "cannot write '%.700s': tensor '%.200s': number %zu is not finite", path,
+                               tensors[i].name, wrong);
+    return STATUS_OK;
+}
+
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count) {
+    TRY(check_finite(path, tensors, count));
+    return safetensors_write_unchecked(path, tensors, count, metadata, metadata_count);
+}
+
+Status safetensors_write_unchecked(const char *path, const SafeTensor *tensors, size_t count,
+                                   const char *const (*metadata)[2], size_t metadata_count) {
     OutFile *file;
     TRY(file_create(&file, path));
     const SafeTensor **sorted = mem_alloc(count, sizeof *sorted);

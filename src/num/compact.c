@@ -17,6 +17,12 @@ static int8_t round_byte(float x) {
 /* What a number is multiplied by, given the greatest one. */
 static float up(float most) { return most > 0 && 127 / most <= 3e38f ? 127 / most : 0; }
 
+/* What a byte stands for, given the greatest number: 127 times that is still finite. */
+static real scale_of(float most) {
+    float scale = most / 127;
+    return (real)(isfinite(most) && isinf(scale * 127) ? nextafterf(scale, 0) : scale);
+}
+
 /* The greatest by size: floats without sign are in the order of their bits. */
 static float greatest(const real *x, int count) {
     int32_t most = 0;
@@ -35,7 +41,7 @@ static float greatest(const real *x, int count) {
 static void rows_to_int8(const Param *p, const real *x, int8_t *q, real *scales) {
     for (int r = 0; r < p->rows; r++, x += p->columns, q += p->columns) {
         float most = greatest(x, p->columns);
-        scales[r] = (real)(most / 127);
+        scales[r] = scale_of(most);
         most = up(most);
         for (int c = 0; c < p->columns; c++) q[c] = round_byte((float)x[c] * most);
     }
@@ -56,7 +62,7 @@ static void columns_to_int8(const Param *p, const real *x, int8_t *q, real *scal
             }
         }
         for (int c = 0; c < width; c++) {
-            scales[first + c] = (real)(most[c] / 127);
+            scales[first + c] = scale_of(most[c]);
             most[c] = up(most[c]);
         }
         for (size_t r = 0; r < (size_t)p->rows; r++) {

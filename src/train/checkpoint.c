@@ -32,10 +32,12 @@ static Path path_in(const char *dir, const char *name) {
     return path;
 }
 
+enum { LOCK_ATTEMPTS = 10 };
+
 /* ---- the directory ------------------------------------------------------------------------------------- */
 
 static int lock_fd = -1; /* open, and locked, until the process ends */
-static bool made_dir;
+static bool made_dir;    /* by checkpoint_lock of this process, not by another one at the same time */
 
 /* Who holds it, for the message to others. */
 static bool write_holder(int fd) {
@@ -50,47 +52,77 @@ static bool write_holder(int fd) {
     return sound;
 }
 
-Status checkpoint_lock(const char *dir) {
-    made_dir = !file_exists(dir);
-    TRY(file_make_dirs(dir));
-    Path path = path_in(dir, "LOCK");
-    int fd = file_open(path.text, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
-    if (fd < 0 && errno == ELOOP)
-        return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path.text),
-                           "it is to be a file of its own: remove it");
-    if (fd < 0) return status_fail(STATUS_RUNTIME, "cannot write in '%s': %s", dir, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        lock_fd = fd;
-        if (!write_holder(fd))
-            return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
-        return STATUS_OK;
+/* Is the file that this process locked still the one in that place? */
+static bool holds_lock(const char *path) {
+    struct stat held, there;
+    return fstat(lock_fd, &held) == 0 && lstat(path, &there) == 0 && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* Create the folder and open its lock file. A process that gives up may remove the folder in between. */
+static Status open_lock(const char *dir, const char *path, int *fd) {
+    bool made;
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        TRY(file_make_dirs(dir, &made));
+        made_dir |= made;
+        *fd = file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+        if (*fd >= 0) return STATUS_OK;
+        if (errno == ELOOP)
+            return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path),
+                               "it is to be a file of its own: remove it");
+        if (errno != ENOENT) break;
     }
-    if (errno != EWOULDBLOCK) {
-        Status s = status_fail(STATUS_RUNTIME, "cannot lock '%s': %s", path.text, strerror(errno));
-        close(fd);
-        return status_hint(s, "train in a folder whose file system has locks: --run DIR");
-    }
+    return status_fail(STATUS_RUNTIME, "cannot write in '%s': %s", dir, strerror(errno));
+}
+
+static Status fail_lock(const char *path) {
+    Status s = status_fail(STATUS_RUNTIME, "cannot lock '%s': %s", path, strerror(errno));
+    return status_hint(s, "train in a folder whose file system has locks: --run DIR");
+}
+
+static Status fail_in_use(const char *dir, int fd) {
     char holder[32] = "";
     ssize_t length = read(fd, holder, sizeof holder - 1);
     holder[length > 0 ? strcspn(holder, "\n") : 0] = 0;
-    close(fd);
     Status s =
         status_fail(STATUS_USAGE, "'%s' is in use by process %s", dir, holder[0] ? holder : "(unknown)");
     return status_hint(s, "wait for it, stop it, or train elsewhere with --run DIR");
 }
 
+Status checkpoint_lock(const char *dir) {
+    Path path = path_in(dir, "LOCK");
+    made_dir = false;
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        int fd;
+        TRY(open_lock(dir, path.text, &fd));
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            Status s = errno == EWOULDBLOCK ? fail_in_use(dir, fd) : fail_lock(path.text);
+            close(fd);
+            return s;
+        }
+        lock_fd = fd;
+        if (!holds_lock(path.text)) { /* its holder removed it and gave up since it was opened */
+            close(fd);
+            lock_fd = -1;
+            continue;
+        }
+        if (!write_holder(fd))
+            return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
+        return STATUS_OK;
+    }
+    return status_fail(STATUS_RUNTIME, "cannot lock '%s': other processes keep removing it", path.text);
+}
+
 void checkpoint_leave(const char *dir) {
-    if (!made_dir || checkpoint_has_model(dir)) return;
-    unlink(path_in(dir, "LOCK").text);
+    Path path = path_in(dir, "LOCK");
+    if (!made_dir || !holds_lock(path.text) || checkpoint_has_model(dir)) return;
+    unlink(path.text);
     rmdir(dir); /* fails if something else is there, which is to stay */
 }
 
 Status checkpoint_check_lock(const char *dir) {
-    struct stat held, there;
     Path path = path_in(dir, "LOCK");
-    if (fstat(lock_fd, &held) == 0 && lstat(path.text, &there) == 0 && held.st_dev == there.st_dev &&
-        held.st_ino == there.st_ino)
-        return STATUS_OK;
+    if (holds_lock(path.text)) return STATUS_OK;
     Status s = status_fail(
         STATUS_RUNTIME, "'%s' is not the file any more that was locked: nothing more is written", path.text);
     return status_hint(s, "somebody removed it or the folder; another process may be training there");

@@ -33,6 +33,19 @@ expect 3 "$attn" bleu "$TMP/line" --model "$TMP/wild" --source "$TMP/line"
 says "the scores of '$TMP/wild' are not finite"
 expect 0 "$attn" translate --model "$TMP/wild" /dev/null
 
+# ---- what was written can be read, whatever the weights are ---------------------------------------------
+
+for number in 3.4028235e38 3.4e38 1e-45; do
+    "$reseal" $model "$TMP/great" set embedding 5 $number
+    for precision in int8 bf16; do
+        expect 0 "$attn" convert --precision $precision "$TMP/great" -o "$TMP/small"
+        expect 0 "$attn" inspect "$TMP/small"
+    done
+done
+"$reseal" $model "$TMP/great" set embedding 5 3.4028235e38
+expect 0 "$attn" average "$TMP/great" "$TMP/great" -o "$TMP/mean"
+expect 0 "$attn" inspect "$TMP/mean"
+
 # ---- a model that never ends and asks for the widest search ----------------------------------------------
 
 "$reseal" $model "$TMP/1" set output.bias 3 -1e9

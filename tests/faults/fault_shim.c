@@ -2,11 +2,12 @@
  *
  *     FAULT=CALL:K:HOW [FAULT_MARK=FILE] LD_PRELOAD=./fault_shim.so program...
  *
- * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, access, mmap, thread
- *       (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc, but for those of BLAS)
+ * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, access, mkdir, mmap,
+ *       thread (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc, but for those of BLAS)
  * K     the K-th call of that kind; "K+": that one and all that follow
  * HOW   the name of an error (ENOSPC, EIO, ...): nothing is done and the call fails with it
  *       "short": read and write transfer only half; "zero": they transfer nothing
+ *       "slow": it takes a tenth of a second longer (only mkdir)
  *       "kill", "killafter": the program is killed before or after the call
  *
  * FILE is created when a fault was injected, so that a sweep over K knows when to end.
@@ -84,6 +85,10 @@ static Verdict judge(const char *call) {
     if (strcmp(fault_how, "killafter") == 0) return KILL_AFTER;
     if (strcmp(fault_how, "short") == 0) return SHORT;
     if (strcmp(fault_how, "zero") == 0) return ZERO;
+    if (strcmp(fault_how, "slow") == 0) {
+        usleep(100000);
+        return GO_ON;
+    }
     errno = fault_error ? fault_error : EIO;
     return FAIL;
 }
@@ -130,6 +135,7 @@ WRAP("unlink", int, unlink, (const char *path), (path))
 WRAP("ftruncate", int, ftruncate, (int fd, off_t size), (fd, size))
 WRAP("flock", int, flock, (int fd, int operation), (fd, operation))
 WRAP("fchmod", int, fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP("mkdir", int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP("access", int, access, (const char *path, int mode), (path, mode))
 
 /* A failing close closes, as Linux does. */

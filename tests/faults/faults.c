@@ -102,6 +102,7 @@ static const Case TABLE[] = {
     CALLS("rename", "EIO+", 1, CLEAN, WRITING),
     CALLS("unlink", "EIO", 1, CLEAN, "train"),
     CALLS("ftruncate", "EIO", 1, CLEAN, "train resume"),
+    CALLS("mkdir", "EACCES", 1, CLEAN, "train resume"),
     CALLS("flock", "ENOLCK", 1, CLEAN, WRITING),
     CALLS("fchmod", "EPERM", 1, CLEAN, WRITING),
     CALLS("access", "EACCES", 1, CLEAN, "translate heatmap average train resume"),
@@ -114,6 +115,7 @@ static const Case TABLE[] = {
     CALLS("rename", "killafter", 1, KILLED, WRITING),
     {"kill", "random", 1, 1, 1, 0, KILLED, "long", kill_and_resume},
     {"race", "LOCK", 1, 1, 1, 0, CLEAN, "endless", race},
+    {"race", "mkdir", 1, 1, 1, 0, CLEAN, "endless", race},
 };
 
 /* ---- one run and its judgement ------------------------------------------------------------------------- */
@@ -334,14 +336,18 @@ static void kill_and_resume(const Case *c, const Subject *subject) {
     }
 }
 
-/* Two trainers begin at once: one is refused while the other works. */
+/* Two trainers begin at once: one is refused while the other works. "mkdir": in a folder that is not there, as
+ * both of them see. */
 static void race(const Case *c, const Subject *subject) {
     double begin = now();
+    bool makes_folder = strcmp(c->how, "mkdir") == 0;
+    void (*arm)(void *) = makes_folder ? arm_shim : NULL;
     for (long round = 1; !enough(round - 1, options.kills / 2, begin); round++) {
         subject_reset(subject);
+        if (makes_folder && rmdir("dir") != 0) test_fails("rmdir");
         Running both[2];
         struct pollfd ends[2];
-        for (int i = 0; i < 2; i++) both[i] = subject_start(subject, NULL, NULL, NULL);
+        for (int i = 0; i < 2; i++) both[i] = subject_start(subject, NULL, arm, (void *)"mkdir:1+:slow");
         for (int i = 0; i < 2; i++) ends[i] = (struct pollfd){both[i].error, 0, 0};
         while (poll(ends, 2, 120000) < 0 && errno == EINTR) continue;
         int loser = ends[0].revents ? 0 : 1;

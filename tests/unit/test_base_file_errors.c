@@ -46,8 +46,8 @@ static void compressed_blocks_fit(void **state) {
 
 static void folders_have_limits(void **state) {
     (void)state;
-    assert_fails(file_make_dirs("/dev/null/inside"), "a file has that name");
-    if (access("/proc/self", F_OK) == 0) assert_fails(file_make_dirs("/proc/inside"), "No such file");
+    assert_fails(file_make_dirs("/dev/null/inside", NULL), "a file has that name");
+    if (access("/proc/self", F_OK) == 0) assert_fails(file_make_dirs("/proc/inside", NULL), "No such file");
 }
 
 /* Files that look like what a killed program left: a link, and other names. */
@@ -127,7 +127,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) { return list_is_busy ? EBUSY 
 static void discarding_all_never_waits(void **state) {
     (void)state;
     OutFile *file, *without;
-    assert_int_equal(file_make_dirs(fixture_path("busy")), STATUS_OK);
+    assert_int_equal(file_make_dirs(fixture_path("busy"), NULL), STATUS_OK);
     assert_int_equal(file_create(&file, fixture_path("busy/file")), STATUS_OK);
     assert_int_equal(file_create(&without, "-"), STATUS_OK);
     list_is_busy = true;

@@ -459,13 +459,13 @@ static void knows_the_same_file(void **state) {
 
 static void makes_folders(void **state) {
     (void)state;
-    assert_int_equal(file_make_dirs(in_folder("d/e//f/")), STATUS_OK);
+    assert_int_equal(file_make_dirs(in_folder("d/e//f/"), NULL), STATUS_OK);
     assert_true(file_exists(in_folder("d/e/f")));
-    assert_int_equal(file_make_dirs(in_folder("d/e")), STATUS_OK);
-    assert_int_equal(file_make_dirs("/"), STATUS_OK);
+    assert_int_equal(file_make_dirs(in_folder("d/e"), NULL), STATUS_OK);
+    assert_int_equal(file_make_dirs("/", NULL), STATUS_OK);
     put_plain(in_folder("plain"), "x", 1);
-    assert_message(file_make_dirs(in_folder("plain/x")), STATUS_RUNTIME, "plain");
-    assert_message(file_make_dirs(in_folder("plain")), STATUS_RUNTIME, "a file has that name");
+    assert_message(file_make_dirs(in_folder("plain/x"), NULL), STATUS_RUNTIME, "plain");
+    assert_message(file_make_dirs(in_folder("plain"), NULL), STATUS_RUNTIME, "a file has that name");
     assert_false(file_exists(in_folder("nowhere")));
     assert_int_equal(rmdir(in_folder("d/e/f")) | rmdir(in_folder("d/e")) | rmdir(in_folder("d")), 0);
 }

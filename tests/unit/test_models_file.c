@@ -444,8 +444,8 @@ static const Hostile HOSTILE[] = {
 };
 
 static Status put_together(const Draft *draft, const char *path) {
-    return safetensors_write(path, draft->tensors, draft->tensor_count,
-                             (const char *const(*)[2])draft->metadata, draft->metadata_count);
+    return safetensors_write_unchecked(path, draft->tensors, draft->tensor_count,
+                                       (const char *const(*)[2])draft->metadata, draft->metadata_count);
 }
 
 static long peak_kilobytes(void) {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "num/compact.h"
@@ -33,6 +34,25 @@ static void test_int8_by_hand(void **state) {
     assert_true(fabs((double)back[0] - 130 / 127.0) < 1e-6);
 }
 
+/* A scale is one that readers take, also for the greatest numbers that there are. */
+static void test_int8_near_infinity(void **state) {
+    (void)state;
+    float most = FLT_MAX;
+    for (int i = 0; i < 100; i++, most = nextafterf(most, 0)) {
+        const real x[2] = {(real)most, (real)-most};
+        int8_t q[2];
+        real scales[2], back[2];
+        for (int columns = 1; columns <= 2; columns++) {
+            Param weight = param(2 / columns, columns, columns == 1 ? PACK_AFFINE : PACK_NONE);
+            compact_int8(&weight, x, q, scales);
+            assert_memory_equal(q, ((int8_t[]){127, -127}), 2);
+            assert_true(isfinite((float)scales[0] * 127));
+            compact_expand_int8(&weight, q, scales, back);
+            assert_true(isfinite((float)back[0]) && fabs((double)back[0] / (double)most - 1) < 1e-6);
+        }
+    }
+}
+
 static void test_bf16_by_hand(void **state) {
     (void)state;
     static const real x[5] = {1, (real)1.00390625, (real)-1.005, (real)3.4e38, 0};
@@ -49,6 +69,7 @@ static void test_bf16_by_hand(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_int8_by_hand),
+        cmocka_unit_test(test_int8_near_infinity),
         cmocka_unit_test(test_bf16_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -570,7 +570,7 @@ static void test_pattern_and_gzip(void **state) {
     for (int i = 0; i < 2; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s", languages[i]);
-        assert_int_equal(file_make_dirs(fixture_path(name)), STATUS_OK);
+        assert_int_equal(file_make_dirs(fixture_path(name), NULL), STATUS_OK);
         snprintf(name, sizeof name, "%s/x.%s.gz", languages[i], languages[i]);
         gzFile file = gzopen(fixture_path(name), "wb");
         assert_non_null(file);
@@ -733,7 +733,7 @@ static void test_cannot_open(void **state) {
     }
     /* A folder: found, but it cannot be read. */
     options = english_french();
-    assert_int_equal(file_make_dirs(fixture_path("folder")), STATUS_OK);
+    assert_int_equal(file_make_dirs(fixture_path("folder"), NULL), STATUS_OK);
     char *items[1] = {(char *)fixture_path("folder")};
     StrList entries = {items, 1};
     PairReader *reader;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/fileio.h"
@@ -175,9 +176,9 @@ static void rewrite(Change change) {
         if (change.blas && !strcmp(pair[0], "blas_kernel")) pair[1] = change.blas;
         pairs++;
     }
-    assert_int_equal(
-        safetensors_write(fixture_path("old"), tensors, count, (const char *const(*)[2])metadata, pairs),
-        STATUS_OK);
+    assert_int_equal(safetensors_write_unchecked(fixture_path("old"), tensors, count,
+                                                 (const char *const(*)[2])metadata, pairs),
+                     STATUS_OK);
     safetensors_close(file);
     assert_int_equal(rename(fixture_path("old"), fixture_path(STATE)), 0);
 }
@@ -324,7 +325,7 @@ static void test_leaving(void **state) {
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     checkpoint_leave(dir);
     assert_false(file_exists(dir));
-    assert_int_equal(file_make_dirs(dir), STATUS_OK);
+    assert_int_equal(file_make_dirs(dir, NULL), STATUS_OK);
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     checkpoint_leave(dir);
     assert_true(file_exists(dir));
@@ -336,6 +337,53 @@ static void test_leaving(void **state) {
     assert_true(file_exists(fixture_path("unused/notes")));
     unlink(fixture_path("unused/notes"));
     rmdir(dir);
+}
+
+/* Two trainers begin at once: when the first one looks, there is no folder; when it makes one, the other one
+ * has it and its lock. */
+static int rival_fd = -1;
+static bool rival_gives_up, rival_begins;
+int mkdir(const char *path, mode_t mode) {
+    if (rival_begins && strstr(path, "contested")) {
+        rival_begins = false;
+        assert_int_equal(syscall(SYS_mkdirat, AT_FDCWD, path, mode), 0);
+        char lock[4096];
+        snprintf(lock, sizeof lock, "%s/LOCK", path);
+        rival_fd = open(lock, O_RDWR | O_CREAT, 0666);
+        assert_true(rival_fd >= 0 && syscall(SYS_flock, rival_fd, LOCK_EX) == 0);
+    }
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+static void test_leaving_to_a_rival(void **state) {
+    (void)state;
+    char dir[256];
+    snprintf(dir, sizeof dir, "%s", fixture_path("contested"));
+    rival_begins = true;
+    assert_int_equal(checkpoint_lock(dir), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "in use by process"));
+    checkpoint_leave(dir);
+    assert_true(file_exists(fixture_path("contested/LOCK")));
+    close(rival_fd);
+    unlink(fixture_path("contested/LOCK"));
+    rmdir(dir);
+    /* The lock file is another one than this process locked. */
+    assert_int_equal(checkpoint_lock(dir), STATUS_OK);
+    unlink(fixture_path("contested/LOCK"));
+    int fd = open(fixture_path("contested/LOCK"), O_RDWR | O_CREAT, 0666);
+    assert_true(fd >= 0);
+    checkpoint_leave(dir);
+    assert_true(file_exists(fixture_path("contested/LOCK")));
+    close(fd);
+    unlink(fixture_path("contested/LOCK"));
+    rmdir(dir);
+    /* The holder gives up between another one's opening the lock file and locking it. */
+    rival_gives_up = true;
+    assert_int_equal(checkpoint_lock(dir), STATUS_OK);
+    assert_false(rival_gives_up);
+    assert_int_equal(checkpoint_check_lock(dir), STATUS_OK);
+    checkpoint_leave(dir);
+    assert_false(file_exists(dir));
 }
 
 /* Whoever holds the lock need not have said who it is. */
@@ -365,6 +413,11 @@ static void test_lock_of_a_stranger(void **state) {
 /* Instead of the C library's: some file systems have no locks. */
 static bool has_locks = true;
 int flock(int fd, int operation) {
+    if (rival_gives_up) {
+        rival_gives_up = false;
+        unlink(fixture_path("contested/LOCK"));
+        rmdir(fixture_path("contested"));
+    }
     if (has_locks) return (int)syscall(SYS_flock, fd, operation);
     errno = ENOLCK;
     return -1;
@@ -392,7 +445,7 @@ static void test_forgets(void **state) {
     assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
     assert_false(checkpoint_exists(fixture_path(".")));
     assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
-    assert_int_equal(file_make_dirs(fixture_path(STATE)), STATUS_OK); /* a folder cannot be unlinked */
+    assert_int_equal(file_make_dirs(fixture_path(STATE), NULL), STATUS_OK); /* a folder cannot be unlinked */
     assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_RUNTIME);
     assert_non_null(strstr(status_message(), "cannot remove"));
     assert_int_equal(rmdir(fixture_path(STATE)), 0);
@@ -446,6 +499,7 @@ int main(void) {
         cmocka_unit_test(test_every_counter_has_a_range),
         cmocka_unit_test(test_what_is_not_there),
         cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_leaving_to_a_rival),
         cmocka_unit_test(test_lock_of_a_stranger),
         cmocka_unit_test(test_no_locks),
         cmocka_unit_test(test_forgets),
