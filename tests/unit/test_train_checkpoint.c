@@ -466,7 +466,7 @@ static void test_changes(void **state) {
         {"", "model.hidden=64", "model.hidden was 256, now it is 64"},
         {"", "data.limit=10", "data.limit was 0, now it is 10"},
         {"", "text.bpe_codes=x", "text.bpe_codes was null, now it is \"x\""},
-        {"data.cache=caf\xE9", "data.cache=caf\xE9", NULL}, /* names of files need not be UTF-8 */
+        {"data.train=caf\xE9", "data.train=caf\xE9", NULL}, /* names of files need not be UTF-8 */
         {"model.encoder.style=conv", "", "model.encoder.style was \"conv\", now it is \"rnn\""},
         /* The end of a run decides about a linear schedule, which is a warning; another schedule is not the
          * fault of the end. */
