@@ -126,7 +126,7 @@ static Status print_help(const OptionTable *tables, bool config) {
                              "  -c, --config FILE           read a JSON configuration; several may be\n"
                              "                              given, later ones win\n"
                              "      --set KEY=VALUE         set one key of the configuration\n"));
-    options_write_help(tables, 80, &text);
+    options_write_help(tables, 80, HELP_ALL, &text);
     Status status = bench_write("-", strbuf_view(&text));
     strbuf_free(&text);
     return status;
@@ -255,7 +255,7 @@ static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *ta
     const Subcommand *list[SUBCOMMAND_COUNT];
     StrList rest = {0};
     int words;
-    bool help = false;
+    HelpKind help = HELP_NONE;
     TRY(choose(argc, argv, list, &words));
     bool model = list[0]->options == MODEL || list[0]->options == SCALING;
     const OptionTable shown[] = {{list[0]->options, &bench->options}, {COMMON, &bench->options}, {0}};

@@ -50,19 +50,19 @@ static const Option INPUT_ROWS[] = {
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...", .group = "Input",
      .help = "hypotheses, one file per system; without it they are read from standard input, "
              "tab-separated"},
-    {.flag = "reference", .alias = "references", .type = OPT_LIST, FIELD(references), .arg = "FILE",
+    {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "a reference, as an argument without an option is"},
     {.flag = "num-refs", .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1", .min = 1,
      .max = 1000, .arg = "N",
      .help = "split each line of the one reference file at tabs into N references"},
-    {.flag = "model", .alias = "models", .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "translate --source with this model and score the result; several models form an ensemble"},
     {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
      .help = "what --model translates"},
     {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000,
      .needs = "model", .arg = "N",
      .help = "hypotheses kept per sentence by --model; 1 = greedy"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .min = 0, .max = 1024, .arg = "N",
      .help = "threads of --model; 0 = one per core"},
 
@@ -131,6 +131,8 @@ static const char NOTES[] =
     "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
     "  SACREBLEU_FORMAT output format: json, text, latex; it overrides --format\n"
     "  NO_COLOR         if not empty, no colours\n";
+
+static const CommandText TEXT = {USAGE, NOTES, NULL};
 
 /* Options of sacreBLEU that are about the test sets it downloads. */
 static const char *const ABOUT_TEST_SETS[] = {"-t",         "--test-set", "-ol",    "--origlang",
@@ -306,7 +308,7 @@ static void add_references(StrList *references, const StrList *positional) {
     for (size_t i = 0; i < positional->count; i++) strlist_add(references, sv(positional->items[i]));
 }
 
-static Status parse(Run *run, int argc, char **argv, bool *help) {
+static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
@@ -423,11 +425,11 @@ static Status score(Run *run, StrBuf *out) {
 Status cmd_bleu(int argc, char **argv) {
     Run run = {.num_refs = 1};
     StrBuf out = {0};
-    bool help = false;
+    HelpKind help = HELP_NONE;
     make_tables(&run);
     Status status = parse(&run, argc, argv, &help);
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, run.tables, NOTES);
+        status = command_print_help(&TEXT, run.tables, help);
     } else if (status == STATUS_OK) {
         status = score(&run, &out);
         if (status == STATUS_OK) status = command_print(strbuf_view(&out));

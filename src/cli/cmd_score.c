@@ -26,7 +26,7 @@ typedef struct {
 
 /* clang-format off */
 static const Option SCORE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to score with; several vote", .group = "Input and output"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
      .help = "where scores go; a file is replaced only when all is done"},
@@ -36,7 +36,7 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .needs = "n-best",
      .arg = "NAME",
      .help = "name of that feature"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 100000,
      .arg = "N", .help = "pairs scored together"},
@@ -49,9 +49,9 @@ static const Option SCORE_OPTIONS[] = {
      .help = "no warnings, no summary at the end"},
     {.flag = "per-token", .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
      .help = "add log p of each token and of </s>", .group = "What is printed"},
-    {.flag = "per-word", .alias = "word-scores", .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
+    {.flag = "per-word", .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
      .help = "add log p of each word, the sum of its tokens, and of </s>"},
-    {.flag = "normalize", .alias = "length-penalty", .letter = 'n', .type = OPT_REAL,
+    {.flag = "length-penalty", .letter = 'n', .type = OPT_REAL,
      FIELD(length_penalty), .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
      .help = "the second score is log p / length^ALPHA; the length counts </s>"},
     {.flag = "keep-above", .type = OPT_REAL, FIELD(keep_above), .arg = "X",
@@ -85,6 +85,8 @@ static const char EXAMPLES[] =
     "  attn-mt score -m best.safetensors --keep-above -3 noisy.tsv > clean.tsv\n"
     "  attn-mt score -m transformer.safetensors --heads valid.tsv | sort -g -k 4\n"
     "  attn-mt score -m other.safetensors --n-best test.nbest test.en > rescored.nbest\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, NULL};
 
 enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
 
@@ -368,13 +370,13 @@ Status cmd_score(int argc, char **argv) {
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
     StrList files;
     OptionsGiven given = {0};
-    bool help;
+    HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
     session.filter = options_given(&given, "keep-above");
     session.direction_given = options_given(&given, "left-to-right");
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
+        status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {
         status = session_begin(&session, &files);
         if (status == STATUS_OK) status = session_run(&session);

@@ -12,12 +12,12 @@
 
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to translate with; several vote", .group = "Model"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
              "as the model was trained, and nobody looks"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
@@ -68,7 +68,10 @@ static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
     "Translates for programs that speak LibreTranslate's interface, and in a browser;\n"
-    "prints its address when it is ready. POST /translate takes {\"q\": text or list,\n"
+    "prints its address when it is ready.\n";
+
+static const char DETAILS[] =
+    "POST /translate takes {\"q\": text or list,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
     "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
     "is typed. Texts that wait are translated together.\n"
@@ -82,6 +85,8 @@ static const char EXAMPLES[] =
     "  attn-mt serve -m best.safetensors --languages en-fr\n"
     "  curl -d q='go .' -d source=en -d target=fr http://127.0.0.1:5000/translate\n"
     "  attn-mt serve -m best.safetensors --port 0 --api-key-file keys.txt --max-characters 2000\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
 #ifdef ATTN_MT_HTTP
 static volatile sig_atomic_t stop_asked, reload_asked;
@@ -134,5 +139,5 @@ static Status run(const StrList *files, const void *options) {
 Status cmd_serve(int argc, char **argv) {
     ServiceOptions options = {0};
     OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+    return command_run(argc, argv, &TEXT, tables, run);
 }

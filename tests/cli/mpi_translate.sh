@@ -55,8 +55,8 @@ like_alone "small windows" "2 4" -m "$one" --mini-batch 3 --maxi-batch 2 "$TMP/p
 like_alone "greedy, 8 bits" "3" -m "$one" -b 1 --precision int8 "$TMP/plain"
 like_alone "n-best" "1 2 3 4" -m "$one" -b 4 --n-best --alignment --word-scores "$TMP/plain"
 like_alone "JSON" "1 2 3 4" -m "$one" --json --alternatives 3 --confidence --alignment=soft "$TMP/plain"
-like_alone "long lines" "3" -m "$one" --max-length 20 "$TMP/odd"
-like_alone "paragraphs and markup" "3" -m "$one" --split --tags --max-length 20 "$TMP/odd"
+like_alone "long lines" "3" -m "$one" --max-input-length 20 "$TMP/odd"
+like_alone "paragraphs and markup" "3" -m "$one" --split --tags --max-input-length 20 "$TMP/odd"
 like_alone "two models, the best of a beam" "3" -m "$one" -m "$two" -b 6 --mbr chrf "$TMP/plain"
 like_alone "pictures" "2" -m "$one" --attention "$TMP/odd"
 like_alone "prefixes, glossary" "3" -m "$one" --prefix-file "$TMP/prefixes" --glossary "$TMP/glossary" \

@@ -89,7 +89,7 @@ script -qec "$into_log" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "into a
 grep -Eq "$scored" "$TMP/log" || fail "no progress in a log: $(cat "$TMP/log")"
 # Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
 ln -s "$attn" "$TMP/attn-mt"
-narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --after-epochs 1'
+narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --epochs 1'
 script -qec "$narrow" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "narrow: $(cat "$TMP/screen")"
 tr '\r' '\n' <"$TMP/screen" | sed "s/$(printf '\033')\[K//g" >"$TMP/lines"
 awk 'length > 60 { print; bad = 1 } END { exit bad }' "$TMP/lines" || fail "wider than 60 columns"

@@ -215,7 +215,7 @@ same_models "after a lock" a locked
 cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
 grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
-    grep -q 'to train longer: --resume --after-epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
+    grep -q 'to train longer: --resume --epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
 # It was validated, also where the log of that is gone.
 cp -R "$own/a" "$own/unlogged"
 rm "$own/unlogged/train.jsonl"
@@ -271,12 +271,12 @@ linear="--resume --set train.schedule=linear"
 # shellcheck disable=SC2086  # the arguments are words
 {
     refuse 2 'train.schedule was "plateau", now it is "linear"' a $linear
-    succeed linear $linear --after-epochs 1
+    succeed linear $linear --epochs 1
     grep -q 'falls to 0 at the new end' "$own/err" && complain "the end is the same: $(cat "$own/err")"
-    succeed linear $linear --after-epochs 2 # another end is another schedule, which is said
+    succeed linear $linear --epochs 2 # another end is another schedule, which is said
     grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
     tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
-    succeed linear $linear --after-epochs 1 # nothing is trained
+    succeed linear $linear --epochs 1 # nothing is trained
     grep -q 'the run is finished' "$own/err" || complain "an earlier end: $(cat "$own/err")"
     grep -q 'falls to 0 at the new end' "$own/err" && complain "no end to come: $(cat "$own/err")"
 }

@@ -23,7 +23,7 @@ static Config choose(const char *settings, DataSize size, bool fine_tune) {
     OptionTable tables[6];
     OptionsGiven given = {0};
     StrList rest = {0};
-    bool help;
+    HelpKind help;
     char *argv[20] = {(char *)"train"};
     int argc = 1;
     char *copy = mem_strdup(settings);
