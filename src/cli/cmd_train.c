@@ -134,6 +134,17 @@ static Status run(const TrainerOptions *options) {
     exit(128 + stop_signal);
 }
 
+/* From here on the schedule is a certain one: a run that goes on keeps it, whatever its end is then. */
+static void choose_schedule(TrainOptions *train) {
+    if (train->schedule != SCHEDULE_AUTO) return;
+    train->schedule = (int)config_schedule(train);
+    if (train->schedule == SCHEDULE_LINEAR)
+        log_info("rate     falls to 0 at the end of the training: train.schedule=linear");
+    else
+        log_info("rate     falls with the root of the updates, as the training has no known end: "
+                 "train.schedule=inverse_sqrt");
+}
+
 /* What one option says about another, and what a shell variable that is not set leaves: files of a run in
  * '' would go to '/'. */
 static Status check_command(const TrainCommand *command) {
@@ -185,6 +196,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                                    &init));
     options.init = init;
     if (status == STATUS_OK) share_config(config);
+    if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);
     if (status == STATUS_OK) status = only_prints(command) ? print(command, config, tables) : run(&options);
     if (status != STATUS_OK && begins) checkpoint_leave(command->run);
     seq2seq_free(init);

@@ -178,9 +178,10 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.epsilon", TRAIN(REAL, epsilon), .fallback = "1e-8", .min = 1e-15, .max = 1,
      .arg = "X", .help = "Adam: added to the root, which would else be 0 at times"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
-     .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
+     .fallback = "auto", .choices = "auto|constant|inverse_sqrt|plateau|linear", .arg = "KIND",
      .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
-             "linearly to 0 at the end"},
+             "linearly to 0 at the end; auto is linear if train.epochs or train.max_updates sets the end, "
+             "else inverse_sqrt"},
     {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
      .help = "updates of linear warm-up"},
     {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",
@@ -389,6 +390,11 @@ static Status check_bpe_dropout(const Config *config) {
 }
 
 bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
+
+Schedule config_schedule(const TrainOptions *t) {
+    if (t->schedule != SCHEDULE_AUTO) return (Schedule)t->schedule;
+    return config_has_end(t) ? SCHEDULE_LINEAR : SCHEDULE_INVERSE_SQRT;
+}
 
 static Status check_directions(const Config *config) {
     Status s = STATUS_USAGE;

@@ -34,7 +34,7 @@ silent_on 'train.epochs='
 silent_on 'model.hidden='
 says ' validation pairs, held out of the file'
 says 'columns  source and target; --languages en-de names'
-says 'sizes    to 0 at the end of the training: train.schedule=linear'
+says 'rate     falls to 0 at the end of the training: train.schedule=linear'
 grep -q '"valid_chrf": [0-9]' "$TMP/one/train.jsonl" || fail "no chrF: $(cat "$TMP/one/train.jsonl")"
 awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || fail "more than 80 columns"
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"

@@ -339,6 +339,21 @@ refuse 2 'model.decoder.start' new --dump-config --set model.decoder.start=final
 
 # ---- schedules and options that change the result ----------------------------------------------------------
 
+# Unless a schedule is set it depends on whether the end is known; as it is then it goes on.
+rm -rf "$own/change"
+auto="--set train.schedule=auto --max-minutes 1"
+# shellcheck disable=SC2086  # the arguments are words
+{
+    succeed change $auto --epochs 0 --max-updates 4 --valid-every 1 --warmup 0
+    rates=$(sed 's/.*"learning_rate": \([^,]*\),.*/\1/' "$own/change/train.jsonl" | tr '\n' ' ')
+    [ "$rates" = "0.01 0.0075 0.005 0.0025 " ] || complain "learning rates up to a known end: $rates"
+    grep -q 'rate  *falls to 0 .*train.schedule=linear' "$own/err" || complain "no rule: $(cat "$own/err")"
+    refuse 2 'train.schedule was "linear", now it is "inverse_sqrt"' change $auto --resume --epochs 0
+    rm -rf "$own/change"
+    succeed change $auto --epochs 0 --max-minutes 0.0001
+    grep -q 'no known end: train.schedule=inverse_sqrt' "$own/err" || complain "no rule: $(cat "$own/err")"
+}
+
 previous=
 for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 \
     train.average=0 train.clip=0.1 train.weight_decay=0.1 train.batch_unit=tokens train.label_smoothing=0 \
