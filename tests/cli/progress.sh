@@ -2,12 +2,12 @@
 # progress.sh - how far a translation has come: on a terminal, in a log, and not at all.
 set -eu
 . tests/cli/tiny_model.inc
-tiny_model one --set train.epochs=1 --threads 3
-grep -q 'a batch is cut into 2 parts, so no more threads than that' "$TMP/out" &&
+tiny_model one --set train.epochs=1 --threads 5
+grep -q 'a batch is cut into about 4 parts, so no more threads than that' "$TMP/out" &&
     fail "--quiet is not quiet"
 rm -r "$TMP/one"
-"$attn" train --config "$TMP/tiny.json" --run "$TMP/one" --threads 3 --set train.epochs=1 >"$TMP/out" 2>&1
-[ "$(grep -c 'a batch is cut into 2 parts' "$TMP/out")" -eq 1 ] ||
+"$attn" train --config "$TMP/tiny.json" --run "$TMP/one" --threads 5 --set train.epochs=1 >"$TMP/out" 2>&1
+[ "$(grep -c 'a batch is cut into about 4 parts' "$TMP/out")" -eq 1 ] ||
     fail "threads without work: $(cat "$TMP/out")"
 grep -q 'training loss: mean since the last validation' "$TMP/one/curve.svg" || fail "no word on the losses"
 model=$TMP/one/best.safetensors
