@@ -109,7 +109,7 @@ void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* Is there a short form of the help: are there rows that it leaves out, and rows that it shows? */
 bool options_have_short_help(const OptionTable *tables);
 /* The rows as --help text, wrapped at `width`, but not below 48 columns. The short form has the common rows
- * alone, without headings and keys. */
+ * alone, without headings and keys, and of their help what stands before the first semicolon. */
 void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out);
 
 #endif

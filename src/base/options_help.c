@@ -64,6 +64,13 @@ static bool worth_showing(const Option *row) {
     return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
 }
 
+/* The help up to its first semicolon. */
+static StrView first_clause(const Option *row) {
+    StrView rest = sv(row->help ? row->help : ""), clause = {0};
+    sv_next(&rest, ';', &clause);
+    return clause;
+}
+
 /* What stands behind the help: " (train.epochs; default: 20)" */
 static void add_default(StrBuf *help, const Option *row, HelpKind kind) {
     const char *key = kind == HELP_ALL && row->key ? row->key : "";
@@ -78,13 +85,13 @@ static void add_row(StrBuf *out, const OptionTable *tables, const Option *row, H
                     size_t width) {
     StrBuf usage = {0}, help = {0};
     add_usage(&usage, tables, row);
-    strbuf_add(&help, sv(row->help ? row->help : ""));
+    strbuf_add(&help, kind == HELP_SHORT ? first_clause(row) : sv(row->help ? row->help : ""));
     if (row->choices && row->arg) {
         StrView rest = sv(row->choices), choice;
         for (bool first = true; sv_next(&rest, '|', &choice); first = false)
             strbuf_format(&help, "%s%.*s", first ? ": " : ", ", SV_ARG(choice));
     }
-    if (row->type == OPT_LIST) strbuf_add(&help, SV("; may be repeated"));
+    if (row->type == OPT_LIST && kind == HELP_ALL) strbuf_add(&help, SV("; may be repeated"));
     add_default(&help, row, kind);
     strbuf_add(out, strbuf_view(&usage));
     size_t used = utf8_count(strbuf_view(&usage));

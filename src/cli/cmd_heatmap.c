@@ -31,35 +31,35 @@ typedef struct {
 
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
-    {.flag = "model", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
              "by itself, up to 4 side by side",
      .group = "Input and output"},
-    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
+    {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "of several sentences on standard output one object a line; html: a page to explore it"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
              "x.svg means x in this format, - standard output"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
-    {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
+    {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of searching for one; html: beside the model's own",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
-    {.flag = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
+    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
-    {.flag = "self-attention", .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
+    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
      .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
              "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
              "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
-    {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
+    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
-    {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
+    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = the mean of all"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},

@@ -23,7 +23,7 @@
 const Option DATA_OPTIONS[] = {
     {.key = "data.train", DATA(LIST, train), .arg = "FILES",
      .help = "training pairs: TSV files, or patterns with {} for the language; .gz too", .group = "Data"},
-    {.key = "data.valid", DATA(LIST, valid), .arg = "FILES",
+    {.key = "data.valid", .common = true, DATA(LIST, valid), .arg = "FILES",
      .help = "validation pairs"},
     {.key = "data.source", DATA(STRING, source), .fallback = "en", .arg = "NAME",
      .help = "language to translate from"},
@@ -74,7 +74,7 @@ const Option MODEL_OPTIONS[] = {
                             "the data, as they do without a configuration", .group = "Model"},
     {.key = "model.embedding", MODEL(INT, embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of embeddings"},
-    {.key = "model.hidden", MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
+    {.key = "model.hidden", .common = true, MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of states and layers"},
     {.key = "model.tie", MODEL(CHOICE, tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",
      .help = "share target embedding and output layer, or these and the source embedding"},
@@ -153,7 +153,7 @@ const Option MODEL_OPTIONS[] = {
     {0}};
 
 const Option TRAIN_OPTIONS[] = {
-    {.key = "train.epochs", .letter = 'e', TRAIN(INT, epochs),
+    {.key = "train.epochs", .common = true, .letter = 'e', TRAIN(INT, epochs),
      .fallback = "20", .max = 1e6, .arg = "N",
      .help = "passes over the training data; 0 = no limit", .group = "Training"},
     {.key = "train.max_updates", TRAIN(INT, max_updates),
@@ -219,7 +219,7 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu",
      .choices = "bleu|loss|chrf", .arg = "SCORE",
      .help = "what decides which model is best; of equal scores the lower validation loss does"},
-    {.key = "train.patience", TRAIN(INT, patience), .fallback = "0", .max = 1e6,
+    {.key = "train.patience", .common = true, TRAIN(INT, patience), .fallback = "0", .max = 1e6,
      .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
     {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
      .fallback = "13a", .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME",
@@ -232,7 +232,7 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.log_every", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
      .arg = "N", .help = "updates between progress lines where standard error is no terminal; "
                          "0 = one a minute"},
-    {.key = "train.seed", TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
+    {.key = "train.seed", .common = true, TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {.key = "train.comm_timeout", TRAIN(REAL, comm_timeout), .fallback = "60", .min = 2, .max = 1e6,
      .arg = "X",
@@ -240,7 +240,7 @@ const Option TRAIN_OPTIONS[] = {
     {0}};
 
 const Option DECODE_OPTIONS[] = {
-    {.key = "decode.beam_size", .letter = 'b', DECODE(INT, beam_size),
+    {.key = "decode.beam_size", .common = true, .letter = 'b', DECODE(INT, beam_size),
      .fallback = "5", .min = 1, .max = 1000, .arg = "N",
      .help = "hypotheses kept per sentence; 1 = greedy", .group = "Search"},
     {.key = "decode.length_penalty", .letter = 'n', DECODE(REAL, length_penalty),

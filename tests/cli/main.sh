@@ -42,6 +42,19 @@ done
 expect 2 "$attn" help trian
 says "did you mean 'attn-mt train'?"
 
+# The short help fits on a screen and says where the rest is; its options are among the rest.
+for command in train translate score heatmap serve bleu; do
+    expect 0 "$attn" $command --help
+    [ "$(wc -l <"$TMP/out")" -le 45 ] || fail "$command --help has $(wc -l <"$TMP/out") lines"
+    [ "$(tail -n 1 "$TMP/out")" = "attn-mt $command --help all lists every option" ] || fail "$command: no hint"
+    grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/short"
+    expect 0 "$attn" help $command all
+    grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/long"
+    [ "$(wc -l <"$TMP/long")" -gt "$(wc -l <"$TMP/short")" ] || fail "$command: all is no more"
+    ! grep -vxFf "$TMP/long" "$TMP/short" || fail "$command: only in the short help"
+    narrow "$command"
+done
+
 # The same name in another section.
 for key in normalize:text.normalize run.normalize:text.normalize train.beam_size:decode.beam_size; do
     expect 2 "$attn" train --set "${key%:*}=1"

@@ -584,10 +584,14 @@ static void help_shows_every_row(void **state) {
 /* The common rows alone; a table without any, or of nothing else, has no short form. */
 static void short_help(void **state) {
     (void)state;
-    static const Option ROWS[] = {
-        {.key = "a.x", .type = OPT_INT, .fallback = "3", .common = true, .help = "first", .group = "Group"},
-        {.key = "a.y", .type = OPT_INT, .help = "second"},
-        {0}};
+    static const Option ROWS[] = {{.key = "a.x",
+                                   .type = OPT_INT,
+                                   .fallback = "3",
+                                   .common = true,
+                                   .help = "first; rest",
+                                   .group = "Group"},
+                                  {.key = "a.y", .type = OPT_INT, .help = "second"},
+                                  {0}};
     const OptionTable both[] = {{ROWS, NULL}, {0}}, rest[] = {{ROWS + 1, NULL}, {0}};
     StrBuf text = {0};
     assert_true(options_have_short_help(both) && !options_have_short_help(rest));
