@@ -82,7 +82,7 @@ static Status print_help(const OptionTable *tables) {
                          "  -c, --config FILE           read a JSON configuration; several may be\n"
                          "                              given, later ones win\n"
                          "      --set KEY=VALUE         set one key of the configuration\n"));
-    options_write_help(tables, 80, &text);
+    options_write_help(tables, 80, HELP_ALL, &text);
     Status status = report_write("-", strbuf_view(&text));
     strbuf_free(&text);
     return status;
@@ -182,7 +182,7 @@ static char *find_program(const char *self) {
 static Status parse_and_run(Bench *bench, int argc, char **argv, OptionTable *tables) {
     const Subcommand *list[SUBCOMMAND_COUNT];
     StrList rest = {0};
-    bool help = false;
+    HelpKind help = HELP_NONE;
     int words = choose(argc, argv, list);
     const OptionTable shown[] = {{MODEL, &bench->options}, {COMMON, &bench->options}, {0}};
     memcpy(tables, shown, sizeof shown);

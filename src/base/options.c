@@ -19,17 +19,76 @@ void options_free(const OptionTable *tables) {
             option_release(row, option_field(table, row));
 }
 
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+/* What flags and keys were called in earlier releases. Keys are still read, since model files have them; a
+ * flag is refused, and the hint has its name. */
+static const struct {
+    const char *old, *now;
+} RENAMED[] = {
+    {"model.relative_reach", "model.max_relative_position"},
+    {"after-epochs", "epochs"},
+    {"after-updates", "max-updates"},
+    {"disp-freq", "log-every"},
+    {"early-stopping", "patience"},
+    {"model-dir", "run"},
+    {"pretrained-model", "init"},
+    {"cpu-threads", "threads"},
+    {"models", "model"},
+    {"references", "reference"},
+    {"quiet-translation", "quiet"},
+    {"normalize", "length-penalty"},
+    {"max-length", "max-input-length"},
+    {"word-scores", "per-word"},
+    {"tok", "tokenize"},
+    {"alignment-level", "level"},
+    {"level", "alignment-level"},
+};
+enum { RENAMED_COUNT = sizeof RENAMED / sizeof *RENAMED };
+
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field) {
+    for (size_t i = 0; i < RENAMED_COUNT; i++)
+        if (sv_equal(key, sv(RENAMED[i].old))) key = sv(RENAMED[i].now);
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if ((row->key && sv_equal(sv(row->key), key)) ||
-                (row->old_key && sv_equal(sv(row->old_key), key))) {
+            if (row->key && sv_equal(sv(row->key), key)) {
                 *field = option_field(table, row);
                 return row;
             }
         }
     }
     return NULL;
+}
+
+static const char *last_part(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+static const char *last_two_parts(const char *key) {
+    const char *at = last_part(key);
+    if (at > key) at--;
+    while (at > key && at[-1] != '.') at--;
+    return at;
+}
+
+/* Does another key end in the same part? */
+static bool shares_last_part(const OptionTable *tables, const char *key) {
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            if (row->key && strcmp(row->key, key) != 0 && strcmp(last_part(row->key), last_part(key)) == 0)
+                return true;
+    return false;
+}
+
+OptionFlag option_flag(const OptionTable *tables, const Option *row) {
+    OptionFlag flag;
+    const char *name = row->flag;
+    if (row->key) name = shares_last_part(tables, row->key) ? last_two_parts(row->key) : last_part(row->key);
+    snprintf(flag.text, sizeof flag.text, "%s", name);
+    for (char *at = flag.text; *at; at++)
+        if (*at == '_' || *at == '.') *at = '-';
+    return flag;
 }
 
 typedef struct {
@@ -47,22 +106,17 @@ static const char *after_dot(const char *key) {
     return dot ? dot + 1 : key;
 }
 
-/* The key that was meant: of the same section, with a flag of this name; the same name in another section; or
- * one that is near as a whole. */
+/* The key that was meant: the same name in another section, or one that is near as a whole. */
 static const char *nearest_key(const OptionTable *tables, const char *key) {
     Names names = {0};
-    size_t section = (size_t)(after_dot(key) - key);
-    const char *same_name = NULL, *same_flag = NULL;
+    const char *nearest = NULL;
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (!row->key) continue;
             names_add(&names, row->key);
-            if (strcmp(after_dot(row->key), after_dot(key)) == 0) same_name = row->key;
-            if (row->flag && strcmp(row->flag, after_dot(key)) == 0) same_flag = row->key;
+            if (strcmp(after_dot(row->key), after_dot(key)) == 0) nearest = row->key;
         }
     }
-    bool same_section = same_flag && section > 0 && strncmp(same_flag, key, section) == 0;
-    const char *nearest = same_flag && (same_section || !same_name) ? same_flag : same_name;
     if (!nearest) nearest = str_nearest(key, names.items, names.count);
     for (size_t i = 0; i < names.count && !nearest; i++) {
         const char *name = after_dot(names.items[i]);
@@ -138,16 +192,16 @@ typedef struct {
     StrView value;
 } Flag;
 
-static bool row_matches(const Option *row, const Flag *flag) {
+static bool row_matches(const OptionTable *tables, const Option *row, const Flag *flag) {
     if (flag->letter) return row->letter == flag->letter;
-    return (row->flag && sv_equal(sv(row->flag), flag->name)) ||
-           (row->alias && sv_equal(sv(row->alias), flag->name));
+    OptionFlag own = option_flag(tables, row);
+    return sv_equal(sv(own.text), flag->name) || (row->alias && sv_equal(sv(row->alias), flag->name));
 }
 
 static const Option *find_flag(const OptionTable *tables, const Flag *flag, void **field) {
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if (row_matches(row, flag)) {
+            if (row_matches(tables, row, flag)) {
                 *field = option_field(table, row);
                 return row;
             }
@@ -156,32 +210,48 @@ static const Option *find_flag(const OptionTable *tables, const Flag *flag, void
     return NULL;
 }
 
+/* The flag that was meant: what an old one is called now; that of a key, or of one that ends in this word; or
+ * one that is near. NULL: none. */
+static const char *nearest_flag(const StrList *flags, const OptionTable *tables, const char *word,
+                                OptionFlag *of_key) {
+    for (size_t i = 0; i < RENAMED_COUNT; i++)
+        if (strcmp(RENAMED[i].old, word) == 0)
+            for (size_t j = 0; j < flags->count; j++)
+                if (strcmp(flags->items[j], RENAMED[i].now) == 0) return RENAMED[i].now;
+    for (const OptionTable *table = tables; table->rows; table++) {
+        for (const Option *row = table->rows; !option_row_ends(row); row++) {
+            if (!row->key || (strcmp(row->key, word) != 0 && strcmp(last_part(row->key), word) != 0))
+                continue;
+            *of_key = option_flag(tables, row);
+            return of_key->text;
+        }
+    }
+    const char *nearest = str_nearest(word, (const char *const *)flags->items, flags->count);
+    if (!nearest && strncmp(word, "no-", 3) == 0)
+        nearest = str_nearest(word + 3, (const char *const *)flags->items, flags->count);
+    return nearest;
+}
+
 static Status fail_unknown(const Parser *parser, const Flag *flag) {
     Status status = status_fail(STATUS_USAGE, "unknown %s", flag->shown);
     if (flag->letter) return status;
-    Names names = {0};
-    names_add(&names, "help");
-    if (parser->config) names_add(&names, "config"), names_add(&names, "set");
-    const char *key = NULL;
-    char *word = mem_strndup(flag->name.data, flag->name.length);
-    for (const OptionTable *table = parser->tables; table->rows; table++) {
+    StrList flags = {0};
+    strlist_add(&flags, SV("help"));
+    if (parser->config) strlist_add(&flags, SV("config")), strlist_add(&flags, SV("set"));
+    for (const OptionTable *table = parser->tables; table->rows; table++)
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if (row->flag) names_add(&names, row->flag);
-            if (row->alias) names_add(&names, row->alias);
-            if (row->key && (strcmp(row->key, word) == 0 || strcmp(after_dot(row->key), word) == 0))
-                key = row->key;
+            strlist_add(&flags, sv(option_flag(parser->tables, row).text));
+            if (row->alias) strlist_add(&flags, sv(row->alias));
         }
-    }
-    const char *nearest = str_nearest(word, names.items, names.count);
-    if (!nearest && strncmp(word, "no-", 3) == 0) nearest = str_nearest(word + 3, names.items, names.count);
+    OptionFlag of_key;
+    char *word = mem_strndup(flag->name.data, flag->name.length);
+    const char *nearest = nearest_flag(&flags, parser->tables, word, &of_key);
     if (nearest)
         status_hint(status, "did you mean '--%s'?", nearest);
-    else if (key && parser->config)
-        status_hint(status, "did you mean '--set %s=VALUE'?", key);
     else
         status_hint(status, "--help lists the options");
     mem_free(word);
-    mem_free(names.items);
+    strlist_free(&flags);
     return status;
 }
 
@@ -254,7 +324,18 @@ static Status parse_config(Parser *parser, Flag *flag) {
     return status;
 }
 
-static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
+/* --help, --help all or --help=all */
+static Status parse_help(Parser *parser, const Flag *flag, HelpKind *help) {
+    bool all = !flag->has_value && parser->next < parser->argc && !strcmp(parser->argv[parser->next], "all");
+    parser->next += all;
+    if (flag->has_value && !sv_equal(flag->value, SV("all")))
+        return status_hint(status_fail(STATUS_USAGE, "--help takes no value but 'all'"),
+                           "--help all lists every option");
+    *help = all || flag->has_value ? HELP_ALL : HELP_SHORT;
+    return STATUS_OK;
+}
+
+static Status parse_flag(Parser *parser, Flag *flag, HelpKind *help) {
     void *field = NULL;
     const Option *row = find_flag(parser->tables, flag, &field);
     if (!row && !flag->letter && sv_starts(flag->name, SV("no-"))) {
@@ -265,10 +346,8 @@ static Status parse_flag(Parser *parser, Flag *flag, bool *help) {
         flag->negated = row != NULL;
     }
     bool named = !flag->letter;
-    if (!row && ((named && sv_equal(flag->name, SV("help"))) || flag->letter == 'h')) {
-        *help = true;
-        return STATUS_OK;
-    }
+    if (!row && ((named && sv_equal(flag->name, SV("help"))) || flag->letter == 'h'))
+        return parse_help(parser, flag, help);
     if (!row && parser->config && named && sv_equal(flag->name, SV("set"))) return parse_set(parser, flag);
     if (!row && parser->config && ((named && sv_equal(flag->name, SV("config"))) || flag->letter == 'c'))
         return parse_config(parser, flag);
@@ -304,7 +383,7 @@ static Flag long_flag(const char *text, const char *dashes) {
 }
 
 /* "-tok intl" as other tools write it, "-b 5", "-b5", or letters of switches in one word: "-qv". */
-static Status parse_short(Parser *parser, const char *letters, bool *help) {
+static Status parse_short(Parser *parser, const char *letters, HelpKind *help) {
     void *field;
     Flag flag = long_flag(letters, "-");
     if (flag.name.length > 1 && find_flag(parser->tables, &flag, &field))
@@ -332,28 +411,30 @@ static Status check_needs(const Parser *parser) {
         bool met = !row->needs;
         while (!met && sv_next(&rest, '|', &name))
             for (size_t j = 0; j < parser->flags->count && !met; j++)
-                met = sv_equal(sv(parser->flags->rows[j]->flag), name);
+                met = sv_equal(sv(option_flag(parser->tables, parser->flags->rows[j]).text), name);
         if (met) continue;
         void *field;
         Flag first = {0};
         rest = sv(row->needs);
         sv_next(&rest, '|', &first.name);
         const Option *other = find_flag(parser->tables, &first, &field);
-        status_fail(STATUS_USAGE, "option '--%s' does nothing without '--%s'", row->flag, other->flag);
-        return status_hint(STATUS_USAGE, "add --%s%s%s, or leave --%s out", other->flag,
+        OptionFlag flag = option_flag(parser->tables, row);
+        status_fail(STATUS_USAGE, "option '--%s' does nothing without '--%.*s'", flag.text,
+                    SV_ARG(first.name));
+        return status_hint(STATUS_USAGE, "add --%.*s%s%s, or leave --%s out", SV_ARG(first.name),
                            other->arg && !other->bare ? " " : "",
-                           other->arg && !other->bare ? other->arg : "", row->flag);
+                           other->arg && !other->bare ? other->arg : "", flag.text);
     }
     return STATUS_OK;
 }
 
-static Status parse(Parser parser, StrList *positional, bool *help) {
+static Status parse(Parser parser, StrList *positional, HelpKind *help) {
     OptionsGiven flags = {0};
     int argc = parser.argc;
     bool only_positional = false;
     Status status = STATUS_OK;
     parser.flags = &flags;
-    *help = false;
+    *help = HELP_NONE;
     *positional = (StrList){.items = mem_alloc((size_t)argc + 1, sizeof(char *))};
     while (parser.next < argc && status == STATUS_OK) {
         char *argument = parser.argv[parser.next++];
@@ -373,13 +454,13 @@ static Status parse(Parser parser, StrList *positional, bool *help) {
     return status;
 }
 
-Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, HelpKind *help,
                      OptionsGiven *given) {
     return parse((Parser){tables, argc, 1, argv, false, NULL, given}, positional, help);
 }
 
-Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
-                            OptionsGiven *given) {
+Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional,
+                            HelpKind *help, OptionsGiven *given) {
     return parse((Parser){tables, argc, 1, argv, true, NULL, given}, positional, help);
 }
 

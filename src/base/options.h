@@ -5,11 +5,15 @@
  * configuration, print --help and --dump-config, and write the metadata of a model file.
  *
  *     static const Option DECODE_OPTIONS[] = {
- *         {.key = "decode.beam_size", .flag = "beam-size", .letter = 'b', .type = OPT_INT,
+ *         {.key = "decode.beam_size", .letter = 'b', .type = OPT_INT,
  *          OPT_FIELD(DecodeOptions, beam_size), .fallback = "5", .min = 1, .max = 1000, .arg = "N",
  *          .help = "hypotheses kept per sentence; 1 = greedy"},
  *         {0}};
  *
+ * Names     an option has one name. The flag of a row with a key is the last part of the key, with hyphens:
+ *           decode.beam_size is --beam-size. If keys of several rows of a command end in the same part, their
+ *           flags are the last two parts: model.encoder.layers is --encoder-layers. A row without a key names
+ *           its flag.
  * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set,
  *           fallback) commas separate items and "\," is a comma. With `choices` each item must be one of
  *           them, and following arguments that are choices belong to the list too: -m bleu chrf.
@@ -41,11 +45,11 @@ typedef enum {
 } OptionType;
 
 typedef struct {
-    const char *key;     /* "section.name" in configurations; NULL: command line only */
-    const char *old_key; /* what the key was called before, still read; or NULL */
-    const char *flag;    /* long flag without dashes; NULL: configuration only (still reachable by --set) */
-    const char *alias;   /* another accepted long flag, or NULL */
-    char letter;         /* short flag or 0 */
+    const char *key;   /* "section.name" in configurations; NULL: command line only */
+    const char *flag;  /* long flag without dashes of a row without a key */
+    const char *alias; /* another accepted long flag: sacreBLEU's abbreviations; or NULL */
+    char letter;       /* short flag or 0 */
+    bool common;       /* the short --help shows it, too */
     OptionType type;
     size_t offset;        /* of the field in the struct of the table */
     const char *fallback; /* default as text; NULL = zero / NULL / empty list */
@@ -66,6 +70,9 @@ typedef struct {
     void *target;
 } OptionTable;
 
+/* Which help the command line asks for: --help, or --help all. */
+typedef enum { HELP_NONE, HELP_SHORT, HELP_ALL } HelpKind;
+
 /* The rows that a command line gave, or that its configurations set. A zeroed one is empty; release `rows`
  * with mem_free. */
 typedef struct {
@@ -78,14 +85,14 @@ void options_defaults(const OptionTable *tables);
 void options_free(const OptionTable *tables);
 
 /* Parse argv[1..]; what is not an option is collected into `positional` (argv's strings, not copied; free
- * the items array). "--" ends the options; "-" is positional. Recognises --help/-h: *help is set. The rows
- * that were given are added to `given`, which may be NULL. */
-Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
+ * the items array). "--" ends the options; "-" is positional. Recognises --help/-h, and "all" behind it. The
+ * rows that were given are added to `given`, which may be NULL. */
+Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, HelpKind *help,
                      OptionsGiven *given);
 /* The same with --set KEY=VALUE and --config FILE, in order: later wins. The rows that they set are given. */
-Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional, bool *help,
-                            OptionsGiven *given);
-/* `name`: the option's key, "decode.beam_size", or its flag, "beam-size". */
+Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional,
+                            HelpKind *help, OptionsGiven *given);
+/* `name`: the option's key, "decode.beam_size", or the flag of one without a key. */
 bool options_given(const OptionsGiven *given, const char *name);
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
@@ -99,7 +106,10 @@ Status options_read_json(const OptionTable *tables, const Json *object);
 Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given);
 /* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
-/* The rows as --help text, wrapped at `width`, but not below 48 columns. */
-void options_write_help(const OptionTable *tables, int width, StrBuf *out);
+/* Is there a short form of the help: are there rows that it leaves out, and rows that it shows? */
+bool options_have_short_help(const OptionTable *tables);
+/* The rows as --help text, wrapped at `width`, but not below 48 columns. The short form has the common rows
+ * alone, without headings and keys, and of their help what stands before the first semicolon. */
+void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out);
 
 #endif

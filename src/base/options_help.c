@@ -48,16 +48,12 @@ static const char *value_name(const Option *row) {
 }
 
 /* "  -b, --beam-size N" */
-static void add_usage(StrBuf *out, const Option *row) {
-    if (!row->flag) {
-        strbuf_format(out, "      --set %s=%s", row->key, row->type == OPT_BOOL ? "BOOL" : value_name(row));
-        return;
-    }
+static void add_usage(StrBuf *out, const OptionTable *tables, const Option *row) {
     if (row->letter)
         strbuf_format(out, "  -%c, ", row->letter);
     else
         strbuf_add(out, SV("      "));
-    strbuf_format(out, "--%s%s", option_is_on(row) ? "[no-]" : "", row->flag);
+    strbuf_format(out, "--%s%s", option_is_on(row) ? "[no-]" : "", option_flag(tables, row).text);
     if (row->bare)
         strbuf_format(out, "[=%s]", value_name(row));
     else if (row->type != OPT_BOOL)
@@ -68,19 +64,35 @@ static bool worth_showing(const Option *row) {
     return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
 }
 
-static void add_row(StrBuf *out, const Option *row, size_t indent, size_t width) {
+/* The help up to its first semicolon. */
+static StrView first_clause(const Option *row) {
+    StrView rest = sv(row->help ? row->help : ""), clause = {0};
+    sv_next(&rest, ';', &clause);
+    return clause;
+}
+
+/* What stands behind the help: " (train.epochs; default: 20)" */
+static void add_default(StrBuf *help, const Option *row, HelpKind kind) {
+    const char *key = kind == HELP_ALL && row->key ? row->key : "";
+    if (!*key && !worth_showing(row)) return;
+    strbuf_format(help, " (%s", key);
+    if (worth_showing(row))
+        strbuf_format(help, "%sdefault: %s", *key ? "; " : "", row->type == OPT_BOOL ? "on" : row->fallback);
+    strbuf_add_char(help, ')');
+}
+
+static void add_row(StrBuf *out, const OptionTable *tables, const Option *row, HelpKind kind, size_t indent,
+                    size_t width) {
     StrBuf usage = {0}, help = {0};
-    add_usage(&usage, row);
-    strbuf_add(&help, sv(row->help ? row->help : ""));
+    add_usage(&usage, tables, row);
+    strbuf_add(&help, kind == HELP_SHORT ? first_clause(row) : sv(row->help ? row->help : ""));
     if (row->choices && row->arg) {
         StrView rest = sv(row->choices), choice;
         for (bool first = true; sv_next(&rest, '|', &choice); first = false)
             strbuf_format(&help, "%s%.*s", first ? ": " : ", ", SV_ARG(choice));
     }
-    if (row->type == OPT_LIST)
-        strbuf_add(&help, row->flag ? SV("; may be repeated") : SV("; several with commas between them"));
-    if (worth_showing(row))
-        strbuf_format(&help, " (default: %s)", row->type == OPT_BOOL ? "on" : row->fallback);
+    if (row->type == OPT_LIST && kind == HELP_ALL) strbuf_add(&help, SV("; may be repeated"));
+    add_default(&help, row, kind);
     strbuf_add(out, strbuf_view(&usage));
     size_t used = utf8_count(strbuf_view(&usage));
     if (used + 2 > indent) {
@@ -93,13 +105,23 @@ static void add_row(StrBuf *out, const Option *row, size_t indent, size_t width)
     strbuf_free(&help);
 }
 
-void options_write_help(const OptionTable *tables, int width, StrBuf *out) {
+bool options_have_short_help(const OptionTable *tables) {
+    bool shown = false, hidden = false;
+    for (const OptionTable *table = tables; table->rows; table++)
+        for (const Option *row = table->rows; !option_row_ends(row); row++)
+            *(row->common ? &shown : &hidden) = true;
+    return shown && hidden;
+}
+
+void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out) {
     size_t indent = width < HELP_COLUMN + NARROWEST ? HELP_BELOW : HELP_COLUMN;
     size_t columns = width < HELP_BELOW + NARROWEST ? HELP_BELOW + NARROWEST : (size_t)width;
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
-            if (row->group) strbuf_format(out, "%s%s:\n", out->length ? "\n" : "", row->group);
-            add_row(out, row, indent, columns);
+            if (kind == HELP_SHORT && !row->common) continue;
+            if (kind == HELP_ALL && row->group)
+                strbuf_format(out, "%s%s:\n", out->length ? "\n" : "", row->group);
+            add_row(out, tables, row, kind, indent, columns);
         }
     }
 }

@@ -25,9 +25,15 @@ bool option_is_default(const Option *row, const void *field);
 int option_choice(const char *choices, StrView text);
 StrView option_choice_name(const char *choices, int index); /* "?" if there are not so many */
 
+/* The long flag of a row, without dashes: options.h says how it follows from the key. */
+typedef struct {
+    char text[64];
+} OptionFlag;
+OptionFlag option_flag(const OptionTable *tables, const Option *row);
+
 /* Note that a row was given; `given` may be NULL. */
 void option_give(OptionsGiven *given, const Option *row);
-/* The row with this key. */
+/* The row with this key, or with the key that this one was renamed to. */
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field);
 /* STATUS_USAGE "unknown key" with the nearest key as hint. */
 Status option_unknown_key(const OptionTable *tables, StrView key);

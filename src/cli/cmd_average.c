@@ -165,5 +165,5 @@ static Status run(const StrList *files, const void *target) {
 Status cmd_average(int argc, char **argv) {
     AverageOptions options = {0};
     OptionTable tables[] = {{AVERAGE_OPTIONS, &options}, {0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, tables, run);
 }

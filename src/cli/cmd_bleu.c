@@ -47,42 +47,42 @@ typedef struct {
 /* One row, two lines: what it is, and its help. The options of each metric stand between the two tables. */
 /* clang-format off */
 static const Option INPUT_ROWS[] = {
-    {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...", .group = "Input",
+    {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...", .group = "Input",
      .help = "hypotheses, one file per system; without it they are read from standard input, "
              "tab-separated"},
-    {.flag = "reference", .alias = "references", .type = OPT_LIST, FIELD(references), .arg = "FILE",
+    {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "a reference, as an argument without an option is"},
-    {.flag = "num-refs", .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1", .min = 1,
+    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1", .min = 1,
      .max = 1000, .arg = "N",
      .help = "split each line of the one reference file at tabs into N references"},
-    {.flag = "model", .alias = "models", .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "translate --source with this model and score the result; several models form an ensemble"},
     {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
      .help = "what --model translates"},
     {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000,
      .needs = "model", .arg = "N",
      .help = "hypotheses kept per sentence by --model; 1 = greedy"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
      .min = 0, .max = 1024, .arg = "N",
      .help = "threads of --model; 0 = one per core"},
 
-    {.flag = "metrics", .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
+    {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
      .help = "what to compute"},
-    {.flag = "language-pair", .letter = 'l', .type = OPT_STRING, FIELD(language_pair), .arg = "FROM-TO",
+    {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair), .arg = "FROM-TO",
      .help = "the tokenizer that sacreBLEU has for the language TO, unless --tokenize is given"},
-    {.flag = "sentence-level", .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
+    {.flag = "sentence-level", .common = true, .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
      .help = "a score for each line, with effective order"},
     {0},
 };
 
 static const Option OUTPUT_ROWS[] = {
-    {.flag = "confidence", .alias = "ci", .type = OPT_BOOL, FIELD(confidence), .group = "Significance",
+    {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence), .group = "Significance",
      .help = "95 % confidence interval by bootstrap resampling"},
     {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "resamples of --confidence"},
-    {.flag = "paired-bs", .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
+    {.flag = "paired-bs", .common = true, .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
      .help = "compare the systems with the first one by paired bootstrap resampling"},
     {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
@@ -91,9 +91,9 @@ static const Option OUTPUT_ROWS[] = {
      .max = 1024, .arg = "N",
      .help = "accepted, without effect: resampling runs in one thread"},
 
-    {.flag = "score-only", .letter = 'b', .type = OPT_BOOL, FIELD(score_only), .group = "Output",
+    {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only), .group = "Output",
      .help = "print the number only"},
-    {.flag = "width", .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1", .min = -1,
+    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1", .min = -1,
      .max = 100, .arg = "N",
      .help = "digits after the decimal point; -1 = as the metric has it: 1, with --d2l 3"},
     {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json",
@@ -103,7 +103,7 @@ static const Option OUTPUT_ROWS[] = {
      .help = "short signature"},
     {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
      .help = "no colours on a terminal"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .help = "say less"},
     {0},
 };
@@ -127,6 +127,8 @@ static const char NOTES[] =
     "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
     "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
     "  NO_COLOR         if not empty, no colours\n";
+
+static const CommandText TEXT = {USAGE, NOTES, NULL};
 
 /* Options of sacreBLEU that are about the test sets it downloads. */
 static const char *const ABOUT_TEST_SETS[] = {"-t",         "--test-set", "-ol",    "--origlang",
@@ -298,7 +300,7 @@ static void add_references(StrList *references, const StrList *positional) {
     for (size_t i = 0; i < positional->count; i++) strlist_add(references, sv(positional->items[i]));
 }
 
-static Status parse(Run *run, int argc, char **argv, bool *help) {
+static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
@@ -412,11 +414,11 @@ static Status score(Run *run, StrBuf *out) {
 Status cmd_bleu(int argc, char **argv) {
     Run run = {.num_refs = 1};
     StrBuf out = {0};
-    bool help = false;
+    HelpKind help = HELP_NONE;
     make_tables(&run);
     Status status = parse(&run, argc, argv, &help);
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, run.tables, NOTES);
+        status = command_print_help(&TEXT, run.tables, help);
     } else if (status == STATUS_OK) {
         status = score(&run, &out);
         if (status == STATUS_OK) status = command_print(strbuf_view(&out));

@@ -72,5 +72,5 @@ static Status run(const StrList *names, const void *options) {
 
 Status cmd_completion(int argc, char **argv) {
     const OptionTable none[] = {{0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, none, run);
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, none, run);
 }

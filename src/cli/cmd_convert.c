@@ -78,5 +78,5 @@ static Status run(const StrList *files, const void *target) {
 Status cmd_convert(int argc, char **argv) {
     ConvertOptions options = {0};
     OptionTable tables[] = {{CONVERT_OPTIONS, &options}, {0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, tables, run);
 }

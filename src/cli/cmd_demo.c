@@ -63,7 +63,7 @@ static const char *find_name(int argc, char **argv, const OptionTable *all) {
     for (int i = 0; i < DEMO_COUNT && !found; i++) {
         OptionTable one[] = {all[i], {0}};
         StrList rest;
-        bool help;
+        HelpKind help;
         options_defaults(one);
         if (options_parse(one, argc, argv, &rest, &help, NULL) == STATUS_OK && !help && rest.count > 0 &&
             strcmp(rest.items[0], DEMOS[i]->name) == 0)
@@ -87,11 +87,11 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
     /* Without a name there may be --help, or an option that is unknown to all. */
     const OptionTable *tables = name ? one : all;
     StrList rest;
-    bool help;
+    HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &rest, &help, NULL);
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, all, EXAMPLES);
+        status = command_print_help(&(CommandText){USAGE, EXAMPLES, NULL}, all, help);
     } else if (status == STATUS_OK && !name) {
         status = fail_demo(NULL);
     } else if (status == STATUS_OK && rest.count > 1) {

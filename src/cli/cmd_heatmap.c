@@ -31,48 +31,50 @@ typedef struct {
 
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
              "by itself, up to 4 side by side",
      .group = "Input and output"},
-    {.flag = "format", .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
+    {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "of several sentences on standard output one object a line; html: a page to explore it"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
              "x.svg means x in this format, - standard output"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, and not which files were written"},
-    {.flag = "target", .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
+    {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of searching for one; html: beside the model's own",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for many sentences: one translation a line"},
-    {.flag = "level", .alias = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
+    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
-    {.flag = "self-attention", .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
+    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
      .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
              "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
              "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
-    {.flag = "layer", .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
+    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
-    {.flag = "head", .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
+    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = the mean of all"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
     {0}};
 /* clang-format on */
 
-static const char USAGE[] =
-    "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
-    "\n"
-    "Translates and shows the attention weights: one row for each target token, one\n"
-    "column for each source token. Attention tells what the model looked at, which is\n"
-    "not always what a word is a translation of. A model without attention\n"
-    "(model.attention = none) has nothing to show.\n";
+static const char USAGE[] = "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
+                            "\n"
+                            "Translates and shows the attention weights: one row for each target token, one\n"
+                            "column for each source token.\n";
+
+static const char DETAILS[] =
+    "Attention tells what the model looked at, which is not always what a word is a\n"
+    "translation of. A model without attention (model.attention = none) has nothing\n"
+    "to show.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -81,6 +83,8 @@ static const char EXAMPLES[] =
     "  attn-mt heatmap -m best.safetensors -f html -o look <sentences.txt     look.html, for a browser\n"
     "  attn-mt heatmap -m best.safetensors -t \"il est calme .\" -f csv \"he's calm .\"\n"
     "  attn-mt heatmap -m best.safetensors -f json \"he's calm .\" >calm.json\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
 /* The lines of a text, without their ends. */
 typedef struct {
@@ -396,7 +400,7 @@ Status cmd_heatmap(int argc, char **argv) {
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
     OptionsGiven given = {0};
-    bool help;
+    HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &words, &help, &given);
     if (options.output && strcmp(options.output, "-") == 0) {
@@ -405,7 +409,7 @@ Status cmd_heatmap(int argc, char **argv) {
     }
     if (status == STATUS_OK && !help) status = choose_formats(&options, &given, &files);
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
+        status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");

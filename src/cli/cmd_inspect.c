@@ -397,5 +397,5 @@ static Status run(const StrList *files, const void *options) {
 Status cmd_inspect(int argc, char **argv) {
     InspectOptions options = {0};
     OptionTable tables[] = {{INSPECT_OPTIONS, &options}, {0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, tables, run);
 }

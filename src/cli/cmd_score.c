@@ -26,17 +26,17 @@ typedef struct {
 
 /* clang-format off */
 static const Option SCORE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to score with; several vote", .group = "Input and output"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
      .help = "where scores go; a file is replaced only when all is done"},
-    {.flag = "n-best", .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
+    {.flag = "n-best", .common = true, .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
      .help = "score an n-best list in Moses format, whose numbers count the lines of SOURCE from 0: prints "
              "the list with one more feature"},
     {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .needs = "n-best",
      .arg = "NAME",
      .help = "name of that feature"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 100000,
      .arg = "N", .help = "pairs scored together"},
@@ -45,16 +45,16 @@ static const Option SCORE_OPTIONS[] = {
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
     {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .fallback = "false",
      .help = "of a model of two decoders the first alone says it, as in translate; the model may ask for it"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "no warnings, no summary at the end"},
-    {.flag = "per-token", .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
+    {.flag = "per-token", .common = true, .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
      .help = "add log p of each token and of </s>", .group = "What is printed"},
-    {.flag = "per-word", .alias = "word-scores", .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
+    {.flag = "per-word", .common = true, .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
      .help = "add log p of each word, the sum of its tokens, and of </s>"},
-    {.flag = "normalize", .alias = "length-penalty", .letter = 'n', .type = OPT_REAL,
+    {.flag = "length-penalty", .common = true, .letter = 'n', .type = OPT_REAL,
      FIELD(length_penalty), .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
      .help = "the second score is log p / length^ALPHA; the length counts </s>"},
-    {.flag = "keep-above", .type = OPT_REAL, FIELD(keep_above), .arg = "X",
+    {.flag = "keep-above", .common = true, .type = OPT_REAL, FIELD(keep_above), .arg = "X",
      .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
              "empty"},
     {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000,
@@ -64,7 +64,7 @@ static const Option SCORE_OPTIONS[] = {
     {.flag = "heads", .type = OPT_BOOL, FIELD(heads), .fallback = "false",
      .help = "print instead what each attention head of a Transformer is worth: log p per token of all pairs "
              "without it"},
-    {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
     {0}};
 /* clang-format on */
@@ -85,6 +85,8 @@ static const char EXAMPLES[] =
     "  attn-mt score -m best.safetensors --keep-above -3 noisy.tsv > clean.tsv\n"
     "  attn-mt score -m transformer.safetensors --heads valid.tsv | sort -g -k 4\n"
     "  attn-mt score -m other.safetensors --n-best test.nbest test.en > rescored.nbest\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, NULL};
 
 enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
 
@@ -368,13 +370,13 @@ Status cmd_score(int argc, char **argv) {
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
     StrList files;
     OptionsGiven given = {0};
-    bool help;
+    HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
     session.filter = options_given(&given, "keep-above");
     session.direction_given = options_given(&given, "left-to-right");
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
+        status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {
         status = session_begin(&session, &files);
         if (status == STATUS_OK) status = session_run(&session);

@@ -12,17 +12,17 @@
 
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to translate with; several vote", .group = "Model"},
-    {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+    {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
              "as the model was trained, and nobody looks"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
-    {.flag = "beam-size", .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
+    {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
      .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
@@ -31,16 +31,16 @@ static const Option SERVE_OPTIONS[] = {
      .arg = "N", .help = "texts translated together, if so many wait"},
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",
      .help = "texts are paragraphs: translate sentence by sentence"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "say nothing but what went wrong"},
-    {.flag = "address", .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1", .arg = "HOST",
+    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1", .arg = "HOST",
      .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
-    {.flag = "port", .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000", .max = 65535,
+    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000", .max = 65535,
      .arg = "N", .help = "port to listen on; 0 = one that is free"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
      .help = "pages of this origin, such as https://example.org, may ask from within a browser (CORS); * = "
              "all pages; default: none but the server's own"},
-    {.flag = "api-key-file", .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
+    {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
      .help = "translate only for who has a key of this file, one a line"},
     {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,
      .max = 100000, .arg = "N", .help = "connections at a time; more wait to be accepted",
@@ -69,7 +69,10 @@ static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
     "Translates for programs that speak LibreTranslate's interface, and in a browser;\n"
-    "prints its address when it is ready. POST /translate takes {\"q\": text or list,\n"
+    "prints its address when it is ready.\n";
+
+static const char DETAILS[] =
+    "POST /translate takes {\"q\": text or list,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
     "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
     "is typed. Texts that wait are translated together.\n"
@@ -83,6 +86,8 @@ static const char EXAMPLES[] =
     "  attn-mt serve -m best.safetensors --languages en-fr\n"
     "  curl -d q='go .' -d source=en -d target=fr http://127.0.0.1:5000/translate\n"
     "  attn-mt serve -m best.safetensors --port 0 --api-key-file keys.txt --max-characters 2000\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
 #ifdef ATTN_MT_HTTP
 static volatile sig_atomic_t stop_asked, reload_asked;
@@ -135,5 +140,5 @@ static Status run(const StrList *files, const void *options) {
 Status cmd_serve(int argc, char **argv) {
     ServiceOptions options = {0};
     OptionTable tables[] = {{SERVE_OPTIONS, &options}, {0}};
-    return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES}, tables, run);
+    return command_run(argc, argv, &TEXT, tables, run);
 }

@@ -28,29 +28,29 @@ typedef struct {
 
 /* clang-format off */
 static const Option COMMAND_OPTIONS[] = {
-    {.flag = "run", .alias = "model-dir", FIELD(STRING, run), .fallback = "run", .arg = "DIR",
+    {.flag = "run", .common = true, FIELD(STRING, run), .fallback = "run", .arg = "DIR",
      .help = "where models, log and training state go", .group = "Run"},
-    {.flag = "resume", FIELD(BOOL, resume),
+    {.flag = "resume", .common = true, FIELD(BOOL, resume),
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
-    {.flag = "init", .alias = "pretrained-model", FIELD(STRING, init), .arg = "MODEL",
+    {.flag = "init", .common = true, FIELD(STRING, init), .arg = "MODEL",
      .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer; a run "
              "that is resumed goes on with its own"},
     {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
      .help = "take only the vocabulary of a model file, so that both can translate together"},
-    {.flag = "languages", FIELD(STRING, languages), .arg = "SRC-TRG",
+    {.flag = "languages", .common = true, FIELD(STRING, languages), .arg = "SRC-TRG",
      .help = "languages to translate from and to, as in en-de or pt-BR:en, in the order of the columns "
              "unless their first line says otherwise"},
-    {.flag = "overwrite", FIELD(BOOL, overwrite),
+    {.flag = "overwrite", .common = true, FIELD(BOOL, overwrite),
      .help = "start again even if DIR already holds a model"},
-    {.flag = "threads", .alias = "cpu-threads", FIELD(INT, threads), .fallback = "0", .max = 1024,
+    {.flag = "threads", .common = true, FIELD(INT, threads), .fallback = "0", .max = 1024,
      .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
     {.flag = "profile", FIELD(BOOL, profile),
      .help = "print at the end where the time went: a table of phases; does not change the result"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
-    {.flag = "quiet", .letter = 'q', FIELD(BOOL, quiet),
+    {.flag = "quiet", .common = true, .letter = 'q', FIELD(BOOL, quiet),
      .help = "only warnings and errors"},
-    {.flag = "dump-config", FIELD(CHOICE, dump), .fallback = "none", .choices = "none|full|minimal",
+    {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .fallback = "none", .choices = "none|full|minimal",
      .bare = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
     {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .fallback = "none", .choices = "none|train|valid",
      .bare = "train", .arg = "KIND",
@@ -94,28 +94,27 @@ static Status dump_config(const Config *config, const OptionTable *tables, bool 
     return status;
 }
 
-static const char USAGE[] =
-    "Usage: attn-mt train [FILE]... [--config CONFIG] [--run DIR] [OPTION]...\n"
-    "\n"
-    "Build the vocabularies, train a translation model on the sentence pairs of FILE,\n"
-    "or of data.train in CONFIG, and leave it in DIR/best.safetensors. FILEs are TSV,\n"
-    "or patterns: train.{} means train.en and train.de. Without CONFIG sizes follow\n"
-    "from the data (model.size=auto), and without data.valid some pairs are held out\n"
-    "for validation.\n"
-    "DIR also receives last.safetensors with the state to resume from, train.jsonl (a\n"
-    "line per validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save\n"
-    "everything and stop.\n"
-    "\n"
-    "  -c, --config FILE           read a JSON configuration; several may be\n"
-    "                              given, later ones win\n"
-    "      --set KEY=VALUE         set one key of the configuration\n";
-static const char EXAMPLES[] =
-    "Examples:\n"
-    "  attn-mt train mine.tsv --languages en-de --run runs/mine\n"
-    "  attn-mt train mine.tsv --languages en-de --run runs/mine --resume --after-epochs 100\n"
-    "  attn-mt train new.tsv --init runs/mine/best.safetensors --run runs/new\n"
-    "  attn-mt train --config configs/demo.json --run runs/demo\n"
-    "  attn-mt train --config configs/demo.json --set model.hidden=512 --set data.train=my.tsv\n";
+static const CommandText TEXT = {
+    .usage = "Usage: attn-mt train [FILE]... [--config FILE] [--set KEY=VALUE]... [OPTION]...\n"
+             "\n"
+             "Trains a translation model on the sentence pairs of FILE (TSV, or a pattern:\n"
+             "train.{} means train.en and train.de) and writes it to DIR/best.safetensors.\n"
+             "Sizes follow from the data, unless a configuration is read.\n",
+    .details = "Without FILE data.train of the configuration names the pairs. Without data.valid\n"
+               "some pairs are held out for validation.\n"
+               "DIR also receives last.safetensors with the state to resume from, train.jsonl (a\n"
+               "line per validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save\n"
+               "everything and stop.\n"
+               "Each key of the configuration has a flag: its last part, with hyphens\n"
+               "(train.max_updates: --max-updates), or its last two parts if several keys end in\n"
+               "the same part (--encoder-layers). --set KEY=VALUE does the same as the flag,\n"
+               "except that a list is replaced; the last one wins.\n",
+    .examples = "Examples:\n"
+                "  attn-mt train mine.tsv --languages en-de --run runs/mine\n"
+                "  attn-mt train mine.tsv --languages en-de --run runs/mine --resume --epochs 100\n"
+                "  attn-mt train new.tsv --init runs/mine/best.safetensors --run runs/new\n"
+                "  attn-mt train --config configs/demo.json --run runs/demo\n"
+                "  attn-mt train --config configs/demo.json --hidden 512 --set data.train=my.tsv\n"};
 
 static bool only_prints(const TrainCommand *command) {
     return command->dump != DUMP_NONE || command->dump_pairs != DUMP_NO_PAIRS;
@@ -133,6 +132,17 @@ static Status run(const TrainerOptions *options) {
     log_failure();
     comm_finish();
     exit(128 + stop_signal);
+}
+
+/* From here on the schedule is a certain one: a run that goes on keeps it, whatever its end is then. */
+static void choose_schedule(TrainOptions *train) {
+    if (train->schedule != SCHEDULE_AUTO) return;
+    train->schedule = (int)config_schedule(train);
+    if (train->schedule == SCHEDULE_LINEAR)
+        log_info("rate     falls to 0 at the end of the training: train.schedule=linear");
+    else
+        log_info("rate     falls with the root of the updates, as the training has no known end: "
+                 "train.schedule=inverse_sqrt");
 }
 
 /* What one option says about another, and what a shell variable that is not set leaves: files of a run in
@@ -186,6 +196,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                                    &init));
     options.init = init;
     if (status == STATUS_OK) share_config(config);
+    if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);
     if (status == STATUS_OK) status = only_prints(command) ? print(command, config, tables) : run(&options);
     if (status != STATUS_OK && begins) checkpoint_leave(command->run);
     seq2seq_free(init);
@@ -198,12 +209,12 @@ Status cmd_train(int argc, char **argv) {
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
     OptionsGiven given = {0};
-    bool help = false;
+    HelpKind help = HELP_NONE;
     config_tables(&config, tables + 1);
     options_defaults(tables);
     Status status = options_parse_config(tables, argc, argv, &files, &help, &given);
     if (status == STATUS_OK)
-        status = help ? command_print_help(USAGE, tables, EXAMPLES)
+        status = help ? command_print_help(&TEXT, tables, help)
                       : plan_and_run(&command, &config, tables, &files, &given);
     comm_finish();
     mem_free(files.items);

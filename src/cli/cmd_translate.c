@@ -19,12 +19,13 @@
 #include "decode/translator.h"
 #include "viz/heatmap.h"
 
-static const char USAGE[] =
-    "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
-    "                         [INPUT...] [> OUTPUT]\n"
-    "\n"
-    "Translates text, one sentence a line: one line out for each line in. Search\n"
-    "options that are not given are the model's own, which may differ from the\n"
+static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
+                            "                         [INPUT...] [> OUTPUT]\n"
+                            "\n"
+                            "Translates text, one sentence a line: one line out for each line in.\n";
+
+static const char DETAILS[] =
+    "Search options that are not given are the model's own, which may differ from the\n"
     "defaults below. A model may ask for a beam of up to 20, and for translations of\n"
     "up to 20 tokens for each source token and 200 more; options may ask for more.\n";
 
@@ -34,6 +35,8 @@ static const char EXAMPLES[] =
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
     "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
     "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
+
+static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
 enum { MOST_LINES = 1000000 }; /* in memory at a time */
 
@@ -345,12 +348,12 @@ Status cmd_translate(int argc, char **argv) {
     OptionsGiven given = {0};
     OptionTable tables[] = {
         {TRANSLATE_OPTIONS, &session.options}, {DECODE_OPTIONS, &session.translating.search.decode}, {0}};
-    bool help;
+    HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
     for (size_t i = 0; i < files.count; i++) strlist_add(inputs, sv(files.items[i]));
     if (status == STATUS_OK && help) {
-        status = command_print_help(USAGE, tables, EXAMPLES);
+        status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {
         status = session_begin(&session, &given);
         if (status == STATUS_OK) status = session_end(&session, session_run(&session));

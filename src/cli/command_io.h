@@ -10,8 +10,11 @@
 
 /* Write to standard output and make sure that it arrived. */
 Status command_print(StrView text);
-/* `usage` (lines of text), the options, `examples`. */
-Status command_print_help(const char *usage, const OptionTable *tables, const char *examples);
+/* What --help prints around the options. `details` is only in the long form: --help all, or all there is. */
+typedef struct {
+    const char *usage, *examples, *details;
+} CommandText;
+Status command_print_help(const CommandText *text, const OptionTable *tables, HelpKind kind);
 /* STATUS_USAGE if `output` is empty, or would take the place of the file, "-" for standard input, or of one
  * of them. NULLs are allowed. */
 Status command_spare(const char *output, const char *file);
@@ -20,9 +23,6 @@ Status command_spare_all(const char *output, const StrList *files);
 Status command_spare_models(const char *output, const StrList *models);
 /* A command of options and arguments, mostly names of files: reads them, shows help, or calls `run` with the
  * arguments and the first table's target. */
-typedef struct {
-    const char *usage, *examples;
-} CommandText;
 Status command_run(int argc, char **argv, const CommandText *text, const OptionTable *tables,
                    Status (*run)(const StrList *files, const void *options));
 /* From now on command_print_help calls `reader` instead of printing; NULL: it prints again. */

@@ -14,10 +14,10 @@ ValueKind option_value_kind(const Option *row) {
 }
 
 bool option_is_new(const OptionTable *tables, const Option *row) {
-    if (!row->flag) return false;
+    OptionFlag flag = option_flag(tables, row);
     FOR_ROWS(tables, before) {
         if (before == row) return true;
-        if (before->flag && strcmp(before->flag, row->flag) == 0) return false;
+        if (strcmp(option_flag(tables, before).text, flag.text) == 0) return false;
     }
     return true;
 }

@@ -29,7 +29,7 @@ extern const Shell SHELL_BASH, SHELL_ZSH, SHELL_FISH;
 typedef enum { VALUE_NONE, VALUE_CHOICE, VALUE_FOLDER, VALUE_FILE, VALUE_OTHER } ValueKind;
 
 ValueKind option_value_kind(const Option *row);
-/* It has a flag, which no row before it has: the tables of a command may be of several works (demo). */
+/* No row before it has its flag: the tables of a command may be of several works (demo). */
 bool option_is_new(const OptionTable *tables, const Option *row);
 bool option_has_set_choices(const Option *row); /* as a key of --set */
 /* "gru|lstm" as "gru lstm", and what a switch can be set to. */

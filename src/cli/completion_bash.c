@@ -54,14 +54,15 @@ static void bash_first(const Command *commands, StrBuf *out) {
 }
 
 /* One pattern for the ways an option can be written. Values that may be left out follow "=" alone. */
-static void bash_value(const Option *row, StrBuf *out) {
+static void bash_value(const OptionTable *tables, const Option *row, StrBuf *out) {
     static const char *const KINDS[] = {"", "values", "folders", "paths", "nothing"};
     ValueKind kind = option_value_kind(row);
     if (kind == VALUE_NONE) return;
-    strbuf_format(out, "        --%s=", row->flag);
+    OptionFlag flag = option_flag(tables, row);
+    strbuf_format(out, "        --%s=", flag.text);
     if (row->alias) strbuf_format(out, " | --%s=", row->alias);
     if (!row->bare) {
-        strbuf_format(out, " | --%s", row->flag);
+        strbuf_format(out, " | --%s", flag.text);
         if (row->alias) strbuf_format(out, " | --%s", row->alias);
         if (row->letter) strbuf_format(out, " | -%c", row->letter);
     }
@@ -102,11 +103,11 @@ static void bash_command(const CompletionWriter *writer, const char *usage, cons
     if (completion_takes_config(usage)) strbuf_add(out, SV(" --config --set"));
     FOR_ROWS(tables, row) {
         if (option_is_new(tables, row))
-            strbuf_format(out, " --%s%s", option_is_on(row) ? "no-" : "", row->flag);
+            strbuf_format(out, " --%s%s", option_is_on(row) ? "no-" : "", option_flag(tables, row).text);
     }
     strbuf_add(out, SV("'\n        case $previous in\n"));
     FOR_ROWS(tables, row) {
-        if (option_is_new(tables, row)) bash_value(row, out);
+        if (option_is_new(tables, row)) bash_value(tables, row, out);
     }
     if (completion_takes_config(usage)) bash_keys(tables, out);
     strbuf_add(out, SV("        esac\n        ;;\n"));

@@ -33,11 +33,11 @@ static void fish_begin_line(const CompletionWriter *writer) {
     strbuf_format(writer->out, "complete -c attn-mt -n '__attn_mt_command %s'", writer->command->name);
 }
 
-static void fish_row(const CompletionWriter *writer, const Option *row) {
+static void fish_row(const CompletionWriter *writer, const OptionTable *tables, const Option *row) {
     StrBuf *out = writer->out;
     fish_begin_line(writer);
     if (row->letter) strbuf_format(out, " -s %c", row->letter);
-    strbuf_format(out, " -l %s%s", option_is_on(row) ? "no-" : "", row->flag);
+    strbuf_format(out, " -l %s%s", option_is_on(row) ? "no-" : "", option_flag(tables, row).text);
     ValueKind kind = option_value_kind(row);
     if (kind == VALUE_FILE) strbuf_add(out, row->bare ? SV(" -F") : SV(" -r -F"));
     if (kind == VALUE_FOLDER) strbuf_add(out, SV(" -x -a '(__fish_complete_directories)'"));
@@ -81,7 +81,7 @@ static void fish_command(const CompletionWriter *writer, const char *usage, cons
     fish_begin_line(writer);
     strbuf_add(writer->out, SV(" -l help -d 'show the options'\n"));
     FOR_ROWS(tables, row) {
-        if (option_is_new(tables, row)) fish_row(writer, row);
+        if (option_is_new(tables, row)) fish_row(writer, tables, row);
     }
     if (completion_takes_config(usage)) fish_keys(writer, tables);
     size_t before = writer->out->length;

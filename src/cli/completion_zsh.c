@@ -31,14 +31,15 @@ static void zsh_first(const Command *commands, StrBuf *out) {
                        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n"));
 }
 
-static void zsh_row(const Option *row, StrBuf *out) {
+static void zsh_row(const OptionTable *tables, const Option *row, StrBuf *out) {
+    OptionFlag flag = option_flag(tables, row);
     ValueKind kind = option_value_kind(row);
     bool repeats = row->type == OPT_LIST;
     const char *joint = kind == VALUE_NONE ? "" : row->bare ? "=-" : "=";
     strbuf_format(out, " \\\n            '%s", repeats ? "*" : "");
-    if (row->letter && !repeats) strbuf_format(out, "(-%c --%s)", row->letter, row->flag);
+    if (row->letter && !repeats) strbuf_format(out, "(-%c --%s)", row->letter, flag.text);
     if (row->letter) strbuf_format(out, "'{-%c%s,", row->letter, kind == VALUE_NONE ? "" : "+");
-    strbuf_format(out, "--%s%s%s%s[", option_is_on(row) ? "no-" : "", row->flag, joint,
+    strbuf_format(out, "--%s%s%s%s[", option_is_on(row) ? "no-" : "", flag.text, joint,
                   row->letter ? "}'" : "");
     zsh_text(row->help, out);
     strbuf_add_char(out, ']');
@@ -75,7 +76,7 @@ static void zsh_command(const CompletionWriter *writer, const char *usage, const
     StrBuf *out = writer->out;
     strbuf_format(out, "    %s)\n        _arguments -s -S '--help[show the options]'", writer->command->name);
     FOR_ROWS(tables, row) {
-        if (option_is_new(tables, row)) zsh_row(row, out);
+        if (option_is_new(tables, row)) zsh_row(tables, row, out);
     }
     if (completion_takes_config(usage))
         strbuf_add(out, SV(" \\\n            '*'{-c+,--config=}'[read a JSON configuration]:FILE:_files'"

@@ -89,13 +89,14 @@ static Status print_version(void) {
     return status;
 }
 
-/* "help COMMAND" is "COMMAND --help"; what is no command of its own is explained in the general help. */
+/* "help COMMAND [all]" is "COMMAND --help [all]"; what is no command of its own is explained in the general
+ * help. */
 static Status help_command(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0) return print_help();
     const Command *command = find_command(argv[1]);
     if (!command) return fail_unknown_command(argv[1]);
-    char *arguments[] = {argv[1], (char[]){"--help"}, NULL};
-    return command->run(2, arguments);
+    char *arguments[] = {argv[1], (char[]){"--help"}, argc > 2 ? argv[2] : NULL, NULL};
+    return command->run(argc > 2 ? 3 : 2, arguments);
 }
 
 /* The first argument is no command. */

@@ -12,14 +12,14 @@
 
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
-    {.flag = "model", .alias = "models", .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to translate with; several vote on each token, those of different directions "
              "(model.decoder.right_to_left) on whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, .gz too; default: standard input"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
      .help = "where translations go; a file is replaced only when all is done"},
-    {.flag = "threads", .alias = "cpu-threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
      .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
@@ -29,33 +29,33 @@ const Option TRANSLATE_OPTIONS[] = {
      .arg = "N",
      .help = "choose among the N most frequent target tokens and the N likely translations of each source "
              "token alone: faster, and can change a word here and there; try 50; 0 = all tokens"},
-    {.flag = "reference", .alias = "references", .letter = 'r', .type = OPT_LIST, FIELD(references),
+    {.flag = "reference", .common = true, .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
      .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
     {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
      .help = "write these scores as JSON, in sacreBLEU's form"},
-    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
+    {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
      .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
      .help = "tokenizer of BLEU; auto: zh or char where the model writes Chinese or another language without "
              "spaces, else 13a"},
-    {.flag = "quiet", .alias = "quiet-translation", .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
      .fallback = "false", .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
+    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
      .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if the beam "
              "holds fewer that differ",
      .group = "What is printed"},
-    {.flag = "alignment", .type = OPT_STRING, FIELD(alignment), .fallback = "none",
+    {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .fallback = "none",
      .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
      .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
              "that is a number, or all attention weights (soft, with those of </s>)"},
-    {.flag = "alignment-level", .alias = "level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
+    {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
      .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
      .help = "align words, or the subwords the model works on"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
      .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
              "</s>, though the score counts all"},
-    {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
              "source_tokens, and what other options add"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
@@ -71,12 +71,12 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
-     .help = "crop lines longer than --max-length instead of translating them in pieces",
+     .help = "crop lines longer than --max-input-length instead of translating them in pieces",
      .group = "Long lines"},
-    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "false",
+    {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .fallback = "false",
      .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
              "stays"},
-    {.flag = "tags", .type = OPT_BOOL, FIELD(tags), .fallback = "false",
+    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .fallback = "false",
      .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
              "back where the attention says; markup in prefixes is only taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
@@ -85,10 +85,10 @@ const Option TRANSLATE_OPTIONS[] = {
      .group = "Guided translation"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
      .help = "the same for each line: one prefix a line"},
-    {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
+    {.flag = "glossary", .common = true, .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, in the same case "
              "unless the model lowers it, its translation must have TARGET, where the attention is on "
-             "SOURCE if it may be; such translations are compared by log p, whatever --normalize says"},
+             "SOURCE if it may be; such translations are compared by log p, whatever --length-penalty says"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",

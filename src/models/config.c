@@ -23,7 +23,7 @@
 const Option DATA_OPTIONS[] = {
     {.key = "data.train", DATA(LIST, train), .arg = "FILES",
      .help = "training pairs: TSV files, or patterns with {} for the language; .gz too", .group = "Data"},
-    {.key = "data.valid", DATA(LIST, valid), .arg = "FILES",
+    {.key = "data.valid", .common = true, DATA(LIST, valid), .arg = "FILES",
      .help = "validation pairs"},
     {.key = "data.source", DATA(STRING, source), .fallback = "en", .arg = "NAME",
      .help = "language to translate from"},
@@ -69,7 +69,7 @@ const Option MODEL_OPTIONS[] = {
                             "the data, as they do without a configuration", .group = "Model"},
     {.key = "model.embedding", MODEL(INT, embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of embeddings"},
-    {.key = "model.hidden", MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
+    {.key = "model.hidden", .common = true, MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
      .help = "size of states and layers"},
     {.key = "model.tie", MODEL(CHOICE, tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",
      .help = "share target embedding and output layer, or these and the source embedding"},
@@ -128,7 +128,7 @@ const Option MODEL_OPTIONS[] = {
      .help = "positional encoding of Transformer blocks and convolutions"},
     {.key = "model.max_positions", MODEL(INT, max_positions), .fallback = "256", .min = 1, .max = 65536,
      .arg = "N", .help = "positions that learned encodings and the location score tell apart"},
-    {.key = "model.max_relative_position", .old_key = "model.relative_reach",
+    {.key = "model.max_relative_position",
      MODEL(INT, max_relative_position), .fallback = "16", .min = 1, .max = 4096,
      .arg = "N", .help = "largest distance that relative positions tell apart"},
     {.key = "model.dropout_embedding", MODEL(REAL, dropout_embedding), .fallback = "0.2", .max = 0.95,
@@ -148,10 +148,10 @@ const Option MODEL_OPTIONS[] = {
     {0}};
 
 const Option TRAIN_OPTIONS[] = {
-    {.key = "train.epochs", .flag = "after-epochs", .alias = "epochs", .letter = 'e', TRAIN(INT, epochs),
+    {.key = "train.epochs", .common = true, .letter = 'e', TRAIN(INT, epochs),
      .fallback = "20", .max = 1e6, .arg = "N",
      .help = "passes over the training data; 0 = no limit", .group = "Training"},
-    {.key = "train.max_updates", .flag = "after-updates", .alias = "max-updates", TRAIN(INT, max_updates),
+    {.key = "train.max_updates", TRAIN(INT, max_updates),
      .fallback = "0", .max = 2e9, .arg = "N",
      .help = "stop after so many updates; 0 = no limit"},
     {.key = "train.max_minutes", TRAIN(REAL, max_minutes), .fallback = "0", .max = 1e6, .arg = "X",
@@ -173,9 +173,10 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.epsilon", TRAIN(REAL, epsilon), .fallback = "1e-8", .min = 1e-15, .max = 1,
      .arg = "X", .help = "Adam: added to the root, which would else be 0 at times"},
     {.key = "train.schedule", TRAIN(CHOICE, schedule),
-     .fallback = "inverse_sqrt", .choices = "constant|inverse_sqrt|plateau|linear", .arg = "KIND",
+     .fallback = "auto", .choices = "auto|constant|inverse_sqrt|plateau|linear", .arg = "KIND",
      .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
-             "linearly to 0 at the end"},
+             "linearly to 0 at the end; auto is linear if train.epochs or train.max_updates sets the end, "
+             "else inverse_sqrt"},
     {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
      .help = "updates of linear warm-up"},
     {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",
@@ -213,7 +214,7 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu",
      .choices = "bleu|loss|chrf", .arg = "SCORE",
      .help = "what decides which model is best; of equal scores the lower validation loss does"},
-    {.key = "train.patience", .flag = "early-stopping", TRAIN(INT, patience), .fallback = "0", .max = 1e6,
+    {.key = "train.patience", .common = true, TRAIN(INT, patience), .fallback = "0", .max = 1e6,
      .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
     {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
      .fallback = "13a", .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME",
@@ -223,10 +224,10 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "X", .help = "minutes between saves of the training state, besides those at validations"},
     {.key = "train.samples", TRAIN(INT, samples), .fallback = "2", .max = 100, .arg = "N",
      .help = "sample translations shown at each validation"},
-    {.key = "train.log_every", .flag = "disp-freq", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
+    {.key = "train.log_every", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
      .arg = "N", .help = "updates between progress lines where standard error is no terminal; "
                          "0 = one a minute"},
-    {.key = "train.seed", .flag = "seed", TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
+    {.key = "train.seed", .common = true, TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {.key = "train.comm_timeout", TRAIN(REAL, comm_timeout), .fallback = "60", .min = 2, .max = 1e6,
      .arg = "X",
@@ -234,31 +235,31 @@ const Option TRAIN_OPTIONS[] = {
     {0}};
 
 const Option DECODE_OPTIONS[] = {
-    {.key = "decode.beam_size", .flag = "beam-size", .letter = 'b', DECODE(INT, beam_size),
+    {.key = "decode.beam_size", .common = true, .letter = 'b', DECODE(INT, beam_size),
      .fallback = "5", .min = 1, .max = 1000, .arg = "N",
      .help = "hypotheses kept per sentence; 1 = greedy", .group = "Search"},
-    {.key = "decode.length_penalty", .flag = "normalize", .letter = 'n', DECODE(REAL, length_penalty),
+    {.key = "decode.length_penalty", .letter = 'n', DECODE(REAL, length_penalty),
      .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
      .help = "divide scores by length^ALPHA; 0 = off"},
-    {.key = "decode.max_length_factor", .flag = "max-length-factor", DECODE(REAL, max_length_factor),
+    {.key = "decode.max_length_factor", DECODE(REAL, max_length_factor),
      .fallback = "2", .max = 1000, .arg = "X",
      .help = "longest translation: target tokens per source token, of which training raises the default "
              "where its pairs have more ..."},
-    {.key = "decode.max_length_extra", .flag = "max-length-extra", DECODE(INT, max_length_extra),
+    {.key = "decode.max_length_extra", DECODE(INT, max_length_extra),
      .fallback = "10", .max = 100000, .arg = "N",
      .help = "... plus so many"},
-    {.key = "decode.max_input_length", .flag = "max-length", DECODE(INT, max_input_length),
+    {.key = "decode.max_input_length", DECODE(INT, max_input_length),
      .fallback = "200", .min = 1, .max = 100000, .arg = "N",
      .help = "longest source in tokens; longer lines are translated in pieces"},
-    {.key = "decode.mini_batch", .flag = "mini-batch", DECODE(INT, mini_batch),
+    {.key = "decode.mini_batch", DECODE(INT, mini_batch),
      .fallback = "32", .min = 1, .max = 100000, .arg = "N",
      .help = "sentences translated together"},
-    {.key = "decode.maxi_batch", .flag = "maxi-batch", DECODE(INT, maxi_batch),
+    {.key = "decode.maxi_batch", DECODE(INT, maxi_batch),
      .fallback = "50", .min = 1, .max = 100000, .arg = "N",
      .help = "batches that are read ahead and sorted by length"},
-    {.key = "decode.allow_unk", .flag = "allow-unk", DECODE(BOOL, allow_unk), .fallback = "false",
+    {.key = "decode.allow_unk", DECODE(BOOL, allow_unk), .fallback = "false",
      .help = "let <unk> appear in the output"},
-    {.key = "decode.left_to_right", .flag = "left-to-right", DECODE(BOOL, left_to_right), .fallback = "false",
+    {.key = "decode.left_to_right", DECODE(BOOL, left_to_right), .fallback = "false",
      .help = "a model of two decoders writes with the first alone: faster, and less good"},
     {0}};
 
@@ -384,6 +385,11 @@ static Status check_bpe_dropout(const Config *config) {
 }
 
 bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
+
+Schedule config_schedule(const TrainOptions *t) {
+    if (t->schedule != SCHEDULE_AUTO) return (Schedule)t->schedule;
+    return config_has_end(t) ? SCHEDULE_LINEAR : SCHEDULE_INVERSE_SQRT;
+}
 
 static Status check_directions(const Config *config) {
     Status s = STATUS_USAGE;

@@ -15,7 +15,13 @@ typedef enum { DECODER_BAHDANAU, DECODER_CONDITIONAL, DECODER_LUONG, DECODER_TRA
 typedef enum { START_MEAN, START_FINAL } DecoderStart;
 typedef enum { TIE_NONE, TIE_TARGET, TIE_ALL } Tying;
 typedef enum { READOUT_DEEP, READOUT_LINEAR } Readout;
-typedef enum { SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR } Schedule;
+typedef enum {
+    SCHEDULE_AUTO,
+    SCHEDULE_CONSTANT,
+    SCHEDULE_INVERSE_SQRT,
+    SCHEDULE_PLATEAU,
+    SCHEDULE_LINEAR
+} Schedule;
 typedef enum { STOP_ON_BLEU, STOP_ON_LOSS, STOP_ON_CHRF } StopOn;
 
 typedef struct {
@@ -110,6 +116,8 @@ Status config_check(const Config *config);
 bool config_has_dropout(const ModelOptions *model);
 /* Is it known after how many updates training ends, whatever the time? */
 bool config_has_end(const TrainOptions *train);
+/* train.schedule, never SCHEDULE_AUTO: that is linear if training has such an end, else inverse_sqrt. */
+Schedule config_schedule(const TrainOptions *train);
 /* What a model file keeps of it: the sections text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

@@ -182,14 +182,14 @@ double progress_share(const Progress *p, const TrainOptions *o, int batches) {
 const char *progress_find_end(const Progress *p, const TrainOptions *o, char way[PROGRESS_WAY]) {
     enum { SIZE = PROGRESS_WAY };
     if (o->epochs && p->epoch >= o->epochs)
-        return snprintf(way, SIZE, "--after-epochs %lld", 2 * p->epoch), "all epochs are done";
+        return snprintf(way, SIZE, "--epochs %lld", 2 * p->epoch), "all epochs are done";
     if (o->max_updates && p->update >= o->max_updates)
-        return snprintf(way, SIZE, "--after-updates %lld", 2 * p->update), "all updates are done";
+        return snprintf(way, SIZE, "--max-updates %lld", 2 * p->update), "all updates are done";
     if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
         return snprintf(way, SIZE, "--set train.max_minutes=%g",
                         2 * fmax(o->max_minutes, fmax(1, floor(p->seconds / 60)))),
                "the time is over";
     if (o->patience && p->stalled >= o->patience)
-        return snprintf(way, SIZE, "--early-stopping %lld", 2 * p->stalled), "it no longer improved";
+        return snprintf(way, SIZE, "--patience %lld", 2 * p->stalled), "it no longer improved";
     return NULL;
 }

@@ -14,7 +14,7 @@ static double share_left(const TrainOptions *o, long long update, double done) {
 double schedule_rate(const TrainOptions *o, long long update, double done, int cuts) {
     double rate = o->learning_rate, warmup = o->warmup;
     if (update < o->warmup) return rate * (double)update / warmup;
-    switch ((Schedule)o->schedule) {
+    switch (config_schedule(o)) {
     case SCHEDULE_INVERSE_SQRT:
         return rate * sqrt((warmup > 1 ? warmup : 1) / (double)update);
     case SCHEDULE_PLATEAU:
@@ -22,6 +22,7 @@ double schedule_rate(const TrainOptions *o, long long update, double done, int c
     case SCHEDULE_LINEAR:
         return rate * share_left(o, update, done);
     case SCHEDULE_CONSTANT:
+    case SCHEDULE_AUTO:
         break;
     }
     return rate;

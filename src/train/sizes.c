@@ -246,9 +246,7 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     explain(rule, "gently from a trained model");
 }
 
-static void choose_schedule(Rule *rule) {
-    if (config_has_end(&rule->config->train)) set_text(rule, "train.schedule", "linear");
-    explain(rule, "to 0 at the end of the training");
+static void choose_score(Rule *rule) {
     set_text(rule, "train.stop_on", "chrf");
     explain(rule, "tells short targets apart too");
 }
@@ -259,7 +257,7 @@ void sizes_choose(Config *config, const OptionsGiven *given, DataSize size, bool
     choose_text(&rule, size);
     choose_model(&rule, size.pairs);
     choose_training(&rule, size, fine_tune);
-    choose_schedule(&rule);
+    choose_score(&rule);
     if (!fine_tune) choose_for_few(&rule, size.pairs);
     strbuf_free(&rule.line);
 }

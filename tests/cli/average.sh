@@ -3,7 +3,7 @@
 set -eu
 . tests/cli/tiny_model.inc
 model() { # NAME ARGUMENT...: a second of training
-    tiny_model "$@" --after-epochs 2
+    tiny_model "$@" --epochs 2
 }
 scores() { # MODEL: log p of the sentences
     "$attn" score --model "$1" "$TMP/tiny.tsv" --threads 1

@@ -60,7 +60,7 @@ part="$both --set train.schedule=constant --set train.epochs=30"
 # shellcheck disable=SC2086
 tiny_model whole $part
 # shellcheck disable=SC2086
-tiny_model part $part --after-updates 150
+tiny_model part $part --max-updates 150
 # shellcheck disable=SC2086
 tiny_model part $part --resume
 same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"

@@ -15,7 +15,8 @@ for shell in bash zsh fish; do
     "$attn" completion $shell >"$TMP/script.$shell"
     # Every command with every long option of its --help.
     for command in $("$attn" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p'); do
-        "$attn" "$command" --help | sed -n 's/^ .*--\(\[no-\]\)*\([a-z0-9-]*\).*/\2/p' | sort -u >"$TMP/flags"
+        "$attn" "$command" --help all |
+            sed -n 's/^ .*--\(\[no-\]\)*\([a-z0-9-]*\).*/\2/p' | sort -u >"$TMP/flags"
         while read -r flag; do
             grep -qe "$flag" "$TMP/script.$shell" || fail "$shell: --$flag of $command is missing"
         done <"$TMP/flags"

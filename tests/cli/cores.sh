@@ -35,8 +35,8 @@ for name in recurrent transformer several tokens; do
                 "$TMP/other/$file.safetensors"
         done
     done
-    train $name broken --threads 3 --after-updates 2
-    train $name broken --threads 5 --after-updates 6 --resume
+    train $name broken --threads 3 --max-updates 2
+    train $name broken --threads 5 --max-updates 6 --resume
     same "$name, interrupted" "$TMP/$name/last.safetensors" "$TMP/broken/last.safetensors"
     rm -r "$TMP/broken"
 done

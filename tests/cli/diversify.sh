@@ -6,11 +6,11 @@ set -eu
 export THREADS=1
 epochs() { member "$1/train.jsonl" epoch; } # RUN: how many were made
 
-tiny_model model --after-epochs 1 # for $TMP/tiny.json
+tiny_model model --epochs 1 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
 cut -f 2 "$TMP/tiny.tsv" | gzip >"$TMP/tiny.fr"
 runs="$TMP/its runs"
-expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" --after-epochs 24
+expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" --epochs 24
 cp "$TMP/err" "$TMP/log"
 "$attn" inspect --json "$runs/backwards/best.safetensors" | grep -q '"right_to_left": *true' ||
     fail "the second teacher writes forwards"
@@ -39,11 +39,11 @@ expect 0 "$attn" translate --model "$runs/student/best.safetensors" \
 
 # What is finished is kept; another student comes when it is asked for.
 STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" \
-    --after-epochs 24
+    --epochs 24
 [ "$(grep -c '^diversify: ' "$TMP/err")" -eq 1 ] || fail "made again: $(cat "$TMP/err")"
 [ "$(epochs "$runs/student-backwards")" -eq "$shorter" ] ||
     fail "the second student: $(epochs "$runs/student-backwards") epochs, not $shorter"
-expect 1 scripts/diversify "$runs" --config "$TMP/tiny.json" --after-epochs 23
+expect 1 scripts/diversify "$runs" --config "$TMP/tiny.json" --epochs 23
 says "was made with other arguments"
 
 # Columns in any order; two files; a limit; pairs that are held out stay so.
@@ -51,7 +51,7 @@ printf 'en\tfr\n' >"$TMP/head"
 awk -F '\t' -v OFS='\t' 'BEGIN { print "fr", "x", "en" } { print $2, "x", $1 }' "$TMP/tiny.tsv" \
     >"$TMP/named.tsv"
 awk -F '\t' -v OFS='\t' 'NR <= 9 { print $2, "", $1 }' "$TMP/tiny.tsv" >"$TMP/plain.tsv"
-expect 0 scripts/diversify "$TMP/columns" --config "$TMP/tiny.json" --after-epochs 1 --set data.limit=70 \
+expect 0 scripts/diversify "$TMP/columns" --config "$TMP/tiny.json" --epochs 1 --set data.limit=70 \
     --set data.train="$TMP/named.tsv,$TMP/plain.tsv" --set data.columns=fr,x,en \
     --set data.valid= --set data.held_out=0.2
 { cat "$TMP/pairs" && head -n 6 "$TMP/tiny.tsv"; } | sort >"$TMP/both"

@@ -35,7 +35,7 @@ sed -n 4p "$TMP/out" | grep -q '^va' || fail "--prefix-file: $(cat "$TMP/out")"
 expect 0 translate -m "$model" --prefix 'je ' "$TMP/source"
 [ "$(grep -c '^je' "$TMP/out")" -eq 3 ] || fail "--prefix, ensemble"
 { yes 'go . hi !' | head -n 30 | tr '\n' ' ' && echo; } >"$TMP/long"
-expect 0 translate --quiet --max-length 20 --prefix 'je ' "$TMP/long"
+expect 0 translate --quiet --max-input-length 20 --prefix 'je ' "$TMP/long"
 [ "$(grep -o 'je ' "$TMP/out" | wc -l)" -eq 1 ] || fail "the prefix is for the first piece: $(cat "$TMP/out")"
 cat >"$TMP/json" <<'END'
 {"text": "go .", "prefix": "je "}
@@ -104,7 +104,8 @@ sed -n 3p "$TMP/out" | grep -q '"alternatives": \[\]}$' || fail "alternatives of
 sed 's/, "alternatives".*/}/' "$TMP/out" >"$TMP/want"
 translate --json "$TMP/source" >"$TMP/out"
 same "alternatives change a translation" "$TMP/want" "$TMP/out"
-expect 0 translate --quiet --json --alternatives 2 --max-length 20 --prefix 'je ' -b 2 --n-best "$TMP/long"
+expect 0 translate --quiet --json --alternatives 2 --max-input-length 20 --prefix 'je ' -b 2 --n-best \
+    "$TMP/long"
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
 for line in sys.stdin:

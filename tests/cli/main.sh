@@ -42,12 +42,58 @@ done
 expect 2 "$attn" help trian
 says "did you mean 'attn-mt train'?"
 
-# Keys are not always called as their flags are; sections may have keys of the same name.
-for key in decode.normalize:decode.length_penalty normalize:text.normalize run.normalize:text.normalize \
-    train.beam-size:decode.beam_size; do
+# The short help fits on a screen and says where the rest is; its options are among the rest.
+for command in train translate score heatmap serve bleu; do
+    expect 0 "$attn" $command --help
+    [ "$(wc -l <"$TMP/out")" -le 45 ] || fail "$command --help has $(wc -l <"$TMP/out") lines"
+    [ "$(tail -n 1 "$TMP/out")" = "attn-mt $command --help all lists every option" ] || fail "$command: no hint"
+    grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/short"
+    expect 0 "$attn" help $command all
+    grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/long"
+    [ "$(wc -l <"$TMP/long")" -gt "$(wc -l <"$TMP/short")" ] || fail "$command: all is no more"
+    ! grep -vxFf "$TMP/long" "$TMP/short" || fail "$command: only in the short help"
+    narrow "$command"
+done
+
+# The same name in another section.
+for key in normalize:text.normalize run.normalize:text.normalize train.beam_size:decode.beam_size; do
     expect 2 "$attn" train --set "${key%:*}=1"
     says "did you mean '${key#*:}'?"
 done
+
+# An option has one flag, and a flag one option; those of earlier releases are refused by their new name.
+for command in train translate score heatmap serve bleu; do
+    expect 0 "$attn" $command --help all
+    sed -n 's/^ \{2,6\}\(-., \)\{0,1\}--\(\[no-\]\)\{0,1\}\([a-z0-9-]*\).*/\3/p' "$TMP/out" >"$TMP/flags"
+    [ "$(wc -l <"$TMP/flags")" -gt 10 ] || fail "$command: few options: $(cat "$TMP/flags")"
+    [ -z "$(sort "$TMP/flags" | uniq -d)" ] || fail "$command, twice: $(sort "$TMP/flags" | uniq -d)"
+done
+while read -r command old new; do
+    expect 2 "$attn" "$command" "$old"
+    says "unknown option '$old'"
+    says "did you mean '$new'?"
+done <<END
+train --after-epochs --epochs
+train --after-updates --max-updates
+train --early-stopping --patience
+train --disp-freq --log-every
+train --model-dir --run
+train --pretrained-model --init
+train --cpu-threads --threads
+train --layers --encoder-layers
+translate --normalize --length-penalty
+translate --max-length --max-input-length
+translate --quiet-translation --quiet
+translate --models --model
+translate --references --reference
+translate --tok --tokenize
+translate --level --alignment-level
+heatmap --alignment-level --level
+score --word-scores --per-word
+END
+expect 0 "$attn" train --encoder-layers 2 --decoder-layers 3 --no-joint --tie target --dump-config=minimal
+tr -d ' \n' <"$TMP/out" | grep -q '"encoder":{"layers":2},"decoder":{"layers":3}' ||
+    fail "layers: $(cat "$TMP/out")"
 
 version=$(sed -n 's/^#define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 expect 0 "$attn" --version

@@ -2,7 +2,7 @@
 # mbr.sh - translate --mbr: another choice from the same beam, whatever the threads and batches.
 set -eu
 . tests/cli/tiny_model.inc
-tiny_model model --after-epochs 6 # unsure enough
+tiny_model model --epochs 6 # unsure enough
 translate() { "$attn" translate -m "$TMP/model/best.safetensors" "$@"; }
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
 

@@ -62,10 +62,10 @@ set_each() { printf -- '--set %s ' "$@"; }
 
         # Going on with another number of ranks, up and down.
         go_on=$TMP/$library.r
-        ranks "$library" 2 $train --run "$go_on" --threads 1 --after-updates 7
-        ranks "$library" 3 $train --run "$go_on" --threads 1 --after-updates 14 --resume
-        "$attn" $train --run "$go_on" --threads 2 --after-updates 21 --resume
-        ranks "$library" 4 $train --run "$go_on" --threads 1 --resume --after-updates 0
+        ranks "$library" 2 $train --run "$go_on" --threads 1 --max-updates 7
+        ranks "$library" 3 $train --run "$go_on" --threads 1 --max-updates 14 --resume
+        "$attn" $train --run "$go_on" --threads 2 --max-updates 21 --resume
+        ranks "$library" 4 $train --run "$go_on" --threads 1 --resume --max-updates 0
         for file in best last; do
             cmp "$TMP/rnn/$file.safetensors" "$go_on/$file.safetensors" || fail "$library: resumed, $file"
         done
@@ -106,6 +106,6 @@ link_with "$library" "$TMP/attn-mt-late" "$TMP/late.c" -Wl,--wrap=clock_seconds 
     -Wl,--wrap=checkpoint_save_model >"$TMP/out" 2>&1 || fail "late: $(cat "$TMP/out")"
 eval "run_late=\$run_$library"
 expect 0 timeout 300 "$run_late" -n 2 "$TMP/attn-mt-late" train --config "$TMP/rnn.json" --run "$TMP/late" \
-    --threads 1 --after-epochs 0 --set train.max_minutes=60
+    --threads 1 --epochs 0 --set train.max_minutes=60
 says 'done in'
 [ "$(grep -c update "$TMP/late/train.jsonl")" -eq 1 ] || fail "not over: $(cat "$TMP/err")"

@@ -51,10 +51,10 @@ sed '$d' "$TMP/added" | cmp -s - $example || fail "not the section of the exampl
 }
 
 # It is a choice like any other ...
-! "$attn" train --help | grep -qw "$score" || fail "the program has the score already"
+! "$attn" train --help all | grep -qw "$score" || fail "the program has the score already"
 attn=$copy/built/attn-mt
-expect 0 "$attn" train --help
-grep -qw "$score" "$TMP/out" || fail "train --help does not list $score"
+expect 0 "$attn" train --help all
+grep -qw "$score" "$TMP/out" || fail "train --help all does not list $score"
 expect 2 "$attn" train --set "model.attention=${score}x"
 says "$score"
 expect 0 "$attn" train --set "model.attention=$score" --dump-config

@@ -38,7 +38,7 @@ for kind in plain self; do
     # shellcheck disable=SC2086  # a list of options
     tiny_model whole $options --overwrite
     # shellcheck disable=SC2086
-    tiny_model part $options --after-updates 150 --overwrite
+    tiny_model part $options --max-updates 150 --overwrite
     # shellcheck disable=SC2086
     tiny_model part $options --resume
     same "resumed $kind" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"

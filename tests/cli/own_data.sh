@@ -23,7 +23,7 @@ awk -F'\t' '{ print $1 > A; print $2 > B }' A="$TMP/two.en" B="$TMP/two.de" "$TM
 
 # ---- one command -------------------------------------------------------------------------------------------
 
-train 0 one "$TMP/plain.tsv" --after-epochs 3
+train 0 one "$TMP/plain.tsv" --epochs 3
 says 'held out a share of 0.17 of the pairs'
 says 'sizes    530 words a side'
 for key in text.bpe_merges train.batch_size train.warmup model.dropout_embedding train.bpe_dropout_target \
@@ -34,7 +34,7 @@ silent_on 'train.epochs='
 silent_on 'model.hidden='
 says ' validation pairs, held out of the file'
 says 'columns  source and target; --languages en-de names'
-says 'sizes    to 0 at the end of the training: train.schedule=linear'
+says 'rate     falls to 0 at the end of the training: train.schedule=linear'
 grep -q '"valid_chrf": [0-9]' "$TMP/one/train.jsonl" || fail "no chrF: $(cat "$TMP/one/train.jsonl")"
 awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || fail "more than 80 columns"
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
@@ -45,13 +45,13 @@ says "columns  en and de, as the first line of '$TMP/header.tsv' says"
 silent_on 'these pairs are'
 
 # No reason without what it is the reason of.
-train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --after-updates 1
+train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --max-updates 1
 silent_on 'to 0 at the end'
 says 'train.learning_rate=0.003'
 
 # BLEU counts characters of a language without spaces, in training and afterwards.
 awk -F'\t' '{ print $1 "\t\344\270\200\344\272\214" NR }' "$TMP/plain.tsv" >"$TMP/chinese.tsv"
-train 0 chinese "$TMP/chinese.tsv" --languages en-zh --after-epochs 1
+train 0 chinese "$TMP/chinese.tsv" --languages en-zh --epochs 1
 says 'train.bleu_tokenizer=zh'
 cut -f 1 "$TMP/chinese.tsv" >"$TMP/chinese.en"
 cut -f 2 "$TMP/chinese.tsv" >"$TMP/chinese.zh"
@@ -62,7 +62,7 @@ for asked in auto:zh 13a:13a char:char; do
 done
 expect 0 "$attn" translate -m "$TMP/chinese/best.safetensors" -r "$TMP/chinese.zh" "$TMP/chinese.en"
 says 'tok:zh'
-train 0 spaces "$TMP/chinese.tsv" --languages en-ja --after-epochs 1 --set train.bleu_tokenizer=13a
+train 0 spaces "$TMP/chinese.tsv" --languages en-ja --epochs 1 --set train.bleu_tokenizer=13a
 silent_on 'train.bleu_tokenizer'
 
 # Numbers in letters do not come back as whole words.
@@ -80,12 +80,12 @@ awk 'BEGIN {
         printf "\t%c\n", 65 + i % 26
     }
 }' >"$TMP/signs.tsv"
-train 0 signs "$TMP/signs.tsv" --after-epochs 1 --set text.min_count=9
+train 0 signs "$TMP/signs.tsv" --epochs 1 --set text.min_count=9
 says '% of the target tokens are <unk>, with text.min_count=9'
 ! grep -q 'of the source tokens' "$TMP/err" || fail "what is known is called unknown: $(cat "$TMP/err")"
 
 # What was chosen is a configuration: the same run by hand gives the same bytes.
-"$attn" train "$TMP/plain.tsv" --after-epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
+"$attn" train "$TMP/plain.tsv" --epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
 # shellcheck disable=SC2086  # words
 expect 0 "$attn" train --config "$TMP/chosen.json" $small --run "$TMP/by_hand" --set model.size=manual
 silent_on 'sizes '
@@ -97,7 +97,7 @@ same "chosen and by hand" "$TMP/one.out" "$TMP/by_hand.out"
 
 # As Windows writes text: line ends and marks are taken out and told, UTF-16 is refused.
 { printf '\357\273\277' && sed "s/\$/$(printf '\r')/" "$TMP/plain.tsv"; } >"$TMP/windows.tsv"
-train 0 windows "$TMP/windows.tsv" --after-epochs 3
+train 0 windows "$TMP/windows.tsv" --epochs 3
 says 'removed the carriage return from 120 lines'
 says 'removed the byte-order mark from 1 file'
 [ "$(member one valid_loss)" = "$(member windows valid_loss)" ] || fail "line ends change the loss"
@@ -132,7 +132,7 @@ expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
 grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep -q 'so many are in another encoding: convert the file' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"
-train 0 some "$TMP/some.tsv" --after-epochs 1
+train 0 some "$TMP/some.tsv" --epochs 1
 says 'repaired 5 pairs with invalid UTF-8'
 awk -F '\t' '{ print NR "\t" $2 "\t" NR + 900 "\t" $1 }' "$TMP/plain.tsv" >"$TMP/ids.tsv"
 train 3 ids "$TMP/ids.tsv" --languages de-en
@@ -141,7 +141,7 @@ says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,de,
 expect 0 "$attn" inspect "$TMP/ids.tsv"
 grep -q "found a number for the source, and more columns than are read, in 1 file ($TMP/ids.tsv: line 1)" \
     "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
-train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --after-epochs 1
+train 0 ids "$TMP/ids.tsv" --languages de-en --set data.columns=-,de,-,en --epochs 1
 train 3 none "$TMP/ids.tsv"
 says 'hint: name all columns, '"'-'"' what is not read: --set data.columns=-,source,-,target'
 { printf 'Nr\tDeutsch\tNotiz\tEnglisch\n' && cat "$TMP/ids.tsv"; } >"$TMP/unknown.tsv"
@@ -161,7 +161,7 @@ says "--languages fr-de, but data.target is 'en'"
 train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
 says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
 printf '{"data": {"train": ["%s"], "valid": ["%s"]}}' "$TMP/none.tsv" "$TMP/plain.tsv" >"$TMP/named.json"
-train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --after-updates 1
+train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --max-updates 1
 says "pairs    of '$TMP/plain.tsv', not of data.train"
 
 # The rule is for those who do not configure.
@@ -223,7 +223,7 @@ done
 awk -F '\t' '{ print (NR == 1 ? "id" : NR) "\t" $0 }' "$TMP/header.tsv" >"$TMP/numbered.tsv"
 languages "$TMP/numbered.tsv" en de -,en,de
 languages "$TMP/numbered.tsv" de en -,en,de --languages de-en
-train 0 numbered "$TMP/numbered.tsv" --after-epochs 1
+train 0 numbered "$TMP/numbered.tsv" --epochs 1
 says 'left out 1 header line'
 sed '1s/.*/key\tde\ten/' "$TMP/numbered.tsv" >"$TMP/keyed.tsv"
 languages "$TMP/keyed.tsv" en de -,de,en --languages en-de
@@ -241,16 +241,16 @@ for files in "$TMP/turned.tsv" "--set data.valid=$TMP/turned.tsv"; do
     says "'$TMP/turned.tsv' names its columns de and en, where en and de are read"
 done
 
-train 0 header "$TMP/header.tsv" --after-epochs 1
+train 0 header "$TMP/header.tsv" --epochs 1
 says 'left out 1 header line'
 expect 0 "$attn" inspect "$TMP/header/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
-train 0 both "$TMP/plain.tsv" --set data.held_out=0.5 --set data.valid="$TMP/header.tsv" --after-epochs 1
+train 0 both "$TMP/plain.tsv" --set data.held_out=0.5 --set data.valid="$TMP/header.tsv" --epochs 1
 silent_on 'held out of the file' # validation pairs are given
 train 1 none "$TMP/missing.tsv"
 says "cannot find '$TMP/missing.tsv'"
 # Of the first pairs of a file some validate, and no others.
-train 0 limited "$TMP/plain.tsv" --set data.limit=40 --after-epochs 1
+train 0 limited "$TMP/plain.tsv" --set data.limit=40 --epochs 1
 set -- $(sed -n 's/^data  *\([0-9]*\) training pairs.*; \([0-9]*\) validation pairs.*/\1 \2/p' "$TMP/err")
 [ $(($1 + $2)) -eq 40 ] || fail "data.limit: $* of 40 pairs"
 # Which do, and which are trained on: all pairs, each source on one side.
@@ -284,9 +284,9 @@ expect 2 "$attn" train --dump-pairs
 says 'no training data is configured'
 # One line that would take longer than all others.
 { cat "$TMP/header.tsv" && awk 'BEGIN { while (i++ < 1500) printf "a "; print "\tb" }'; } >"$TMP/endless.tsv"
-train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --after-epochs 1
+train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --epochs 1
 says 'left out 1 validation pair of more than 1000 tokens a side'
-train 0 shortened "$TMP/endless.tsv" --set data.valid="$TMP/header.tsv" --after-epochs 1
+train 0 shortened "$TMP/endless.tsv" --set data.valid="$TMP/header.tsv" --epochs 1
 says 'left out 1 training pair of more than 100 tokens a side (data.max_length)'
 printf 'PK\003\004rest\n' >"$TMP/zip"
 train 3 none "$TMP/zip"
@@ -306,27 +306,27 @@ constant="--set train.schedule=constant --set train.warmup=5 --set train.both_di
 constant="$constant --set train.average=0.01 --set train.valid_every=0"
 # shellcheck disable=SC2086  # words
 {
-    train 0 whole "$TMP/plain.tsv" --after-epochs 4 $constant
-    train 0 parts "$TMP/plain.tsv" --after-epochs 2 $constant
+    train 0 whole "$TMP/plain.tsv" --epochs 4 $constant
+    train 0 parts "$TMP/plain.tsv" --epochs 2 $constant
 }
 train 0 parts "$TMP/plain.tsv" --resume # neither sizes nor schedule are chosen anew
 says 'resume   the run is finished, all epochs are done: 2 epochs'
-says 'to train longer: --resume --after-epochs 4'
+says 'to train longer: --resume --epochs 4'
 silent_on 'sizes '
-train 0 parts "$TMP/plain.tsv" --resume --after-epochs 4
+train 0 parts "$TMP/plain.tsv" --resume --epochs 4
 says 'resume   from update'
 cmp "$TMP/whole/last.safetensors" "$TMP/parts/last.safetensors" || fail "longer later is another model"
 train 2 parts "$TMP/plain.tsv" --resume --seed 7
 says 'train.seed was 1, now it is 7'
 for updates in 2 3; do
     train 0 plateau "$TMP/plain.tsv" --overwrite --set train.schedule=plateau --set train.valid_every=2 \
-        --after-updates $updates
+        --max-updates $updates
     train 0 plateau "$TMP/plain.tsv" --resume --set train.schedule=plateau --set train.valid_every=2 \
-        --after-updates 4
+        --max-updates 4
     [ $updates = 3 ] || silent_on 'between two validations'
 done
 says 'between two validations, which counts for train.schedule = plateau'
-train 0 one "$TMP/plain.tsv" --resume --after-epochs 4
+train 0 one "$TMP/plain.tsv" --resume --epochs 4
 says 'falls to 0 at the new end'
 [ "$(member one epoch)" = 4 ] || fail "a linear run was not trained longer"
 
@@ -334,46 +334,46 @@ says 'falls to 0 at the new end'
 
 model=$TMP/header/best.safetensors
 tail -n 60 tests/cli/german_numbers.tsv >"$TMP/new.tsv"
-train 0 started "$TMP/new.tsv" --init "$model" --after-epochs 1
+train 0 started "$TMP/new.tsv" --init "$model" --epochs 1
 says 'gently from a trained model: train.learning_rate=0.0005'
 silent_on 'text.bpe_merges'
 expect 0 "$attn" inspect "$TMP/started/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init forgets the languages: $(cat "$TMP/out")"
 silent_on 'these pairs are'
 sed 's/^/日本 /' "$TMP/new.tsv" >"$TMP/lacks.tsv"
-train 0 lacks "$TMP/lacks.tsv" --init "$model" --after-updates 1
+train 0 lacks "$TMP/lacks.tsv" --init "$model" --max-updates 1
 says '% of the source tokens are <unk>: the vocabulary of the model it begins with lacks them'
 silent_on 'of the target tokens'
-train 0 lacks "$TMP/lacks.tsv" --resume --after-updates 2
+train 0 lacks "$TMP/lacks.tsv" --resume --max-updates 2
 says '% of the source tokens are <unk>: the vocabulary of the run lacks them'
 # It goes on in its direction, whatever the order of the columns; another language is asked for.
-train 0 turned "$TMP/turned.tsv" --init "$model" --after-updates 1
+train 0 turned "$TMP/turned.tsv" --init "$model" --max-updates 1
 says 'columns  de and en'
 silent_on 'these pairs are'
 expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
 grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
 awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/turned.tsv" >"$TMP/wider.tsv"
 languages "$TMP/wider.tsv" en de -,de,en --init "$model"
-train 0 other "$TMP/new.tsv" --init "$model" --after-updates 1 --languages fr-de
+train 0 other "$TMP/new.tsv" --init "$model" --max-updates 1 --languages fr-de
 says "'$model' translates from en to de, these pairs are from fr to de"
 # No step: these are its weights.
-train 0 same "$TMP/new.tsv" --init "$model" --after-updates 1 --set train.learning_rate=0
+train 0 same "$TMP/new.tsv" --init "$model" --max-updates 1 --set train.learning_rate=0
 for run in header same; do
     "$attn" translate --model "$TMP/$run/best.safetensors" "$TMP/two.en" >"$TMP/$run.out"
 done
 same "weights of --init" "$TMP/header.out" "$TMP/same.out"
 # Only its vocabulary: other sizes, own weights, and both can vote.
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set model.cell=lstm \
+train 0 votes "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set model.cell=lstm \
     --set model.hidden=48
 silent_on 'gently from a trained model'
 silent_on 'text.bpe_merges'
 expect 0 "$attn" translate --model "$model" --model "$TMP/votes/best.safetensors" "$TMP/two.en"
 silent_on 'translates from'
-train 0 back "$TMP/new.tsv" --vocabulary "$model" --languages de-en --after-updates 1
+train 0 back "$TMP/new.tsv" --vocabulary "$model" --languages de-en --max-updates 1
 expect 0 "$attn" translate --model "$model" --model "$TMP/back/best.safetensors" "$TMP/two.en"
 says "'$model' translates from en to de, '$TMP/back/best.safetensors' from de to en"
-train 0 votes "$TMP/new.tsv" --resume --after-updates 2 --set model.cell=lstm --set model.hidden=48
-train 0 own "$TMP/new.tsv" --vocabulary "$model" --after-updates 1 --set train.learning_rate=0
+train 0 votes "$TMP/new.tsv" --resume --max-updates 2 --set model.cell=lstm --set model.hidden=48
+train 0 own "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set train.learning_rate=0
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --set text.lowercase=true
@@ -381,17 +381,17 @@ says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
 says 'hint: leave out text.lowercase: a model brings its vocabulary along'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --after-updates 3 --set model.cell=lstm \
+train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
     --set model.hidden=48
 says 'resume   from update 2'
 # shellcheck disable=SC2086  # words
 {
-    train 0 once "$TMP/new.tsv" --init "$model" --after-epochs 2 $constant
-    train 0 twice "$TMP/new.tsv" --init "$model" --after-epochs 1 $constant
-    train 0 twice "$TMP/new.tsv" --init "$model" --resume --after-epochs 2 $constant
+    train 0 once "$TMP/new.tsv" --init "$model" --epochs 2 $constant
+    train 0 twice "$TMP/new.tsv" --init "$model" --epochs 1 $constant
+    train 0 twice "$TMP/new.tsv" --init "$model" --resume --epochs 2 $constant
 }
 cmp "$TMP/once/last.safetensors" "$TMP/twice/last.safetensors" || fail "a started run goes on elsewhere"
-train 0 strange "$TMP/new.tsv" --after-updates 1 --set text.bpe_merges=10
+train 0 strange "$TMP/new.tsv" --max-updates 1 --set text.bpe_merges=10
 train 2 started "$TMP/new.tsv" --init "$TMP/strange/best.safetensors" --resume
 says "the run in '$TMP/started' did not begin with the vocabulary of the model of --init"
 says 'hint: a run goes on with its own weights and vocabulary, without --init'
@@ -409,7 +409,7 @@ says 'hint: models are the best.safetensors and last.safetensors of a run direct
 
 # BLEU-4 of single words is always 0: the loss decides, and a warning names the cure.
 awk 'BEGIN { for (i = 0; i < 10; i++) printf "%d\tw%d\n", i, 9 - i }' >"$TMP/short.tsv"
-short="--set data.valid=$TMP/short.tsv --set text.tokenizer=word --set text.min_count=1 --after-epochs 40"
+short="--set data.valid=$TMP/short.tsv --set text.tokenizer=word --set text.min_count=1 --epochs 40"
 rate="--set train.schedule=constant --set train.learning_rate=0.01 --set train.warmup=0 --set train.average=0"
 # shellcheck disable=SC2086  # words
 train 0 short "$TMP/short.tsv" $short $rate --set train.stop_on=bleu --set train.valid_every=5
@@ -431,12 +431,12 @@ long="--set data.valid=$TMP/long.tsv --set text.bpe_merges=0 --set text.min_coun
 long="$long --set train.valid_every=50"
 # shellcheck disable=SC2086  # words
 {
-    train 0 long "$TMP/long.tsv" $long $rate --after-epochs 50
+    train 0 long "$TMP/long.tsv" $long $rate --epochs 50
     says 'lengths  100 % of the targets have more than 2 tokens a source token and 10: '
     says 'decode.max_length_factor='
-    train 0 long "$TMP/long.tsv" $long $rate --resume --after-epochs 100
+    train 0 long "$TMP/long.tsv" $long $rate --resume --epochs 100
     silent_on 'lengths '
-    train 0 stays "$TMP/long.tsv" $long $rate --set decode.max_length_factor=2.5 --after-epochs 1
+    train 0 stays "$TMP/long.tsv" $long $rate --set decode.max_length_factor=2.5 --epochs 1
     silent_on 'lengths '
 }
 cut -f 1 "$TMP/long.tsv" >"$TMP/digits"
@@ -446,8 +446,8 @@ whole=$(grep -c '^.bcdefghijklmnopqrstuvwx$' "$TMP/out") || true
 
 # ---- words to the log --------------------------------------------------------------------------------------
 
-train 0 lines "$TMP/plain.tsv" --after-epochs 2 --disp-freq 3 --set train.batch_size=16
+train 0 lines "$TMP/plain.tsv" --epochs 2 --log-every 3 --set train.batch_size=16
 grep -q '^epoch 1  update 3 .* loss .* ETA ' "$TMP/err" || fail "no progress lines: $(cat "$TMP/err")"
 expect 0 "$attn" train --config "$TMP/chosen.json" --set model.size=manual --set model.hidden=16 \
-    --set train.warmup=400 --after-epochs 1 --run "$TMP/warm" --threads 1
+    --set train.warmup=400 --epochs 1 --run "$TMP/warm" --threads 1
 says 'before its warm-up of 400 does'

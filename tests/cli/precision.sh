@@ -14,8 +14,8 @@ train rounded --threads 1
 if grep -q "products of bf16" "$TMP/err"; then unit=true; else says "it trains with float32"; fi
 if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then wanted=true; else wanted=false; fi
 [ $unit = $wanted ] || fail "16-bit products: $unit instead of $wanted"
-train again --threads 2 --after-updates 11
-train again --threads 3 --after-updates 30 --resume
+train again --threads 2 --max-updates 11
+train again --threads 3 --max-updates 30 --resume
 same "other threads, interrupted" "$TMP/rounded/last.safetensors" "$TMP/again/last.safetensors"
 
 train floats --threads 1 --set train.precision=float32

@@ -2,12 +2,12 @@
 # progress.sh - how far a translation has come: on a terminal, in a log, and not at all.
 set -eu
 . tests/cli/tiny_model.inc
-tiny_model one --set train.epochs=1 --threads 3
-grep -q 'a batch is cut into 2 parts, so no more threads than that' "$TMP/out" &&
+tiny_model one --set train.epochs=1 --threads 5
+grep -q 'a batch is cut into about 4 parts, so no more threads than that' "$TMP/out" &&
     fail "--quiet is not quiet"
 rm -r "$TMP/one"
-"$attn" train --config "$TMP/tiny.json" --run "$TMP/one" --threads 3 --set train.epochs=1 >"$TMP/out" 2>&1
-[ "$(grep -c 'a batch is cut into 2 parts' "$TMP/out")" -eq 1 ] ||
+"$attn" train --config "$TMP/tiny.json" --run "$TMP/one" --threads 5 --set train.epochs=1 >"$TMP/out" 2>&1
+[ "$(grep -c 'a batch is cut into about 4 parts' "$TMP/out")" -eq 1 ] ||
     fail "threads without work: $(cat "$TMP/out")"
 grep -q 'training loss: mean since the last validation' "$TMP/one/curve.svg" || fail "no word on the losses"
 model=$TMP/one/best.safetensors
@@ -89,7 +89,7 @@ script -qec "$into_log" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "into a
 grep -Eq "$scored" "$TMP/log" || fail "no progress in a log: $(cat "$TMP/log")"
 # Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
 ln -s "$attn" "$TMP/attn-mt"
-narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --after-epochs 1'
+narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --epochs 1'
 script -qec "$narrow" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "narrow: $(cat "$TMP/screen")"
 tr '\r' '\n' <"$TMP/screen" | sed "s/$(printf '\033')\[K//g" >"$TMP/lines"
 awk 'length > 60 { print; bad = 1 } END { exit bad }' "$TMP/lines" || fail "wider than 60 columns"

@@ -93,7 +93,7 @@ cut -f 1 mine.tsv | head -n 20 | tee test.en >input.txt
 cut -f 2 mine.tsv | head -n 20 >test.de
 head -n 100 mine.tsv >new.tsv
 sed -n 's/^    //p' "$root/docs/your-data.md" |
-    sed -e 's/ --run/ --set train.epochs=1 --run/' -e 's/--after-epochs [0-9]*/--after-epochs 2/' >commands
+    sed -e 's/ --run/ --set train.epochs=1 --run/' -e 's/--epochs [0-9]*/--epochs 2/' >commands
 enough docs/your-data.md 8
 run_commands commands
 lines output.txt 20

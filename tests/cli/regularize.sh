@@ -14,8 +14,8 @@ check() {
     name=$1
     shift
     train "$name" --threads 1 "$@"
-    train "$name-again" --threads 2 "$@" --after-updates 7
-    train "$name-again" --threads 3 "$@" --after-updates 18 --resume
+    train "$name-again" --threads 2 "$@" --max-updates 7
+    train "$name-again" --threads 3 "$@" --max-updates 18 --resume
     same "$name: other threads, interrupted" "$TMP/$name/last.safetensors" \
         "$TMP/$name-again/last.safetensors"
     if cmp -s "$TMP/plain/last.safetensors" "$TMP/$name/last.safetensors"; then
@@ -51,12 +51,12 @@ refuses "train.bpe_dropout_target passes over merges, but words have none" \
 # ---- both directions first -------------------------------------------------------------------------------
 
 check directions --set train.both_directions=1
-says "of the new one it trains the first 100 % both ways" # of --resume --after-updates
+says "of the new one it trains the first 100 % both ways" # of --resume --max-updates
 refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
     --set model.tie=target
 refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
 # One model, both ways, by heart.
-tiny_model both --set train.both_directions=1 --after-epochs 160
+tiny_model both --set train.both_directions=1 --epochs 160
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/one"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/two"
 right() { # FROM TO: lines that are translated just so

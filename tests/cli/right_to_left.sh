@@ -5,7 +5,7 @@ set -eu
 . tests/cli/tiny_model.inc
 tiny_model forth
 tiny_model back --set model.decoder.right_to_left=true
-tiny_model unsure --after-epochs 24
+tiny_model unsure --epochs 24
 forth=$TMP/forth/best.safetensors back=$TMP/back/best.safetensors unsure=$TMP/unsure/best.safetensors
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
@@ -24,7 +24,7 @@ interrupted="--set model.decoder.right_to_left=true --set train.schedule=constan
 # shellcheck disable=SC2086  # a list of options
 tiny_model whole $interrupted
 # shellcheck disable=SC2086
-tiny_model part $interrupted --after-updates 150
+tiny_model part $interrupted --max-updates 150
 # shellcheck disable=SC2086
 tiny_model part $interrupted --resume
 same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"

@@ -24,8 +24,8 @@ cut -f 3 "$TMP/out" | cmp -s - "$TMP/want" || fail "scores of tokens"
 expect 0 score --per-word "$TMP/source" "$TMP/own"
 paste "$TMP/out" "$TMP/own" | awk -F '\t' '{ n = split($3, p, " "); s = 0; for (i = 1; i <= n; i++) s += p[i]
     if (n != split($4, w, " ") + 1 || s - $1 > 1e-4 || $1 - s > 1e-4) exit 1 }' || fail "scores of words"
-expect 0 score --normalize 0 "$TMP/source" "$TMP/own"
-awk '$1 != $2 { exit 1 }' "$TMP/out" || fail "--normalize 0"
+expect 0 score --length-penalty 0 "$TMP/source" "$TMP/own"
+awk '$1 != $2 { exit 1 }' "$TMP/out" || fail "--length-penalty 0"
 
 # Files, pairs, standard input, compressed, any batch and threads: the same lines.
 paste "$TMP/source" "$TMP/own" >"$TMP/pairs"

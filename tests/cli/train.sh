@@ -215,7 +215,7 @@ same_models "after a lock" a locked
 cp "$own/a/last.safetensors" "$own/before"
 succeed a --resume # it is finished: nothing happens
 grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
-    grep -q 'to train longer: --resume --after-epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
+    grep -q 'to train longer: --resume --epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
 # It was validated, also where the log of that is gone.
 cp -R "$own/a" "$own/unlogged"
 rm "$own/unlogged/train.jsonl"
@@ -271,12 +271,12 @@ linear="--resume --set train.schedule=linear"
 # shellcheck disable=SC2086  # the arguments are words
 {
     refuse 2 'train.schedule was "plateau", now it is "linear"' a $linear
-    succeed linear $linear --after-epochs 1
+    succeed linear $linear --epochs 1
     grep -q 'falls to 0 at the new end' "$own/err" && complain "the end is the same: $(cat "$own/err")"
-    succeed linear $linear --after-epochs 2 # another end is another schedule, which is said
+    succeed linear $linear --epochs 2 # another end is another schedule, which is said
     grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
     tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
-    succeed linear $linear --after-epochs 1 # nothing is trained
+    succeed linear $linear --epochs 1 # nothing is trained
     grep -q 'the run is finished' "$own/err" || complain "an earlier end: $(cat "$own/err")"
     grep -q 'falls to 0 at the new end' "$own/err" && complain "no end to come: $(cat "$own/err")"
 }
@@ -338,6 +338,21 @@ done
 refuse 2 'model.decoder.start' new --dump-config --set model.decoder.start=final
 
 # ---- schedules and options that change the result ----------------------------------------------------------
+
+# Unless a schedule is set it depends on whether the end is known; as it is then it goes on.
+rm -rf "$own/change"
+auto="--set train.schedule=auto --max-minutes 1"
+# shellcheck disable=SC2086  # the arguments are words
+{
+    succeed change $auto --epochs 0 --max-updates 4 --valid-every 1 --warmup 0
+    rates=$(sed 's/.*"learning_rate": \([^,]*\),.*/\1/' "$own/change/train.jsonl" | tr '\n' ' ')
+    [ "$rates" = "0.01 0.0075 0.005 0.0025 " ] || complain "learning rates up to a known end: $rates"
+    grep -q 'rate  *falls to 0 .*train.schedule=linear' "$own/err" || complain "no rule: $(cat "$own/err")"
+    refuse 2 'train.schedule was "linear", now it is "inverse_sqrt"' change $auto --resume --epochs 0
+    rm -rf "$own/change"
+    succeed change $auto --epochs 0 --max-minutes 0.0001
+    grep -q 'no known end: train.schedule=inverse_sqrt' "$own/err" || complain "no rule: $(cat "$own/err")"
+}
 
 previous=
 for change in train.schedule=constant train.schedule=inverse_sqrt train.schedule=linear train.accumulate=1 \

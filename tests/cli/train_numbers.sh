@@ -49,8 +49,8 @@ still dropout --set model.dropout_embedding=0.3
     fail "dropout: $(column dropout train_loss)"
 
 # The gradient of several batches is that of one with all their pairs; an epoch ends with what is left.
-still whole --after-updates 1
-still parts --after-updates 1 --set train.batch_size=5 --set train.accumulate=3
+still whole --max-updates 1
+still parts --max-updates 1 --set train.batch_size=5 --set train.accumulate=3
 for key in train_loss gradient_norm; do
     {
         column whole $key
@@ -58,7 +58,7 @@ for key in train_loss gradient_norm; do
     } >"$TMP/both"
     alike "accumulated $key" "1 1" "$TMP/both"
 done
-still left --set train.batch_size=5 --set train.accumulate=2 --after-epochs 2
+still left --set train.batch_size=5 --set train.accumulate=2 --epochs 2
 [ "$(column left epoch | tr '\n' ' ')" = "1 1 2 2 " ] || fail "epochs of two updates: $(column left epoch)"
 
 # The second of four updates goes back, and the fourth is behind the half.
@@ -69,7 +69,7 @@ column back train_loss | sed '3,$d' >"$TMP/returned"
 ! (alike "back" "1 1" "$TMP/returned") >"$TMP/out" || fail "no update goes back"
 
 # The learning rate of each update.
-moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
+moving="--set train.learning_rate=0.001 --epochs 6 --set train.warmup=3"
 # shellcheck disable=SC2086  # the arguments are words
 {
     still warming $moving
@@ -83,7 +83,7 @@ moving="--set train.learning_rate=0.001 --after-epochs 6 --set train.warmup=3"
 # The average begins with the first weights, which are 0 in a bias, and takes in 9/11 of those of the first
 # update.
 for average in 0 0.001; do
-    still mean$average --after-updates 1 --set train.learning_rate=0.001 --set train.average=$average
+    still mean$average --max-updates 1 --set train.learning_rate=0.001 --set train.average=$average
     "$attn" inspect --tensor output.bias "$TMP/mean$average/last.safetensors" | tr '\t' '\n' >"$TMP/$average"
 done
 paste "$TMP/0" "$TMP/0.001" | awk '{ apart = $2 - 9 / 11 * $1 }
@@ -94,14 +94,14 @@ paste "$TMP/0" "$TMP/0.001" | awk '{ apart = $2 - 9 / 11 * $1 }
 awk -F '\t' '{ print $1 "\t" toupper($2) }' "$TMP/pairs.tsv" >"$TMP/upper.tsv"
 for valid in pairs upper; do
     still of_$valid --set data.valid="$TMP/$valid.tsv" --set text.lowercase=true --set train.stop_on=chrf \
-        --set train.learning_rate=0.02 --after-updates 150 --after-epochs 0 --set train.valid_every=150
+        --set train.learning_rate=0.02 --max-updates 150 --epochs 0 --set train.valid_every=150
     for score in bleu chrf; do column of_$valid valid_$score; done >"$TMP/scores_$valid"
 done
 grep -q '^0$' "$TMP/scores_pairs" && fail "no scores: $(cat "$TMP/scores_pairs")"
 same "case counts" "$TMP/scores_pairs" "$TMP/scores_upper"
 
 # As many samples as there are sentences, each of them once; the loss is that of all sentences.
-still few --set train.valid_limit=3 --set train.samples=5 --after-updates 1
+still few --set train.valid_limit=3 --set train.samples=5 --max-updates 1
 grep '^  source ' "$TMP/err" | sort -u >"$TMP/sources"
 [ "$(grep -c '^  source ' "$TMP/err")" -eq 3 ] && [ "$(wc -l <"$TMP/sources")" -eq 3 ] ||
     fail "samples: $(cat "$TMP/err")"

@@ -62,15 +62,15 @@ says "bytes that are no text (invalid UTF-8 or NUL) in 2 lines, the first is lin
 
 # Long lines are translated in pieces, or cropped; with a warning.
 { yes 'go . hi !' | head -n 300 | tr '\n' ' ' && echo && echo 'go .'; } >"$TMP/long"
-expect 0 translate --max-length 20 "$TMP/long"
+expect 0 translate --max-input-length 20 "$TMP/long"
 says "line 1 is longer than 20 tokens: translated in"
 [ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "long lines change the number of lines"
 [ "$(sed -n 2p "$TMP/out")" = "va !" ] || fail "the line after a long one"
 [ "$(head -n 1 "$TMP/out" | wc -w)" -gt 100 ] || fail "most of the long line was dropped"
-expect 0 translate --max-length 20 --max-length-crop "$TMP/long"
+expect 0 translate --max-input-length 20 --max-length-crop "$TMP/long"
 says "line 1 is longer than 20 tokens: cropped"
 [ "$(head -n 1 "$TMP/out" | wc -w)" -lt 100 ] || fail "the long line was not cropped"
-expect 0 translate --quiet --max-length 20 "$TMP/long"
+expect 0 translate --quiet --max-input-length 20 "$TMP/long"
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
 head -c 1000000 /dev/zero | tr '\0' x >"$TMP/huge"
 expect 0 translate -b 1 --max-length-crop "$TMP/huge"

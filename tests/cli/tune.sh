@@ -10,17 +10,17 @@ scores() { # FILE: a table without its last column, the minutes of training
     sed 's/|[^|]*|$/|/' "$1"
 }
 
-tiny_model model --after-epochs 2 # for $TMP/tiny.json
+tiny_model model --epochs 2 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/tiny.fr"
 cat >"$TMP/plan" <<-END
 	base       --config $TMP/tiny.json  # a comment
-	base       --after-epochs 6
+	base       --epochs 6
 	source     $TMP/tiny.en
 	reference  $TMP/tiny.fr
 	bleu       --tokenize none --force
 	seeds      1 2
-	longer     --after-epochs 40
+	longer     --epochs 40
 	translate  greedy --beam-size 1
 END
 # Arguments that are refused stop the plan first; where nothing was trained others may be.
@@ -56,7 +56,7 @@ table "longer .* $(printf '%.3f' "$p") \| [0-9.]+"
 cp "$TMP/runs/longer-2/best.safetensors" "$TMP/whole"
 rm -r "$TMP/runs/longer-2"
 status=0
-"$attn" train --config "$TMP/tiny.json" --after-epochs 40 --seed 2 --threads 1 --run "$TMP/runs/longer-2" \
+"$attn" train --config "$TMP/tiny.json" --epochs 40 --seed 2 --threads 1 --run "$TMP/runs/longer-2" \
     --set train.max_minutes=0.0001 --quiet 2>"$TMP/err" || status=$?
 [ -f "$TMP/runs/longer-2/last.state.safetensors" ] || fail "no interrupted run: $status, $(cat "$TMP/err")"
 expect 0 scripts/tune "$TMP/plan" "$TMP/runs"
@@ -64,7 +64,7 @@ scores "$TMP/out" >"$TMP/again"
 same "the table of a run that went on" "$TMP/table" "$TMP/again"
 [ "$(grep -c '^tune: ' "$TMP/err")" -eq 1 ] || fail "trained again: $(cat "$TMP/err")"
 
-sed 's/longer .*/longer --after-epochs 3/' "$TMP/plan" >"$TMP/other"
+sed 's/longer .*/longer --epochs 3/' "$TMP/plan" >"$TMP/other"
 expect 1 scripts/tune "$TMP/other" "$TMP/runs"
 says "longer-1 was made with other arguments"
 sed 's/greedy .*/greedy --beam-size 2/' "$TMP/plan" >"$TMP/other"

@@ -12,7 +12,7 @@ static void parse_words(const OptionTable *tables, StrView lines) {
     char *words[MOST_WORDS] = {part_text(SV("fuzz"))};
     int count = 1;
     StrList positional = {0};
-    bool help = false;
+    HelpKind help = HELP_NONE;
     for (StrView word; count < MOST_WORDS && sv_next(&lines, '\n', &word);) words[count++] = part_text(word);
     if (options_parse(tables, count, words, &positional, &help, NULL) != STATUS_OK)
         require(status_message()[0] != '\0');

@@ -28,7 +28,6 @@ typedef struct {
 
 static const Option MODEL_ROWS[] = {
     {.key = "model.hidden",
-     .flag = "hidden",
      .type = OPT_INT,
      OPT_FIELD(ModelOptions, hidden),
      .fallback = "256",
@@ -44,20 +43,17 @@ static const Option MODEL_ROWS[] = {
      .max = 8,
      .help = "layers"},
     {.key = "model.cell",
-     .flag = "cell",
      .type = OPT_CHOICE,
      OPT_FIELD(ModelOptions, cell),
      .fallback = "gru",
      .choices = "gru|lstm|rnn",
      .help = "kind of cell"},
     {.key = "model.tied",
-     .flag = "tied",
      .type = OPT_BOOL,
      OPT_FIELD(ModelOptions, tied),
      .fallback = "true",
      .help = "tie embeddings"},
     {.key = "model.dropout",
-     .flag = "dropout",
      .letter = 'd',
      .type = OPT_REAL,
      OPT_FIELD(ModelOptions, dropout),
@@ -65,25 +61,18 @@ static const Option MODEL_ROWS[] = {
      .max = 0.9,
      .help = "rate"},
     {.key = "train.seed",
-     .flag = "seed",
      .type = OPT_LONG,
      OPT_FIELD(ModelOptions, seed),
      .fallback = "1",
      .help = "random seed",
      .group = "Training"},
-    {.key = "model.name",
-     .flag = "name",
-     .letter = 'n',
-     .type = OPT_STRING,
-     OPT_FIELD(ModelOptions, name),
-     .help = "name"},
+    {.key = "model.name", .letter = 'n', .type = OPT_STRING, OPT_FIELD(ModelOptions, name), .help = "name"},
     {.key = "train.path",
      .type = OPT_STRING,
      OPT_FIELD(ModelOptions, path),
      .fallback = "run",
      .help = "folder"},
     {.key = "train.files",
-     .flag = "files",
      .letter = 'f',
      .type = OPT_LIST,
      OPT_FIELD(ModelOptions, files),
@@ -106,8 +95,6 @@ static const Option MODEL_ROWS[] = {
     {0}};
 
 static const Option DECODE_ROWS[] = {{.key = "decode.beam_size",
-                                      .flag = "beam-size",
-                                      .alias = "beam",
                                       .letter = 'b',
                                       .type = OPT_INT,
                                       OPT_FIELD(DecodeOptions, beam),
@@ -118,7 +105,6 @@ static const Option DECODE_ROWS[] = {{.key = "decode.beam_size",
                                       .help = "hypotheses kept per sentence; 1 = greedy",
                                       .group = "Decoding"},
                                      {.key = "decode.n_best",
-                                      .flag = "n-best",
                                       .type = OPT_INT,
                                       OPT_FIELD(DecodeOptions, nbest),
                                       .fallback = "0",
@@ -140,7 +126,7 @@ typedef struct {
     DecodeOptions decode;
     OptionTable tables[3];
     StrList positional;
-    bool help;
+    HelpKind help;
 } Fixture;
 
 static Fixture *fresh(void) {
@@ -239,7 +225,7 @@ static void parses_every_form(void **state) {
     accept(f, "--hidden 4096 -d 0.9");
     assert_int_equal(f->model.hidden, 4096);
     assert_true(f->model.dropout == 0.9);
-    accept(f, "--no-tied --beam 9 -qv -n=z");
+    accept(f, "--no-tied --beam-size 9 -qv -n=z");
     assert_false(f->model.tied);
     assert_int_equal(f->decode.beam, 9);
     assert_true(f->model.verbose);
@@ -347,8 +333,12 @@ static void unknown_names_get_a_hint(void **state) {
     refuse("--hiden=5", "unknown option '--hiden'", "did you mean '--hidden'?");
     refuse("--no-tie", "unknown option '--no-tie'", "did you mean '--tied'?");
     refuse("--no-hidden", "unknown option '--no-hidden'", "did you mean '--hidden'?");
-    refuse("--layers 3", "unknown option '--layers'", "did you mean '--set model.layers=VALUE'?");
-    refuse("--model.layers 3", "unknown option '--model.layers'", "did you mean '--set model.layers=VALUE'?");
+    refuse("--model.layers 3", "unknown option '--model.layers'", "did you mean '--layers'?");
+    refuse("--beam_size 3", "unknown option '--beam_size'", "did you mean '--beam-size'?");
+    refuse("--quiet-translation", "unknown option '--quiet-translation'", "did you mean '--quiet'?");
+    refuse("--cpu-threads 3", "unknown option '--cpu-threads'",
+           "--help lists the options"); /* nor --threads */
+    refuse("--help=some", "--help takes no value but 'all'", "--help all lists every option");
     refuse("--hepl", "unknown option '--hepl'", "did you mean '--help'?");
     refuse("--quantise", "unknown option '--quantise'", "--help lists the options");
     refuse("-x", "unknown option '-x'", "");
@@ -565,21 +555,21 @@ static void help_shows_every_row(void **state) {
     (void)state;
     Fixture *f = fresh();
     StrBuf text = {0};
-    options_write_help(f->tables, 72, &text);
+    options_write_help(f->tables, 72, HELP_ALL, &text);
     static const char *const PARTS[] = {
-        "Model:\n      --hidden N              size of the hidden state (default: 256)\n",
-        "      --set model.layers=N    layers (default: 2)\n",
-        "      --cell gru|lstm|rnn     kind of cell (default: gru)\n",
-        "      --[no-]tied             tie embeddings (default: on)\n",
-        "  -d, --dropout X             rate (default: 0.2)\n",
-        "\nTraining:\n      --seed N                random seed (default: 1)\n",
-        "  -n, --name TEXT             name\n",
-        "  -f, --files FILE            files; may be repeated (default:\n                              "
-        "a.tsv,b.tsv)\n",
+        "Model:\n      --hidden N              size of the hidden state (model.hidden;\n",
+        "      --layers N              layers (model.layers; default: 2)\n",
+        "      --cell gru|lstm|rnn     kind of cell (model.cell; default: gru)\n",
+        "      --[no-]tied             tie embeddings (model.tied; default: on)\n",
+        "  -d, --dropout X             rate (model.dropout; default: 0.2)\n",
+        "\nTraining:\n      --seed N                random seed (train.seed; default: 1)\n",
+        "  -n, --name TEXT             name (model.name)\n",
+        "  -f, --files FILE            files; may be repeated (train.files;\n                              "
+        "default: a.tsv,b.tsv)\n",
         "  -q, --quiet                 say nothing\n",
         "\nDecoding:\n  -b, --beam-size N           hypotheses kept per sentence; 1 = greedy\n               "
-        "               (default: 5)\n",
-        "      --n-best[=N]            best translations (default: 0)\n",
+        "               (decode.beam_size; default: 5)\n",
+        "      --n-best[=N]            best translations (decode.n_best; default:\n",
         "      --alignment[=none|hard|soft]\n                              alignments (default: none)\n",
     };
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
@@ -591,6 +581,53 @@ static void help_shows_every_row(void **state) {
     release(f);
 }
 
+/* The common rows alone; a table without any, or of nothing else, has no short form. */
+static void short_help(void **state) {
+    (void)state;
+    static const Option ROWS[] = {{.key = "a.x",
+                                   .type = OPT_INT,
+                                   .fallback = "3",
+                                   .common = true,
+                                   .help = "first; rest",
+                                   .group = "Group"},
+                                  {.key = "a.y", .type = OPT_INT, .help = "second"},
+                                  {0}};
+    const OptionTable both[] = {{ROWS, NULL}, {0}}, rest[] = {{ROWS + 1, NULL}, {0}};
+    StrBuf text = {0};
+    assert_true(options_have_short_help(both) && !options_have_short_help(rest));
+    options_write_help(both, 80, HELP_SHORT, &text);
+    assert_string_equal(strbuf_text(&text), "      --x N                   first (default: 3)\n");
+    strbuf_free(&text);
+    Fixture *f = fresh();
+    static const struct {
+        const char *line;
+        HelpKind kind;
+        size_t words;
+    } CASES[] = {{"all", HELP_NONE, 1},       {"--help", HELP_SHORT, 0}, {"--help all", HELP_ALL, 0},
+                 {"--help=all", HELP_ALL, 0}, {"-h all", HELP_ALL, 0},   {"--help word", HELP_SHORT, 1}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        accept(f, CASES[i].line);
+        if (f->help != CASES[i].kind || f->positional.count != CASES[i].words) fail_msg("%s", CASES[i].line);
+    }
+    release(f);
+}
+
+/* The last part of the key; the last two where keys end alike. */
+static void flags_follow_from_keys(void **state) {
+    (void)state;
+    static const Option ROWS[] = {{.key = "model.encoder.layers", .type = OPT_INT},
+                                  {.key = "model.decoder.layers", .type = OPT_INT},
+                                  {.key = "model.input_feeding", .type = OPT_BOOL},
+                                  {.key = "most", .type = OPT_INT},
+                                  {.flag = "n-best", .type = OPT_INT},
+                                  {0}};
+    static const char *const FLAGS[] = {"encoder-layers", "decoder-layers", "input-feeding", "most",
+                                        "n-best"};
+    const OptionTable tables[] = {{ROWS, NULL}, {0}};
+    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
+        assert_string_equal(option_flag(tables, &ROWS[i]).text, FLAGS[i]);
+}
+
 static void help_uses_the_width_to_the_last_column(void **state) {
     (void)state;
     static const Option ROWS[] = {
@@ -599,14 +636,14 @@ static void help_uses_the_width_to_the_last_column(void **state) {
         {0}};
     const OptionTable tables[] = {{ROWS, NULL}, {0}};
     StrBuf text = {0};
-    options_write_help(tables, 70, &text);
+    options_write_help(tables, 70, HELP_ALL, &text);
     assert_string_equal(strbuf_text(&text),
                         "      --x                     123456789 123456789 123456789 1234567890\n"
                         "                              a\n"
                         "      --y                     123456789 123456789 ééé456789 1234567890\n"
                         "                              1234567890\n");
     strbuf_clear(&text);
-    options_write_help(tables, 60, &text); /* too narrow for both beside each other */
+    options_write_help(tables, 60, HELP_ALL, &text); /* too narrow for both beside each other */
     assert_string_equal(strbuf_text(&text), "      --x\n"
                                             "        123456789 123456789 123456789 1234567890 a\n"
                                             "      --y\n"
@@ -628,7 +665,6 @@ static void unusual_rows_work_too(void **state) {
          .offset = (size_t)((char *)&values.depth - (char *)&values)},
         {.key = "s.level", .type = OPT_INT, .offset = (size_t)((char *)&values.level - (char *)&values)},
         {.key = "mode",
-         .flag = "mode",
          .type = OPT_CHOICE,
          .offset = (size_t)((char *)&values.mode - (char *)&values),
          .fallback = "a",
@@ -675,8 +711,9 @@ static void unusual_rows_work_too(void **state) {
     assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "line 4"));
     assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
-    options_write_help(tables, 80, &text);
-    assert_non_null(strstr(strbuf_text(&text), "      --mode MODE             how: a, b (default: a)\n"));
+    options_write_help(tables, 80, HELP_ALL, &text);
+    assert_non_null(
+        strstr(strbuf_text(&text), "      --mode MODE             how: a, b (mode; default: a)\n"));
     assert_null(strstr(strbuf_text(&text), "(default: )"));
     write_config("{\"s\": {\"level\": 2147483648}}");
     assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
@@ -722,19 +759,19 @@ static void others_are_laid_under(void **state) {
 static void what_was_given_is_known(void **state) {
     (void)state;
     Fixture *f = fresh();
-    char *argv[] = {(char *)"prog",           (char *)"--beam-size", (char *)"5",        (char *)"--set",
-                    (char *)"model.hidden=7", (char *)"--config",    (char *)config_path};
+    char *argv[] = {(char *)"prog",           (char *)"--beam-size", (char *)"5",         (char *)"--set",
+                    (char *)"model.hidden=7", (char *)"--config",    (char *)config_path, (char *)"-q"};
     FILE *file = fopen(config_path, "w");
     assert_non_null(file);
     fputs("{\"model\": {\"dropout\": 0.5}}", file);
     fclose(file);
     OptionsGiven given = {0};
-    if (options_parse_config(f->tables, 7, argv, &f->positional, &f->help, &given) != STATUS_OK)
+    if (options_parse_config(f->tables, 8, argv, &f->positional, &f->help, &given) != STATUS_OK)
         fail_msg("%s", status_message());
-    assert_int_equal(given.count, 3);
+    assert_int_equal(given.count, 4);
     assert_true(options_given(&given, "decode.beam_size") && options_given(&given, "model.hidden"));
     assert_true(options_given(&given, "model.dropout") && !options_given(&given, "model.cell"));
-    assert_true(options_given(&given, "beam-size") && !options_given(&given, "n-best")); /* flags */
+    assert_true(options_given(&given, "quiet") && !options_given(&given, "verbose")); /* flags */
     mem_free(given.rows);
     release(f);
 }
@@ -762,7 +799,7 @@ static void others_are_needed(void **state) {
         const OptionTable tables[] = {{ROWS, &options}, {0}};
         char line[64], *argv[8] = {(char *)"prog"};
         StrList positional;
-        bool help;
+        HelpKind help;
         int argc = 1;
         snprintf(line, sizeof line, "%s", CASES[i].line);
         for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
@@ -799,6 +836,8 @@ int main(void) {
         cmocka_unit_test(dumps_read_back),
         cmocka_unit_test(dumps_have_the_expected_shape),
         cmocka_unit_test(help_shows_every_row),
+        cmocka_unit_test(short_help),
+        cmocka_unit_test(flags_follow_from_keys),
         cmocka_unit_test(help_uses_the_width_to_the_last_column),
         cmocka_unit_test(unusual_rows_work_too),
         cmocka_unit_test(others_are_laid_under),

@@ -212,6 +212,16 @@ static void test_round_trip(void **state) {
     config_free(&again);
 }
 
+/* What train.schedule is unless it is set. */
+static void test_schedule(void **state) {
+    (void)state;
+    assert_int_equal(config_schedule(&(TrainOptions){.epochs = 3}), SCHEDULE_LINEAR);
+    assert_int_equal(config_schedule(&(TrainOptions){.max_updates = 3}), SCHEDULE_LINEAR);
+    assert_int_equal(config_schedule(&(TrainOptions){.max_minutes = 3}), SCHEDULE_INVERSE_SQRT);
+    assert_int_equal(config_schedule(&(TrainOptions){.epochs = 3, .schedule = SCHEDULE_CONSTANT}),
+                     SCHEDULE_CONSTANT);
+}
+
 /* A key that has another name now is still read, and written under that name. */
 static void test_old_key(void **state) {
     (void)state;
@@ -285,8 +295,10 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_combinations), cmocka_unit_test(test_ranges), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_old_key),      cmocka_unit_test(test_files),  cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_combinations), cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_old_key),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_dropout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -473,10 +473,8 @@ static void test_changes(void **state) {
         {"train.schedule=linear", "train.schedule=linear train.epochs=7", NULL},
         {"train.schedule=linear", "train.schedule=linear train.max_updates=9", NULL},
         {"train.schedule=linear", "train.schedule=linear train.max_minutes=9", NULL},
-        {"", "train.schedule=linear train.epochs=7",
-         "train.schedule was \"inverse_sqrt\", now it is \"linear\""},
-        {"train.schedule=linear", "train.epochs=7",
-         "train.schedule was \"linear\", now it is \"inverse_sqrt\""},
+        {"", "train.schedule=linear train.epochs=7", "train.schedule was \"auto\", now it is \"linear\""},
+        {"train.schedule=linear", "train.epochs=7", "train.schedule was \"linear\", now it is \"auto\""},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         save(CASES[i].saved, NULL);

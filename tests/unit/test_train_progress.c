@@ -225,13 +225,13 @@ static void test_end(void **state) {
     assert_null(progress_find_end(&p, &none, way));
     assert_true(progress_share(&p, &none, 0) == 0);
     assert_string_equal(progress_find_end(&p, &o, way), "all epochs are done");
-    assert_string_equal(way, "--after-epochs 4");
+    assert_string_equal(way, "--epochs 4");
     o = (TrainOptions){.epochs = 4};
     assert_null(progress_find_end(&p, &o, way));
     assert_true(progress_share(&p, &o, 0) == 0.5 && progress_share(&p, &o, 10) == 0.625);
     o = (TrainOptions){.max_updates = 25};
     assert_string_equal(progress_find_end(&p, &o, way), "all updates are done");
-    assert_string_equal(way, "--after-updates 50");
+    assert_string_equal(way, "--max-updates 50");
     assert_true(progress_share(&p, &o, 10) == 1);
     o = (TrainOptions){.epochs = 4, .max_updates = 100}; /* what comes first */
     assert_true(progress_share(&p, &o, 0) == 0.5);
@@ -244,11 +244,11 @@ static void test_end(void **state) {
     assert_string_equal(way, "--set train.max_minutes=2");
     o = (TrainOptions){.patience = 3};
     assert_string_equal(progress_find_end(&p, &o, way), "it no longer improved");
-    assert_string_equal(way, "--early-stopping 6");
+    assert_string_equal(way, "--patience 6");
     p.seconds = 620; /* an end that was set when the run was far beyond it */
     o = (TrainOptions){.patience = 1};
     progress_find_end(&p, &o, way);
-    assert_string_equal(way, "--early-stopping 6");
+    assert_string_equal(way, "--patience 6");
     o = (TrainOptions){.max_minutes = 2};
     progress_find_end(&p, &o, way);
     assert_string_equal(way, "--set train.max_minutes=20");
