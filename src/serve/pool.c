@@ -15,7 +15,7 @@
 /* Seconds that a thread waits for more texts, for each that it has just answered; it looks after each nap. */
 static const double PATIENCE = 1e-4;
 enum { NAP_NANOSECONDS = 50000 };
-enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 8 /* of a long text */ };
+enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 4 /* of a long text */ };
 
 /* A model with those who use it: the pool while it is current, and each batch. */
 typedef struct {
