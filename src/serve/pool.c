@@ -141,8 +141,8 @@ static bool is_spared(const Pool *pool) {
     return pool->options.threads > 1 && pool->long_batches + 1 >= pool->options.threads;
 }
 
-/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See the
- * head of pool.h. */
+/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See
+ * the head of pool.h. */
 static Job *choose(const Pool *pool, bool spared) {
     bool oldest = pool->figures.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
     Job *best = NULL;
@@ -326,8 +326,8 @@ static bool is_crowded(const Pool *pool) {
     return pool->figures.waiting > pool->options.batch || pool->figures.characters > POOL_BATCH_CHARACTERS;
 }
 
-/* Wait until there is a job for this thread; NULL: there will be none any more. The search of a long text takes
- * far more memory than that of short ones: an idle thread gives it back. Under the lock. */
+/* Wait until there is a job for this thread; NULL: there will be none any more. The search of a long text
+ * takes far more memory than that of short ones: an idle thread gives it back. Under the lock. */
 static Job *await_work(Pool *pool, bool *freed_much) {
     Job *chosen;
     while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop) {

@@ -1,5 +1,5 @@
-# attn-mt serve among clients that ask for much: short texts do not wait for long ones, long ones get their turn,
-# and nothing is translated for clients that have gone.
+# attn-mt serve among clients that ask for much: short texts do not wait for long ones, long ones get their
+# turn, and nothing is translated for clients that have gone.
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny

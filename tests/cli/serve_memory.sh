@@ -19,7 +19,8 @@ peak() { awk '/^VmHWM:/ { print $2 }' "/proc/$server/status"; }
 }
 begin=$(serve_rss)
 
-# stays WHAT PEAK REST: the server has taken at most PEAK kB more than at its start, and soon has at most REST more
+# stays WHAT PEAK REST: the server has taken at most PEAK kB more than at its start, and soon has at most REST
+# more
 stays() {
     [ "$(peak)" -le $((begin + $2)) ] || fail "$1: $begin kB before, $(peak) kB at most"
     for n in $(seq 50); do
