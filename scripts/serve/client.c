@@ -6,8 +6,8 @@
  *                                             translate lines of TEXTS, each client on a connection of its
  *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
  *   serve-client PORT beside CLIENTS BYTES COUNT
- *                                             COUNT short texts, one after the other, while CLIENTS translate a
- *                                             word of BYTES letters, again and again
+ *                                             COUNT short texts, one after the other, while CLIENTS translate
+ *                                             a word of BYTES letters, again and again
  *   serve-client PORT hold COUNT SECONDS      COUNT connections send standard input and read nothing
  *   serve-client PORT leave COUNT             COUNT connections send standard input and close at once
  *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
@@ -15,8 +15,8 @@
  *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
  *
  * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
- * wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short ones; it fails if one of those was not
- * answered.
+ * wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short ones; it fails if one of those was
+ * not answered.
  */
 #include <errno.h>
 #include <netinet/in.h>

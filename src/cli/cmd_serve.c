@@ -78,8 +78,8 @@ static const char DETAILS[] =
     "is typed. Texts that wait are translated together.\n"
     "SIGTERM finishes what was asked and stops (half a request has 3 seconds for its\n"
     "rest); SIGHUP loads the model again and loses no request.\n"
-    "Everything that a client can ask for is bounded, as the options below say; an\n"
-    "answer follows within the time that --max-waiting texts take.\n";
+    "Everything that a client can ask for is bounded, as the options below say.\n"
+    "Short requests come first; long ones get their turn.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

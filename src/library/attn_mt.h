@@ -116,7 +116,8 @@ ATTN_MT_API attn_mt_status attn_mt_translate(const attn_mt_model *model, const c
                                              const attn_mt_options *options, attn_mt_result **result,
                                              attn_mt_error *error);
 /* How probable are these translations of the texts? One candidate each, scored whole; of the options only
- * memory_limit, batch_size, attention and progress mean something, the others are not looked at (`reserved` is). */
+ * memory_limit, batch_size, attention and progress mean something, the others are not looked at (`reserved`
+ * is). */
 ATTN_MT_API attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
                                          const char *const *translations, int count,
                                          const attn_mt_options *options, attn_mt_result **result,

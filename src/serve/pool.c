@@ -15,7 +15,7 @@
 /* Seconds that a thread waits for more texts, for each that it has just answered; it looks after each nap. */
 static const double PATIENCE = 1e-4;
 enum { NAP_NANOSECONDS = 50000 };
-enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 8 /* of a long text */ };
+enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 4 /* of a long text */ };
 
 /* A model with those who use it: the pool while it is current, and each batch. */
 typedef struct {
@@ -141,8 +141,8 @@ static bool is_spared(const Pool *pool) {
     return pool->options.threads > 1 && pool->long_batches + 1 >= pool->options.threads;
 }
 
-/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See the
- * head of pool.h. */
+/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See
+ * the head of pool.h. */
 static Job *choose(const Pool *pool, bool spared) {
     bool oldest = pool->figures.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
     Job *best = NULL;
@@ -326,18 +326,34 @@ static bool is_crowded(const Pool *pool) {
     return pool->figures.waiting > pool->options.batch || pool->figures.characters > POOL_BATCH_CHARACTERS;
 }
 
+/* Wait until there is a job for this thread; NULL: there will be none any more. The search of a long text
+ * takes far more memory than that of short ones: an idle thread gives it back. Under the lock. */
+static Job *await_work(Pool *pool, bool *freed_much) {
+    Job *chosen;
+    while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop) {
+        if (!*freed_much) {
+            pthread_cond_wait(&pool->work, &pool->lock);
+            continue;
+        }
+        *freed_much = false;
+        pthread_mutex_unlock(&pool->lock);
+        mem_return_freed();
+        pthread_mutex_lock(&pool->lock);
+    }
+    return chosen;
+}
+
 static void *pool_thread(void *context) {
     Pool *pool = context;
     Worker worker = {pool, batch_new(pool), batch_new(pool)};
     Batch *batch = &worker.batch;
     int wanted = 0;
+    bool freed_much = false;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
         await_more(pool, batch->count, wanted);
-        Job *chosen;
-        while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop)
-            pthread_cond_wait(&pool->work, &pool->lock);
+        Job *chosen = await_work(pool, &freed_much);
         pool->idle--;
         if (!chosen) break;
         Job *dropped = NULL;
@@ -349,6 +365,7 @@ static void *pool_thread(void *context) {
         if (chosen) batch_take(pool, batch, chosen);
         pthread_mutex_unlock(&pool->lock);
         finish_dropped(dropped);
+        freed_much |= chosen && batch->is_long;
         if (chosen) batch_translate(&worker, batch, 0, batch->count);
         wanted = pool_figures(pool).waiting + batch->count;
         if (chosen) batch_finish(pool, batch);

@@ -1,22 +1,23 @@
 /* pool.h - threads that translate what waits, many texts at a time, with a model that can be replaced.
  *
  * Who is next. Size is counted in characters. A connection has one job in the line at a time.
- *   1. A free thread turns to the job with the least left to translate. Every fourth batch begins with the job
- *      that has waited longest, so that each comes to its end.
+ *   1. A free thread turns to the job with the least left to translate. Every fourth batch begins with the
+ *      job that has waited longest, so that each comes to its end.
  *   2. A batch has at most PoolOptions.batch texts and POOL_BATCH_CHARACTERS characters, or one text that is
- *      longer. A thread takes no more than its share: the texts that wait, divided by the free threads. So one
- *      text is translated at once, and many are translated together.
- *   3. Texts of POOL_LONG_TEXT characters or more are long. Of several threads one takes none while all others
- *      have one in work. If short texts wait and no thread is free, a thread that has a long text in work
- *      translates a batch of them after every few sentences.
- *   4. A job is refused if it is larger than half of the room that the line has left: the fuller the line, the
- *      shorter what it still takes.
+ *      longer. A thread takes no more than its share: the texts that wait, divided by the free threads. So
+ *      one text is translated at once, and many are translated together.
+ *   3. Texts of POOL_LONG_TEXT characters or more are long. Of several threads one takes none while all
+ *      others have one in work. If short texts wait and no thread is free, a thread that has a long text in
+ *      work translates a batch of them after every few sentences.
+ *   4. A job is refused if it is larger than half of the room that the line has left. So the fuller the line,
+ *      the shorter what it still takes.
  *   5. While more waits than one batch takes, jobs leave the line whose clients have gone.
  *
  * After a batch a thread waits a moment, a ten-thousandth of a second for each text, for clients that were
  * answered to ask again.
  *
- *   Memory    of one batch is bounded, twice that for a thread that turns aside from a long text; where that is not enough its texts are translated one by one
+ *   Memory    of one batch is bounded, and as much again for short texts beside a long one. Where that is not
+ *             enough, the texts of the batch are translated one by one
  *   Reload    a batch keeps the model that it began with
  *   Fails     pool_new, pool_reload: as attn_mt_open
  *   Threads   all functions but pool_new and pool_free may be called on any thread

@@ -1,7 +1,8 @@
 /* service.h - the server of `attn-mt serve`: LibreTranslate's interface to one model.
  * https://docs.libretranslate.com/api/operations/translate/
  *
- *   POST /translate   request.h says what; {"translatedText", "alternatives", "detectedLanguage", "attention"}
+ *   POST /translate   request.h says what is asked; the answer has "translatedText" and, where asked for,
+ *                     "alternatives", "attention" and "detectedLanguage"
  *   GET  /languages   what it translates
  *   GET  /health      {"status": "ok"}
  *   GET  /metrics     for Prometheus

@@ -135,7 +135,8 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 # texts; for more than that there never is.
 serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
-gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' post_json "{\"q\": [$many, \"a\"]}"
+gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' \
+    post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
 gone=$!
