@@ -61,7 +61,7 @@ static Status hash_learning(const TextOptions *text, char digest[65]) {
     Sha256 hash;
     StrBuf codes = {0}, options = {0};
     Status status = STATUS_OK;
-    if (text->bpe_codes && text->bpe_codes[0]) status = file_read(text->bpe_codes, 0, &codes);
+    if (text->bpe_codes && text->bpe_codes[0]) status = file_read(text->bpe_codes, FILE_TEXT_BYTES, &codes);
     strbuf_format(&options, "%d %d %d %d %d %d %d %d %d", text->tokenizer, text->normalize, text->lowercase,
                   text->bpe_merges, text->bpe_marker, text->joint, text->min_count, text->max_vocab,
                   codes.length > 0);

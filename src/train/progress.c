@@ -90,7 +90,7 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
 Status progress_read(Progress *progress, const char *path, long long last_update) {
     if (!file_exists(path)) return STATUS_OK;
     LineReader *reader;
-    TRY(line_reader_open(&reader, path));
+    TRY(line_reader_open_kept(&reader, path));
     StrView line;
     bool more;
     Status status;
