@@ -1,6 +1,8 @@
 /* fileio.h - reading files whole or by lines, and replacing files atomically.
  *
  * Reading   plain files and gzip alike (the content decides, not the name); "-" is standard input.
+ * Limits    a line has at most FILE_LINE_BYTES; a text that is kept whole has at most FILE_TEXT_BYTES and
+ *           FILE_TEXT_LINES, unpacked. More is STATUS_DATA with the name of the file.
  * Lines     only '\n' ends a line; a last line without it still counts. '\r' before it and a byte-order
  *           mark at the start of the file are removed and counted.
  * Writing   goes to a temporary file in the same folder, opened before the work starts, and replaces the
@@ -15,6 +17,8 @@
 #include <stddef.h>
 #include "base/status.h"
 #include "base/strview.h"
+
+enum { FILE_LINE_BYTES = 4000000, FILE_TEXT_BYTES = 256000000, FILE_TEXT_LINES = 4000000 };
 
 /* As open(2), again if a signal interrupts it, and closed where another program is started: -1 with errno. */
 int file_open(const char *path, int flags, unsigned mode);
@@ -35,9 +39,14 @@ bool file_is_utf16(StrView line);
 /* STATUS_DATA if a file that begins with this line is either; `path` is for the message. */
 Status file_check_text(const char *path, StrView line);
 
+/* STATUS_DATA if a line is longer than FILE_LINE_BYTES, or if there are more lines than FILE_TEXT_LINES. */
+Status file_check_lines(const char *path, StrView text);
+
 typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
+/* The same for a caller that keeps all lines: more text than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
+Status line_reader_open_kept(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
  * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);

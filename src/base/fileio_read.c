@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include "base/mem.h"
 
-enum { RAW_BYTES = 64 * 1024, LINE_LIMIT = 1 << 30 };
+enum { RAW_BYTES = 64 * 1024 };
 
 /* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
  * so that a slow pipe is answered at once. */
@@ -154,6 +154,23 @@ static Status source_read(Source *source, char *out, size_t *got, bool *end) {
     return STATUS_OK;
 }
 
+static Status fail_long_line(const char *path, long number) {
+    char limit[32];
+    return status_fail(STATUS_DATA, "'%.700s': line %ld is longer than %s", path, number,
+                       str_bytes(FILE_LINE_BYTES, limit));
+}
+
+static Status fail_many_lines(const char *path) {
+    char limit[32];
+    return status_fail(STATUS_DATA, "'%.700s' has more than %s lines", path,
+                       str_count(FILE_TEXT_LINES, limit));
+}
+
+static Status fail_large(const char *path, size_t limit) {
+    char allowed[32];
+    return status_fail(STATUS_DATA, "'%.700s' is larger than %s", path, str_bytes((double)limit, allowed));
+}
+
 Status file_read(const char *path, size_t limit, StrBuf *content) {
     Source *source;
     TRY(source_open(&source, path));
@@ -164,11 +181,8 @@ Status file_read(const char *path, size_t limit, StrBuf *content) {
         size_t got;
         status = source_read(source, content->data + content->length, &got, &end);
         content->length += got;
-        if (status == STATUS_OK && limit > 0 && content->length > limit) {
-            char allowed[32];
-            status = status_fail(STATUS_DATA, "'%.700s' is larger than %s", source->path,
-                                 str_bytes((double)limit, allowed));
-        }
+        if (status == STATUS_OK && limit > 0 && content->length > limit)
+            status = fail_large(source->path, limit);
     }
     content->data[content->length] = '\0';
     source_close(source);
@@ -230,6 +244,8 @@ struct LineReader {
     size_t start, seen; /* `seen`: no line feed before it */
     long number, returns;
     bool ended, marked;
+    bool kept;            /* the caller keeps all lines */
+    size_t bytes;         /* of all lines handed out */
     StatusRecord failure; /* found by line_reader_ready, told by line_reader_next */
 };
 
@@ -242,11 +258,26 @@ Status line_reader_open(LineReader **opened, const char *path) {
     return STATUS_OK;
 }
 
+Status line_reader_open_kept(LineReader **opened, const char *path) {
+    TRY(line_reader_open(opened, path));
+    (*opened)->kept = true;
+    return STATUS_OK;
+}
+
 void line_reader_close(LineReader *reader) {
     if (!reader) return;
     source_close(reader->source);
     strbuf_free(&reader->held);
     mem_free(reader);
+}
+
+Status file_check_lines(const char *path, StrView text) {
+    StrView line;
+    for (long number = 1; text.length > 0 && sv_next(&text, '\n', &line); number++) {
+        if (line.length > FILE_LINE_BYTES) return fail_long_line(path, number);
+        if (number > FILE_TEXT_LINES) return fail_many_lines(path);
+    }
+    return STATUS_OK;
 }
 
 /* One more piece from the source behind what is held. */
@@ -258,9 +289,7 @@ static Status lines_fill(LineReader *reader) {
         reader->seen -= reader->start;
         reader->start = 0;
     }
-    if (held->length > LINE_LIMIT)
-        return status_fail(STATUS_DATA, "'%.700s': line %ld is longer than 1 GB", reader->source->path,
-                           reader->number + 1);
+    if (held->length > FILE_LINE_BYTES) return fail_long_line(reader->source->path, reader->number + 1);
     MEM_GROW(held->data, held->capacity, held->length + RAW_BYTES);
     size_t got;
     Status status = source_read(reader->source, held->data + held->length, &got, &reader->ended);
@@ -322,6 +351,11 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     size_t length =
         end ? (size_t)(end - reader->held.data) - reader->start : reader->held.length - reader->start;
     if (!end && length == 0) return STATUS_OK;
+    if (length > FILE_LINE_BYTES) return fail_long_line(reader->source->path, reader->number + 1);
+    reader->bytes += length;
+    if (reader->kept && reader->bytes > FILE_TEXT_BYTES)
+        return fail_large(reader->source->path, FILE_TEXT_BYTES);
+    if (reader->kept && reader->number >= FILE_TEXT_LINES) return fail_many_lines(reader->source->path);
     *line = (StrView){reader->held.data + reader->start, length};
     reader->start += length + (end != NULL);
     reader->seen = reader->start;

@@ -31,8 +31,9 @@ static StrBuf *add_text(LineSet *set) {
 /* The content of a file, valid UTF-8 afterwards. Owned by the set. */
 static Status read_text(LineSet *set, const char *path, StrView *content) {
     StrBuf *text = add_text(set);
-    TRY(file_read(path, 0, text));
+    TRY(file_read(path, FILE_TEXT_BYTES, text));
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    TRY(file_check_lines(shown, strbuf_view(text)));
     StrView rest = strbuf_view(text), first;
     if (sv_next(&rest, '\n', &first)) TRY(file_check_text(shown, first));
     if (sv_starts(strbuf_view(text), SV("\xEF\xBB\xBF")))

@@ -101,7 +101,7 @@ static void lines_free(Lines *lines) {
 
 static Status lines_read(Lines *lines, const char *path) {
     LineReader *reader;
-    TRY(line_reader_open(&reader, path));
+    TRY(line_reader_open_kept(&reader, path));
     Status status;
     size_t *ends = NULL, capacity = 0, start = 0;
     for (bool more = true;;) {

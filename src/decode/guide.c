@@ -57,11 +57,22 @@ static void allow_new_words(Guide *guide) {
     for (int v = VOCAB_UNK; v < V; v++) guide->allowed[v] = any || !same_word(guide->target, last, v);
 }
 
-/* The last word: at each of its tokens this one, or one that begins with the rest of the word. */
+static size_t longest_token(const Vocab *vocab) {
+    size_t longest = 0;
+    for (int v = VOCAB_SPECIALS; v < vocab_size(vocab); v++)
+        if (vocab_token(vocab, v).length > longest) longest = vocab_token(vocab, v).length;
+    return longest;
+}
+
+/* The last word: at each of its tokens this one, or one that begins with the rest of the word. Where the rest is
+ * longer than any token, this one is fixed: time grows with the length of the word, not with its square. */
 static void allow_completions(Guide *guide, int fixed) {
     const Vocab *vocab = segmenter_vocab(guide->target);
-    size_t V = (size_t)vocabulary(guide);
+    size_t V = (size_t)vocabulary(guide), left = longest_token(vocab) + sizeof BPE_WORD_END, bytes = 0;
     StrBuf rest = {0};
+    int first = (int)guide->prefix.count - 1;
+    while (first > fixed && (bytes += vocab_token(vocab, guide->prefix.ids[first]).length) <= left) first--;
+    fixed = first;
     guide->fixed = fixed;
     guide->open = (int)guide->prefix.count - fixed;
     guide->allowed = mem_alloc((size_t)guide->open * V, sizeof *guide->allowed);

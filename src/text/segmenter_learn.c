@@ -11,10 +11,7 @@
 #include "text/bpe_learn.h"
 #include "text/segmenter_parts.h"
 
-enum {
-    RAREST_PAIR = 2, /* as subword-nmt: a pair seen once is not worth a merge */
-    MOST_CODES_BYTES = 1 << 28,
-};
+enum { RAREST_PAIR = 2 }; /* as subword-nmt: a pair seen once is not worth a merge */
 
 static void add_count(HashMap *counts, StrView key, int64_t count) { *hashmap_slot(counts, key, 0) += count; }
 
@@ -167,7 +164,7 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
 
 static Status read_codes(Bpe **bpe, const char *path, BpeMarker fallback) {
     StrBuf content = {0};
-    Status status = file_read(path, MOST_CODES_BYTES, &content);
+    Status status = file_read(path, FILE_TEXT_BYTES, &content);
     if (status == STATUS_OK) status = bpe_read(bpe, strbuf_view(&content), path, fallback);
     strbuf_free(&content);
     return status;

@@ -21,6 +21,10 @@
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"
+#define LOG_NAME   "train.jsonl"
+
+#define FORMAT         "attn-mt training state"
+#define FORMAT_VERSION "2"
 
 typedef struct {
     char text[4096];
@@ -141,7 +145,7 @@ Status checkpoint_hint_model_alone(Status code, const char *dir) {
 }
 
 Status checkpoint_forget(const char *dir) {
-    static const char *const NAMES[] = {STATE_NAME, "train.jsonl"};
+    static const char *const NAMES[] = {STATE_NAME, LOG_NAME};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         Path path = path_in(dir, NAMES[i]);
         if (unlink(path.text) != 0 && errno != ENOENT)
@@ -163,6 +167,16 @@ static Status hint_unreadable(Status status, const char *dir) {
                                                               : status;
 }
 
+static Status check_format(const SafeFile *file) {
+    const char *format = safetensors_metadata(file, "format"),
+               *version = safetensors_metadata(file, "format_version");
+    if (!format || strcmp(format, FORMAT) != 0 || !version)
+        return status_fail(STATUS_DATA, "not a training state of attn-mt");
+    if (strcmp(version, FORMAT_VERSION) == 0) return STATUS_OK;
+    return status_fail(STATUS_DATA, "its format version is '%.40s', this program reads " FORMAT_VERSION,
+                       version);
+}
+
 Status checkpoint_load_config(const char *dir, Config *config) {
     SafeFile *file;
     Path path = path_in(dir, STATE_NAME);
@@ -171,8 +185,10 @@ Status checkpoint_load_config(const char *dir, Config *config) {
     Status status = safetensors_open_header(&file, path.text);
     if (status != STATUS_OK) return hint_unreadable(status, dir);
     const char *text = safetensors_metadata(file, "config");
-    status = text ? config_read_json(config, sv(text))
-                  : status_fail(STATUS_DATA, "not a training state of attn-mt");
+    status = check_format(file);
+    if (status == STATUS_OK)
+        status = text ? config_read_json(config, sv(text))
+                      : status_fail(STATUS_DATA, "not a training state of attn-mt");
     safetensors_close(file);
     return status == STATUS_OK ? status : status_context(STATUS_DATA, "cannot resume from '%s'", path.text);
 }
@@ -331,10 +347,13 @@ Status checkpoint_save_state(const Checkpoint *c) {
                                       .bytes = (size_t)size * sizeof(real)};
     StrBuf config = {0};
     write_config(c->config, &config);
-    const char *const metadata[][2] = {
-        {"format", "attn-mt training state"}, {"format_version", "2"}, {"config", strbuf_text(&config)},
-        {"data_sha256", c->data_sha256},      {"simd", kern->name},    {"blas_kernel", product_library()},
-        {"valid_sha256", c->valid_sha256}};
+    const char *const metadata[][2] = {{"format", FORMAT},
+                                       {"format_version", FORMAT_VERSION},
+                                       {"config", strbuf_text(&config)},
+                                       {"data_sha256", c->data_sha256},
+                                       {"simd", kern->name},
+                                       {"blas_kernel", product_library()},
+                                       {"valid_sha256", c->valid_sha256}};
     size_t pairs = sizeof metadata / sizeof *metadata;
     Status status =
         safetensors_write(path_in(c->dir, STATE_NAME).text, tensors, (size_t)count + 1, metadata, pairs);
@@ -397,6 +416,7 @@ static Status check_config(Checkpoint *c, const char *text) {
 }
 
 static Status check_same_run(Checkpoint *c, const SafeFile *file) {
+    TRY(check_format(file));
     const char *config = safetensors_metadata(file, "config"),
                *data = safetensors_metadata(file, "data_sha256");
     const char *simd = safetensors_metadata(file, "simd"), *blas = safetensors_metadata(file, "blas_kernel");
@@ -459,8 +479,7 @@ Status checkpoint_load_state(Checkpoint *c) {
     /* Tokens are counted since the last validation: if there are any, one at this update is still to come,
      * even if a process that was killed before it could save has logged it already. */
     const Progress *p = c->progress;
-    return progress_read(c->progress, path_in(c->dir, "train.jsonl").text,
-                         p->tokens ? p->update - 1 : p->update);
+    return progress_read(c->progress, path_in(c->dir, LOG_NAME).text, p->tokens ? p->update - 1 : p->update);
 }
 
 void checkpoint_share_state(Checkpoint *c) {

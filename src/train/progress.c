@@ -87,10 +87,9 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
     return sound ? STATUS_OK : status_fail(STATUS_DATA, "not a line of a training log");
 }
 
-Status progress_read(Progress *progress, const char *path, long long last_update) {
-    if (!file_exists(path)) return STATUS_OK;
+static Status read_records(Progress *progress, const char *path, long long last_update) {
     LineReader *reader;
-    TRY(line_reader_open(&reader, path));
+    TRY(line_reader_open_kept(&reader, path));
     StrView line;
     bool more;
     Status status;
@@ -102,6 +101,17 @@ Status progress_read(Progress *progress, const char *path, long long last_update
     }
     line_reader_close(reader);
     return status;
+}
+
+Status progress_read(Progress *progress, const char *path, long long last_update) {
+    if (!file_exists(path)) return STATUS_OK;
+    /* Reading from a pipe could wait for ever. */
+    Status status = file_size(path) < 0 ? status_fail(STATUS_DATA, "'%.700s': not a regular file", path)
+                                        : read_records(progress, path, last_update);
+    if (status != STATUS_DATA) return status;
+    return status_hint(status,
+                       "the log of earlier validations, only for the curve: without it the run goes on "
+                       "all the same, so move the file away");
 }
 
 static Status save_text(const char *dir, const char *name, const StrBuf *text) {

@@ -430,6 +430,22 @@ refuse 1 'is a symbolic link' linked
     >"$own/out" 2>"$own/err" ||
     complain "a folder of one letter: $(cat "$own/err")"
 
+# A log that is cut off, or that is no file: what can be done about it is said, and nothing waits.
+rm -rf "$own/logged"
+succeed logged --set train.max_updates=1 --set train.epochs=0
+printf '{"update": 1, "ep' >"$own/logged/train.jsonl"
+refuse 3 'train.jsonl: line 1' logged --resume --set train.max_updates=2 --set train.epochs=0
+grep -q '^hint: .*move the file away' "$own/err" || complain "a log that is cut off: $(cat "$own/err")"
+rm "$own/logged/train.jsonl"
+for file in train.jsonl last.state.safetensors last.safetensors; do
+    [ ! -f "$own/logged/$file" ] || mv "$own/logged/$file" "$own/logged/kept"
+    mkfifo "$own/logged/$file"
+    refuse 3 'not a regular file' logged --resume --set train.max_updates=2 --set train.epochs=0
+    rm "$own/logged/$file"
+    [ ! -f "$own/logged/kept" ] || mv "$own/logged/kept" "$own/logged/$file"
+done
+succeed logged --resume --set train.max_updates=2 --set train.epochs=0
+
 # A vocabulary that no model file can hold is refused before the first update.
 awk 'BEGIN { w = "abcdefghij"; for (i = 0; i < 4; i++) w = w w; w = w "abcdefghijklmnopqrstuvwxyz"
     for (i = 100000; i < 192000; i++) print w i "\tx" }' </dev/null >"$own/huge.tsv"

@@ -291,6 +291,45 @@ static void lines_may_be_long(void **state) {
     strbuf_free(&text);
 }
 
+/* Of a line, and of all lines where a caller keeps them. */
+static void lines_have_limits(void **state) {
+    (void)state;
+    StrBuf text = {0};
+    StrView line;
+    LineReader *reader;
+    bool more = true;
+    for (int i = 0; i < FILE_LINE_BYTES; i++) strbuf_add_char(&text, 'x');
+    strbuf_add(&text, SV("\ny\n"));
+    put_plain(in_folder("wide"), text.data, text.length);
+    assert_int_equal(line_reader_open(&reader, in_folder("wide")), STATUS_OK);
+    assert_next(reader, text.data, FILE_LINE_BYTES);
+    assert_next(reader, "y", 1);
+    line_reader_close(reader);
+    assert_int_equal(file_check_lines("wide", strbuf_view(&text)), STATUS_OK);
+    text.data[FILE_LINE_BYTES] = 'x';
+    put_plain(in_folder("wide"), text.data, text.length);
+    assert_int_equal(line_reader_open(&reader, in_folder("wide")), STATUS_OK);
+    assert_message(line_reader_next(reader, &line, &more), STATUS_DATA, "line 1 is longer than 4.0 MB");
+    line_reader_close(reader);
+    assert_message(file_check_lines("wide", strbuf_view(&text)), STATUS_DATA,
+                   "'wide': line 1 is longer than 4.0 MB");
+    memset(text.data, '\n', FILE_TEXT_LINES);
+    text.length = FILE_TEXT_LINES;
+    assert_int_equal(file_check_lines("many", strbuf_view(&text)), STATUS_OK);
+    strbuf_add(&text, SV("y\n"));
+    put_plain(in_folder("many"), text.data, text.length);
+    assert_message(file_check_lines("many", strbuf_view(&text)), STATUS_DATA,
+                   "has more than 4,000,000 lines");
+    for (int kept = 0; kept < 2; kept++) {
+        Status status = (kept ? line_reader_open_kept : line_reader_open)(&reader, in_folder("many"));
+        for (more = true; status == STATUS_OK && more;) status = line_reader_next(reader, &line, &more);
+        assert_int_equal(status, kept ? STATUS_DATA : STATUS_OK);
+        assert_int_equal(line_reader_number(reader), FILE_TEXT_LINES + !kept);
+        line_reader_close(reader);
+    }
+    strbuf_free(&text);
+}
+
 /* Marked or not, lower or upper byte first; Chinese has no byte that is 0 but in its line ends. */
 static void lines_are_not_of_utf16(void **state) {
     (void)state;
@@ -713,6 +752,7 @@ int main(void) {
         cmocka_unit_test(lines_end_at_line_feeds_only),
         cmocka_unit_test(lines_lose_returns_and_mark),
         cmocka_unit_test(lines_may_be_long),
+        cmocka_unit_test(lines_have_limits),
         cmocka_unit_test(lines_are_not_of_utf16),
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),

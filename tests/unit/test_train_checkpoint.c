@@ -135,10 +135,11 @@ static void test_round_trip(void **state) {
 typedef struct {
     const char *without; /* a tensor, or a key of the metadata */
     const char *config, *simd, *blas;
-    int words;                /* of the counters; 0: all */
-    bool square;              /* they are a matrix */
-    const uint64_t *counters; /* others */
-    const float *weights;     /* others */
+    int words;                    /* of the counters; 0: all */
+    bool square;                  /* they are a matrix */
+    const char *format, *version; /* others */
+    const uint64_t *counters;     /* others */
+    const float *weights;         /* others */
 } Change;
 
 static void change_tensor(SafeTensor *tensor, const Change *change) {
@@ -172,6 +173,8 @@ static void rewrite(Change change) {
         if (strstr(pair[0], "_sha256") && strcmp(pair[0], "data_sha256")) continue;
         if (!strcmp(pair[0], without)) continue;
         if (change.config && !strcmp(pair[0], "config")) pair[1] = change.config;
+        if (change.format && !strcmp(pair[0], "format")) pair[1] = change.format;
+        if (change.version && !strcmp(pair[0], "format_version")) pair[1] = change.version;
         if (change.simd && !strcmp(pair[0], "simd")) pair[1] = change.simd;
         if (change.blas && !strcmp(pair[0], "blas_kernel")) pair[1] = change.blas;
         pairs++;
@@ -223,12 +226,16 @@ static void assert_refused(Change change, const char *message) {
 /* Files with sound digests that are no states of this run. */
 static void test_refused(void **state) {
     (void)state;
-    static const char *const KEYS[] = {"config", "data_sha256", "simd", "blas_kernel"};
+    static const char *const KEYS[] = {"config",      "data_sha256", "simd",
+                                       "blas_kernel", "format",      "format_version"};
     static const char *const TENSORS[] = {"counters", "weights", "adam_m", "adam_v", "average"};
     static float weights[MOST_WEIGHTS];
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
         assert_refused((Change){.without = KEYS[i]}, "not a training state of attn-mt");
     for (int i = 0; i < 5; i++) assert_refused((Change){.without = TENSORS[i]}, TENSORS[i]);
+    assert_refused((Change){.format = "another"}, "not a training state of attn-mt");
+    assert_refused((Change){.version = "99"}, "its format version is '99', this program reads 2");
+    assert_refused((Change){.version = ""}, "its format version is ''");
     assert_refused((Change){.config = "{"}, "its configuration");
     assert_refused((Change){.config = "{\"train\": {\"epochs\": -1}}"}, "its configuration");
     assert_refused((Change){.words = 3}, "counters");

@@ -163,6 +163,7 @@ static void test_damaged(void **state) {
         Progress progress = {0};
         const char *path = fixture_write("train.jsonl", TEXTS[i], strlen(TEXTS[i]));
         if (progress_read(&progress, path, 1000) != STATUS_DATA) fail_msg("accepted: %s", TEXTS[i]);
+        if (!strstr(status_hint_text(), "move the file away")) fail_msg("no hint: %s", TEXTS[i]);
         assert_non_null(strstr(status_message(), path));
         assert_non_null(strstr(status_message(), "line"));
         progress_free(&progress);
