@@ -4,22 +4,22 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/pair_window.h"
-#include "cli/score_heads.h"
-#include "cli/score_output.h"
 #include "decode/translator.h"
+#include "text/segmenter.h"
 
 typedef struct {
     StrList models;
     char *output, *n_best, *feature;
     int threads, precision, mini_batch, max_length;
     double length_penalty, keep_above;
-    bool left_to_right, per_token, per_word, heads, json, quiet;
+    bool left_to_right, per_token, per_word, json, quiet;
 } ScoreOptions;
 
 #define FIELD(member) OPT_FIELD(ScoreOptions, member)
@@ -61,9 +61,6 @@ static const Option SCORE_OPTIONS[] = {
      .needs = "keep-above", .arg = "N",
      .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
              "0 = none"},
-    {.flag = "heads", .type = OPT_BOOL, FIELD(heads), .fallback = "false",
-     .help = "print instead what each attention head of a Transformer is worth: log p per token of all pairs "
-             "without it"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
     {0}};
@@ -83,7 +80,6 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt score -m best.safetensors test.en test.fr > scores\n"
     "  attn-mt score -m best.safetensors --keep-above -3 noisy.tsv > clean.tsv\n"
-    "  attn-mt score -m transformer.safetensors --heads valid.tsv | sort -g -k 4\n"
     "  attn-mt score -m other.safetensors --n-best test.nbest test.en > rescored.nbest\n";
 
 static const CommandText TEXT = {USAGE, EXAMPLES, NULL};
@@ -97,14 +93,115 @@ typedef struct {
     ModelSet models;
     Workers *workers;
     Translator *translator;
-    HeadScores *heads; /* --heads, else NULL */
     OutFile *output;
     PairWindow window;
-    ScoreStyle style;
     /* What the summary says. */
     long scored, empty, too_long, kept, steps;
     double sum, seconds;
 } Session;
+
+/* ---- the lines that are printed ---- */
+
+enum { DIGITS = 6 };
+
+/* Certain (0) or impossible (-inf) where the source has nothing to translate. */
+typedef struct {
+    double score, normalized;
+    const TranslationItem *item;
+} PairScore;
+
+static PairScore pair_score(const Pair *pair, const Translation *translation) {
+    const TranslationItem *item = &translation->items[0];
+    double nothing = unicode_is_blank(pair->target) ? 0 : -INFINITY;
+    if (translation->pieces == 0) return (PairScore){nothing, nothing, item};
+    return (PairScore){item->score, item->normalized, item};
+}
+
+/* log p of the tokens, or of the words that they make. */
+static void add_parts(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
+    for (int t = 0; t < item->steps;) {
+        double sum = 0;
+        int first = t;
+        do sum += (double)item->token_scores[t++];
+        while (words && t < item->length && item->word[t] == item->word[first]);
+        if (first > 0) strbuf_add(out, sv(separator));
+        json_write_digits(out, sum, DIGITS);
+    }
+}
+
+static void add_json_strings(const Segmenter *segmenter, const TranslationItem *item, bool words,
+                             StrBuf *out) {
+    StrBuf text = {0};
+    for (int t = 0; t < item->length;) {
+        int first = t;
+        strbuf_clear(&text);
+        for (t++; words && t < item->length && item->word[t] == item->word[first];) t++;
+        if (words)
+            segmenter_decode(segmenter, item->ids + first, (size_t)(t - first), &text);
+        else
+            segmenter_label(segmenter, item->ids[first], &text);
+        if (first > 0) strbuf_add(out, SV(", "));
+        json_write_string(out, strbuf_view(&text));
+    }
+    strbuf_free(&text);
+}
+
+static void add_json_text(const char *name, StrView text, StrBuf *out) {
+    strbuf_format(out, "\"%s\": ", name);
+    json_write_string(out, text);
+    strbuf_add(out, SV(", "));
+}
+
+static void write_json(const Session *session, const Pair *pair, PairScore score, StrBuf *out) {
+    const Segmenter *target = seq2seq_target(session->models.items[0]);
+    strbuf_add_char(out, '{');
+    if (session->options.n_best) strbuf_format(out, "\"id\": %ld, ", pair->id);
+    add_json_text("source", pair->source, out);
+    add_json_text("target", pair->target, out);
+    strbuf_add(out, SV("\"score\": "));
+    json_write_digits(out, score.score, DIGITS);
+    strbuf_add(out, SV(", \"normalized_score\": "));
+    json_write_digits(out, score.normalized, DIGITS);
+    strbuf_add(out, SV(", \"tokens\": ["));
+    add_json_strings(target, score.item, false, out);
+    if (session->options.per_token) {
+        strbuf_add(out, SV("], \"token_scores\": ["));
+        add_parts(score.item, false, ", ", out);
+    }
+    if (session->options.per_word) {
+        strbuf_add(out, SV("], \"words\": ["));
+        add_json_strings(target, score.item, true, out);
+        strbuf_add(out, SV("], \"word_scores\": ["));
+        add_parts(score.item, true, ", ", out);
+    }
+    strbuf_add(out, SV("]}\n"));
+}
+
+/* The line with one more feature at the end of its features, or of the line if it has none. */
+static void write_n_best(const char *feature, const Pair *pair, PairScore score, StrBuf *out) {
+    StrView raw = pair->raw, rest = raw, features = {0};
+    for (int field = 0; rest.length > 0; field++) {
+        StrView text = sv_trim(n_best_next_field(&rest));
+        bool named = !sv_starts(text, SV("WordScores=")) && memchr(text.data, '=', text.length);
+        if (field >= 2 && named) features = text;
+    }
+    size_t at = features.data ? (size_t)(features.data - raw.data) + features.length : raw.length;
+    strbuf_add(out, (StrView){raw.data, at});
+    strbuf_format(out, "%s%s= %.6g", features.data ? " " : " ||| ", feature, score.score);
+    strbuf_add(out, (StrView){raw.data + at, raw.length - at});
+    strbuf_add_char(out, '\n');
+}
+
+static void write_plain(const ScoreOptions *options, PairScore score, StrBuf *out) {
+    strbuf_format(out, "%.6g\t%.6g", score.score, score.normalized);
+    if (options->per_token) strbuf_add_char(out, '\t');
+    if (options->per_token) add_parts(score.item, false, " ", out);
+    if (options->per_word) strbuf_add_char(out, '\t');
+    if (options->per_word) add_parts(score.item, true, " ", out);
+    strbuf_add_char(out, '\n');
+}
+
+/* ---- pairs are read and scored ---- */
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
     PairScore score = pair_score(pair, translation);
@@ -115,20 +212,19 @@ static void write_pair(Session *session, const Pair *pair, const Translation *tr
         session->steps += score.item->steps;
     }
     session->empty += empty;
-    if (session->heads) return;
     if (session->filter) {
         if (empty || !(score.normalized > session->options.keep_above)) return;
         session->kept++;
     }
     if (session->options.json) {
-        score_write_json(&session->style, pair, score, out);
+        write_json(session, pair, score, out);
     } else if (session->filter) {
         strbuf_add(out, pair->raw);
         strbuf_add_char(out, '\n');
     } else if (session->window.n_best) {
-        score_write_n_best(&session->style, pair, score, out);
+        write_n_best(session->options.feature, pair, score, out);
     } else {
-        score_write_plain(&session->style, score, out);
+        write_plain(&session->options, score, out);
     }
 }
 
@@ -143,8 +239,6 @@ static Status score_pairs(Session *session) {
     }
     double start = clock_seconds();
     translator_force(session->translator, sources, targets, session->window.count, results);
-    if (session->heads)
-        head_scores_add(session->heads, session->translator, sources, targets, session->window.count);
     session->seconds += clock_seconds() - start;
     for (size_t i = 0; i < count; i++) {
         write_pair(session, &session->window.pairs[i], &results[i], &out);
@@ -204,18 +298,10 @@ static Status write_header(Session *session) {
     StrView header = strbuf_view(&session->window.header);
     if (header.length == 0) return STATUS_OK;
     say_columns(session);
-    if (session->options.json || session->heads) return STATUS_OK;
+    if (session->options.json) return STATUS_OK;
     if (!session->filter) header = SV("log_p\tnormalized");
     TRY(file_write(session->output, header.data, header.length));
     return file_write(session->output, "\n", 1);
-}
-
-static Status write_heads(const Session *session) {
-    StrBuf table = {0};
-    head_scores_write(session->heads, session->sum, session->steps, &table);
-    Status status = file_write(session->output, table.data, table.length);
-    strbuf_free(&table);
-    return status;
 }
 
 static void report(const Session *session) {
@@ -271,27 +357,6 @@ static Status open_input(Session *session, const StrList *files) {
     return pair_window_open(&session->window, first);
 }
 
-/* A head is left out of weights that are floats, and of one model. */
-static Status check_heads(const Session *session) {
-    const ScoreOptions *options = &session->options;
-    if (options->models.count > 1) return status_fail(STATUS_USAGE, "--heads is about one model");
-    if (options->precision != FORMAT_FLOAT32)
-        return status_fail(STATUS_USAGE, "--heads computes with --precision float32");
-    if (options->n_best || session->filter || options->json || options->per_token || options->per_word)
-        return status_fail(STATUS_USAGE, "--heads prints a table of heads, not of pairs: it goes without "
-                                         "--n-best, --keep-above, --json, --per-token and --per-word");
-    return STATUS_OK;
-}
-
-static Status load_models(Session *session) {
-    const ScoreOptions *options = &session->options;
-    if (!options->heads || options->models.count == 0)
-        return model_set_load(&session->models, &options->models, (WeightFormat)options->precision);
-    TRY(check_heads(session));
-    TRY(model_set_load_floats(&session->models, &options->models));
-    return head_scores_new(&session->heads, session->models.items[0]);
-}
-
 /* Readers of n-best lists look for "NAME= VALUE" between white space, and for "|||" before that. */
 static Status check_feature(const char *name) {
     StrView rest = sv(name), word;
@@ -309,17 +374,13 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(command_spare_all(options->output, files));
     if (files->count == 0) TRY(command_spare(options->output, "-"));
     TRY(command_spare(options->output, options->n_best));
-    TRY(load_models(session));
+    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
                                ? options->mini_batch * WINDOW_BATCHES
                                : WINDOW_MOST;
-    session->style = (ScoreStyle){.target = seq2seq_target(session->models.items[0]),
-                                  .feature = options->n_best ? options->feature : NULL,
-                                  .per_token = options->per_token,
-                                  .per_word = options->per_word};
     TRY(open_input(session, files));
     const DecodeOptions *wanted = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){
@@ -348,7 +409,6 @@ static Status session_run(Session *session) {
                              pair_window_share(&session->window));
     }
     log_progress_end();
-    if (status == STATUS_OK && session->heads) status = write_heads(session);
     if (status == STATUS_OK) {
         report(session);
         return file_commit(session->output);
@@ -359,7 +419,6 @@ static Status session_run(Session *session) {
 
 static void session_free(Session *session) {
     translator_free(session->translator);
-    head_scores_free(session->heads);
     workers_free(session->workers);
     model_set_free(&session->models);
     pair_window_free(&session->window);

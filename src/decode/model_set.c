@@ -6,15 +6,6 @@
 #include "models/modelfile.h"
 #include "text/languages.h"
 
-static Status load(Seq2Seq **model, const char *path, const WeightFormat *format, StrBuf *provenance) {
-    if (format) return modelfile_load(model, path, *format, provenance);
-    TRY(modelfile_load_floats(model, path, provenance));
-    ParamSet *params = seq2seq_params(*model);
-    if (params->format == FORMAT_INT8) params->format = FORMAT_FLOAT32; /* floats are not packed in 8 bits */
-    params_pack_all(params);
-    return STATUS_OK;
-}
-
 /* Nobody is kept from it: the names may be wrong. */
 static void compare_languages(const ModelSet *models, const StrList *paths, size_t i, StrView provenance) {
     StrBuf source = {0}, target = {0};
@@ -28,8 +19,7 @@ static void compare_languages(const ModelSet *models, const StrList *paths, size
     strbuf_free(&target);
 }
 
-/* `format`: NULL for floats that are kept. */
-static Status load_all(ModelSet *models, const StrList *paths, const WeightFormat *format) {
+Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
     *models = (ModelSet){0};
     if (paths->count == 0) {
         status_fail(STATUS_USAGE, "no model given");
@@ -38,7 +28,7 @@ static Status load_all(ModelSet *models, const StrList *paths, const WeightForma
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
         StrBuf other = {0}, *provenance = i == 0 ? &models->provenance : &other;
-        Status status = load(&models->items[i], paths->items[i], format, provenance);
+        Status status = modelfile_load(&models->items[i], paths->items[i], format, provenance);
         if (status != STATUS_OK) {
             strbuf_free(&other);
             model_set_free(models);
@@ -53,12 +43,6 @@ static Status load_all(ModelSet *models, const StrList *paths, const WeightForma
     }
     return STATUS_OK;
 }
-
-Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format) {
-    return load_all(models, paths, &format);
-}
-
-Status model_set_load_floats(ModelSet *models, const StrList *paths) { return load_all(models, paths, NULL); }
 
 void model_set_free(ModelSet *models) {
     for (int i = 0; i < models->count; i++) seq2seq_free(models->items[i]);

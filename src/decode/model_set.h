@@ -17,9 +17,6 @@ typedef struct {
 
 /* Load all models, with weights in that format. */
 Status model_set_load(ModelSet *models, const StrList *paths, WeightFormat format);
-/* The same with all weights as floats, too, so that they can be changed (params_pack_all); those that a file
- * has in 8 bits are floats alone. */
-Status model_set_load_floats(ModelSet *models, const StrList *paths);
 void model_set_free(ModelSet *models);
 /* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */
 Status model_set_check_shortlists(const ModelSet *models, const StrList *paths);

@@ -63,38 +63,6 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
 fi
 
-# What the heads of a Transformer are worth: the whole model is what score says; its weights are as before
-# when one window of pairs follows another; threads and files change nothing.
-tiny_model heads --set train.epochs=5 --set model.encoder.style=self_attention \
-    --set model.decoder.style=transformer --set model.attention=scaled_dot --set model.heads=4 \
-    --set model.embedding=64
-heads() { "$attn" score -m "$TMP/heads/best.safetensors" --heads "$@"; }
-expect 0 heads "$TMP/pairs"
-says "scored 64 pairs in"
-cp "$TMP/out" "$TMP/heads.tsv"
-awk -F '\t' 'NF != 4 || NR > 2 && ($4 + $3 * 0 == 0 || $3 - $4 - whole > 2e-6 || whole - $3 + $4 > 2e-6) {
-    print; exit 1 } NR == 2 { whole = $3 }' "$TMP/heads.tsv" || fail "the change is not the difference"
-[ "$(cut -f 1,2 "$TMP/heads.tsv" | sort -u | wc -l)" -eq "$(wc -l <"$TMP/heads.tsv")" ] || fail "heads twice"
-grep -q '^decoder.0.cross	4	-' "$TMP/heads.tsv" || fail "no fourth head: $(cat "$TMP/heads.tsv")"
-expect 0 "$attn" score -m "$TMP/heads/best.safetensors" "$TMP/pairs"
-says "per token $(awk -F '\t' 'NR == 2 { printf "%.4f", $3 }' "$TMP/heads.tsv"),"
-expect 0 heads --threads 2 --mini-batch 1 "$TMP/source" "$TMP/own"
-same "heads in small windows" "$TMP/heads.tsv" "$TMP/out"
-small=$TMP/small.safetensors
-for precision in bf16 int8; do
-    expect 0 "$attn" convert --precision "$precision" "$TMP/heads/best.safetensors" -o "$small"
-    expect 0 "$attn" score -m "$small" --heads "$TMP/pairs"
-    paste "$TMP/heads.tsv" "$TMP/out" | awk -F '\t' 'NF != 8 || $1 $2 != $5 $6 ||
-        NR > 1 && ($3 - $7 > 0.05 || $7 - $3 > 0.05) { print; exit 1 }' || fail "heads of $precision weights"
-done
-expect 2 heads --json "$TMP/pairs"
-says "prints a table of heads"
-expect 2 heads --precision int8 "$TMP/pairs"
-expect 2 heads -m "$model" "$TMP/pairs"
-says "is about one model"
-expect 2 score --heads "$TMP/pairs"
-says "has no heads to leave out"
-
 # A filter keeps the lines as they are, and leaves out what fits badly.
 { cat "$TMP/tiny.tsv" && printf 'go .\tje suis chez moi .\nhi !\t\n\tsalut !\n'; } >"$TMP/noisy.tsv"
 expect 0 score --keep-above -2 "$TMP/noisy.tsv"
