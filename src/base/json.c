@@ -396,13 +396,56 @@ int json_line(const Json *root, const char *path) {
 
 /* ---- writing ---- */
 
+/* Does the text so far end in a value? What stands before a first or after a comma is one of these bytes. */
+static bool after_value(const StrBuf *out) {
+    return out->length > 0 && !strchr("[{:, \n\t", out->data[out->length - 1]);
+}
+
+static void separate(StrBuf *out) {
+    if (after_value(out)) strbuf_add(out, SV(", "));
+}
+
+static void open(StrBuf *out, char bracket) {
+    separate(out);
+    strbuf_add_char(out, bracket);
+}
+
+void json_open_object(StrBuf *out) { open(out, '{'); }
+void json_close_object(StrBuf *out) { strbuf_add_char(out, '}'); }
+void json_open_array(StrBuf *out) { open(out, '['); }
+void json_close_array(StrBuf *out) { strbuf_add_char(out, ']'); }
+
+void json_write_key(StrBuf *out, const char *key) {
+    separate(out);
+    strbuf_format(out, "\"%s\": ", key);
+}
+
+void json_write_line(StrBuf *out, int indent) {
+    strbuf_format(out, "%s\n%*s", after_value(out) ? "," : "", indent, "");
+}
+
+void json_write_text(StrBuf *out, StrView json) {
+    separate(out);
+    strbuf_add(out, json);
+}
+
+void json_write_bool(StrBuf *out, bool value) {
+    separate(out);
+    strbuf_add(out, value ? SV("true") : SV("false"));
+}
+
+void json_write_integer(StrBuf *out, long long value) {
+    separate(out);
+    strbuf_format(out, "%lld", value);
+}
+
 void json_write_string(StrBuf *out, StrView text) {
     StrBuf sound = {0};
     if (text.length > 0 && (memchr(text.data, 0, text.length) || !utf8_valid(text))) {
         utf8_repair(text, &sound);
         text = strbuf_view(&sound);
     }
-    strbuf_add_char(out, '"');
+    open(out, '"');
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.data[i];
         if (c == '"' || c == '\\')
@@ -426,6 +469,7 @@ void json_write_number(StrBuf *out, double value) {
     char text[40];
     int digits = 1;
     if (fabs(value) < 0x1p53 && value == floor(value)) {
+        separate(out);
         strbuf_format(out, "%.0f", value);
         return;
     }
@@ -437,8 +481,44 @@ void json_write_number(StrBuf *out, double value) {
 }
 
 void json_write_digits(StrBuf *out, double value, int digits) {
+    separate(out);
     if (isfinite(value))
         strbuf_format(out, "%.*g", digits, value);
     else
         strbuf_add(out, SV("null"));
+}
+
+void json_put_object(StrBuf *out, const char *key) {
+    json_write_key(out, key);
+    json_open_object(out);
+}
+
+void json_put_array(StrBuf *out, const char *key) {
+    json_write_key(out, key);
+    json_open_array(out);
+}
+
+void json_put_string(StrBuf *out, const char *key, StrView text) {
+    json_write_key(out, key);
+    json_write_string(out, text);
+}
+
+void json_put_bool(StrBuf *out, const char *key, bool value) {
+    json_write_key(out, key);
+    json_write_bool(out, value);
+}
+
+void json_put_integer(StrBuf *out, const char *key, long long value) {
+    json_write_key(out, key);
+    json_write_integer(out, value);
+}
+
+void json_put_number(StrBuf *out, const char *key, double value) {
+    json_write_key(out, key);
+    json_write_number(out, value);
+}
+
+void json_put_digits(StrBuf *out, const char *key, double value, int digits) {
+    json_write_key(out, key);
+    json_write_digits(out, value, digits);
 }

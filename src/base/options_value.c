@@ -316,12 +316,9 @@ void option_to_json(const Option *row, const void *field, StrBuf *out) {
             strbuf_add(out, SV("null"));
         break;
     case OPT_LIST:
-        strbuf_add_char(out, '[');
-        for (size_t i = 0; i < list->count; i++) {
-            if (i) strbuf_add(out, SV(", "));
-            json_write_string(out, sv(list->items[i]));
-        }
-        strbuf_add_char(out, ']');
+        json_open_array(out);
+        for (size_t i = 0; i < list->count; i++) json_write_string(out, sv(list->items[i]));
+        json_close_array(out);
         break;
     }
 }

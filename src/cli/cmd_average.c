@@ -67,19 +67,17 @@ static void write_provenance(const StrList *files, const char *first, StrBuf *ou
     static const char *const KEPT[] = {"source_language", "target_language"};
     Json *root = NULL;
     bool known = json_parse(&root, sv(first), false) == STATUS_OK;
-    strbuf_format(out, "{\"program\": \"attn-mt " ATTN_MT_VERSION "\", \"average_of\": [");
-    for (size_t i = 0; i < files->count; i++) {
-        if (i) strbuf_add(out, SV(", "));
-        json_write_string(out, sv(files->items[i]));
-    }
-    strbuf_add_char(out, ']');
+    json_open_object(out);
+    json_put_string(out, "program", SV("attn-mt " ATTN_MT_VERSION));
+    json_put_array(out, "average_of");
+    for (size_t i = 0; i < files->count; i++) json_write_string(out, sv(files->items[i]));
+    json_close_array(out);
     for (int i = 0; i < 2 && known; i++) {
         const Json *member = json_get(root, KEPT[i]);
         if (!member || json_type(member) != JSON_STRING) continue;
-        strbuf_format(out, ", \"%s\": ", KEPT[i]);
-        json_write_string(out, sv(json_string(member)));
+        json_put_string(out, KEPT[i], sv(json_string(member)));
     }
-    strbuf_add_char(out, '}');
+    json_close_object(out);
     json_free(root);
 }
 

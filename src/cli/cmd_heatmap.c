@@ -137,10 +137,10 @@ typedef struct {
 } Shown;
 
 static void begin_json(StrView line, StrView translation, StrBuf *out) {
-    strbuf_add(out, SV("{\"sentence\": "));
-    json_write_string(out, line);
-    strbuf_add(out, SV(",\n\"translation\": "));
-    json_write_string(out, translation);
+    json_open_object(out);
+    json_put_string(out, "sentence", line);
+    json_write_line(out, 0);
+    json_put_string(out, "translation", translation);
 }
 
 /* The picture's own rows and columns, then all that the model computed. */
@@ -153,9 +153,9 @@ static void write_json(const Shown *shown, StrBuf *out) {
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
     begin_json(shown->line, strbuf_view(&item->text), out);
-    strbuf_add(out, SV(",\n\"heatmap\": "));
+    json_write_line(out, 0);
+    json_write_key(out, "heatmap");
     heatmap_write_json(&shown->map, out);
-    strbuf_add(out, SV(",\n"));
     trace_write_json(&trace, shown->model, shown->tree, out);
     strbuf_add(out, SV("}\n"));
     trace_free(&trace);

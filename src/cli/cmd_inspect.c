@@ -73,12 +73,9 @@ static void add_token(const Vocab *vocab, int id, StrBuf *out) {
 
 /* The tokens in the order of their numbers, which begin at 0. */
 static void add_tokens_json(const char *name, const Vocab *vocab, StrBuf *out) {
-    strbuf_format(out, "\"%s\": ", name);
-    for (int id = 0; id < vocab_size(vocab); id++) {
-        strbuf_add(out, id > 0 ? SV(", ") : SV("["));
-        json_write_string(out, vocab_token(vocab, id));
-    }
-    strbuf_add_char(out, ']');
+    json_put_array(out, name);
+    for (int id = 0; id < vocab_size(vocab); id++) json_write_string(out, vocab_token(vocab, id));
+    json_close_array(out);
 }
 
 /* A line for each number: NUMBER TAB SOURCE TAB TARGET. */
@@ -98,9 +95,9 @@ static Status print_vocab(const Seq2Seq *model, bool json) {
                 *target = segmenter_vocab(seq2seq_target(model));
     StrBuf out = {0};
     if (json) {
-        strbuf_add_char(&out, '{');
+        json_open_object(&out);
         add_tokens_json("source", source, &out);
-        strbuf_add(&out, SV(",\n"));
+        json_write_line(&out, 0);
         add_tokens_json("target", target, &out);
         strbuf_add(&out, SV("}\n"));
     } else {
@@ -129,16 +126,18 @@ static Status fail_tensor(const ParamSet *params, const char *name) {
 
 /* {"name": NAME, "rows": [[...], ...]} */
 static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
-    strbuf_add(out, SV("{\"name\": "));
-    json_write_string(out, sv(param->name));
+    json_open_object(out);
+    json_put_string(out, "name", sv(param->name));
+    json_write_line(out, 0);
+    json_put_array(out, "rows");
     for (int r = 0; r < param->rows; r++) {
-        strbuf_add(out, r > 0 ? SV("],\n  [") : SV(",\n\"rows\": [\n  ["));
-        for (int c = 0; c < param->columns; c++, data++) {
-            if (c > 0) strbuf_add(out, SV(", "));
-            json_write_digits(out, (double)*data, 9);
-        }
+        json_write_line(out, 2);
+        json_open_array(out);
+        for (int c = 0; c < param->columns; c++) json_write_digits(out, (double)*data++, 9);
+        json_close_array(out);
     }
-    strbuf_add(out, SV("]]}\n"));
+    json_close_array(out);
+    strbuf_add(out, SV("}\n"));
 }
 
 /* A line for each row, with tabs between the numbers. */
@@ -205,29 +204,45 @@ static double parameter_bytes(const ParamSet *params) {
     return total;
 }
 
+static void write_tensors_json(const ParamSet *params, StrBuf *out) {
+    json_write_line(out, 0);
+    json_put_array(out, "tensors");
+    for (int i = 0; i < params->count; i++) {
+        json_write_line(out, 2);
+        json_open_object(out);
+        json_put_string(out, "name", sv(params->items[i]->name));
+        json_put_array(out, "shape");
+        json_write_integer(out, params->items[i]->rows);
+        json_write_integer(out, params->items[i]->columns);
+        json_close_array(out);
+        json_close_object(out);
+    }
+    json_close_array(out);
+}
+
 static void write_json(const Seq2Seq *model, const char *path, StrView provenance, StrBuf *out) {
     const ParamSet *params = seq2seq_params(model);
-    strbuf_add(out, SV("{\"file\": "));
-    json_write_string(out, sv(path));
-    strbuf_add(out, SV(",\n\"config\": "));
+    const Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
+    json_open_object(out);
+    json_put_string(out, "file", sv(path));
+    json_write_line(out, 0);
+    json_write_key(out, "config");
     config_write_json(seq2seq_config(model), out);
-    strbuf_format(
-        out,
-        ",\n\"source_vocabulary\": %d, \"target_vocabulary\": %d, \"joint\": %s,\n\"precision\": \"%s\", "
-        "\"parameters\": %zu,\n",
-        vocab_size(segmenter_vocab(seq2seq_source(model))),
-        vocab_size(segmenter_vocab(seq2seq_target(model))),
-        seq2seq_source(model) == seq2seq_target(model) ? "true" : "false", modelfile_precision(model),
-        parameter_count(params));
-    if (seq2seq_shortlist(model))
-        strbuf_format(out, "\"shortlist\": %zu,\n", shortlist_translations(seq2seq_shortlist(model)));
-    strbuf_add(out, SV("\"tensors\": ["));
-    for (int i = 0; i < params->count; i++) {
-        strbuf_add(out, i ? SV(",\n  {\"name\": ") : SV("\n  {\"name\": "));
-        json_write_string(out, sv(params->items[i]->name));
-        strbuf_format(out, ", \"shape\": [%d, %d]}", params->items[i]->rows, params->items[i]->columns);
+    strbuf_add_char(out, ',');
+    json_write_line(out, 0);
+    json_put_integer(out, "source_vocabulary", vocab_size(segmenter_vocab(source)));
+    json_put_integer(out, "target_vocabulary", vocab_size(segmenter_vocab(target)));
+    json_put_bool(out, "joint", source == target);
+    json_write_line(out, 0);
+    json_put_string(out, "precision", sv(modelfile_precision(model)));
+    json_put_integer(out, "parameters", (long long)parameter_count(params));
+    if (seq2seq_shortlist(model)) {
+        json_write_line(out, 0);
+        json_put_integer(out, "shortlist", (long long)shortlist_translations(seq2seq_shortlist(model)));
     }
-    strbuf_add(out, SV("],\n\"provenance\": "));
+    write_tensors_json(params, out);
+    json_write_line(out, 0);
+    json_write_key(out, "provenance");
     strbuf_add(out, provenance.length ? provenance : SV("{}"));
     strbuf_add(out, SV("}\n"));
 }

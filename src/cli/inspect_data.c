@@ -135,55 +135,77 @@ static void write_text(const PairStats *stats, const InspectData *wanted, const 
 /* ---- JSON ---- */
 
 static void add_quantiles(const char *name, const Histogram *histogram, StrBuf *out) {
-    strbuf_format(out, "\"%s\": {\"median\": %d, \"p95\": %d, \"max\": %d}", name,
-                  histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.95),
-                  histogram->greatest);
+    json_put_object(out, name);
+    json_put_integer(out, "median", histogram_quantile(histogram, 0.5));
+    json_put_integer(out, "p95", histogram_quantile(histogram, 0.95));
+    json_put_integer(out, "max", histogram->greatest);
+    json_close_object(out);
 }
 
 static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
     ScriptCount scripts[SCRIPTS_SHOWN];
     int different, once, count = pair_stats_scripts(stats, side, scripts, SCRIPTS_SHOWN, &different, &once);
-    strbuf_format(out, ",\n\"%s\": {", SIDE_NAMES[side]);
+    json_write_line(out, 0);
+    json_put_object(out, SIDE_NAMES[side]);
     add_quantiles("words", &stats->words[side], out);
-    strbuf_add(out, SV(", "));
     add_quantiles("characters", &stats->characters[side], out);
-    strbuf_format(out,
-                  ", \"different_characters\": %d, \"seen_once\": %d, \"other_spaces\": %ld, \"letters\": {",
-                  different, once, pair_stats_other_spaces(stats, side));
-    for (int i = 0; i < count; i++)
-        strbuf_format(out, "%s\"%s\": %ld", i ? ", " : "", scripts[i].name, scripts[i].letters);
-    strbuf_add(out, SV("}}"));
+    json_put_integer(out, "different_characters", different);
+    json_put_integer(out, "seen_once", once);
+    json_put_integer(out, "other_spaces", pair_stats_other_spaces(stats, side));
+    json_put_object(out, "letters");
+    for (int i = 0; i < count; i++) json_put_integer(out, scripts[i].name, scripts[i].letters);
+    json_close_object(out);
+    json_close_object(out);
+}
+
+static void add_json_notes(const PairStats *stats, StrBuf *out) {
+    StrView rest = strbuf_view(&stats->report), line;
+    json_put_array(out, "notes");
+    while (sv_next(&rest, '\n', &line))
+        if (line.length > 0) json_write_string(out, line);
+    json_close_array(out);
+}
+
+static void add_json_ratio(const Histogram *ratio, StrBuf *out) {
+    static const struct {
+        const char *key;
+        double share;
+    } QUANTILES[] = {{"median", 0.5}, {"p05", 0.05}, {"p95", 0.95}};
+    json_write_line(out, 0);
+    json_put_object(out, "ratio");
+    for (size_t i = 0; i < sizeof QUANTILES / sizeof *QUANTILES; i++) {
+        json_write_key(out, QUANTILES[i].key);
+        strbuf_format(out, "%.2f", histogram_quantile(ratio, QUANTILES[i].share) / 100.0);
+    }
+    json_close_object(out);
+}
+
+static void add_json_finding(const char *key, const Finding *finding, StrBuf *out) {
+    json_write_line(out, 0);
+    json_put_object(out, key);
+    json_put_integer(out, "count", finding->count);
+    json_put_array(out, "lines");
+    for (int i = 0; i < FIRST_LINES && i < finding->count; i++) json_write_integer(out, finding->lines[i]);
+    json_close_array(out);
+    json_close_object(out);
 }
 
 static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
-    strbuf_add(out, SV("{\"file\": "));
-    json_write_string(out, sv(path));
-    strbuf_format(out, ", \"pairs\": %ld, \"notes\": [", stats->pairs);
-    StrView rest = strbuf_view(&stats->report), line;
-    for (bool first = true; sv_next(&rest, '\n', &line);) {
-        if (line.length == 0) continue;
-        if (!first) strbuf_add(out, SV(", "));
-        json_write_string(out, line);
-        first = false;
-    }
-    strbuf_add_char(out, ']');
+    json_open_object(out);
+    json_put_string(out, "file", sv(path));
+    json_put_integer(out, "pairs", stats->pairs);
+    add_json_notes(stats, out);
     for (int side = 0; side < SIDES; side++) add_json_side(stats, side, out);
-    strbuf_format(out, ",\n\"ratio\": {\"median\": %.2f, \"p05\": %.2f, \"p95\": %.2f}",
-                  histogram_quantile(&stats->ratio, 0.5) / 100.0,
-                  histogram_quantile(&stats->ratio, 0.05) / 100.0,
-                  histogram_quantile(&stats->ratio, 0.95) / 100.0);
-    for (int kind = 0; kind < FINDINGS; kind++) {
-        const Finding *finding = &stats->findings[kind];
-        if (!is_shown(stats, kind)) continue;
-        strbuf_format(out, ",\n\"%s\": {\"count\": %ld, \"lines\": [", FINDING_NAMES[kind].key,
-                      finding->count);
-        for (int i = 0; i < FIRST_LINES && i < finding->count; i++)
-            strbuf_format(out, "%s%ld", i ? ", " : "", finding->lines[i]);
-        strbuf_add(out, SV("]}"));
+    add_json_ratio(&stats->ratio, out);
+    for (int kind = 0; kind < FINDINGS; kind++)
+        if (is_shown(stats, kind)) add_json_finding(FINDING_NAMES[kind].key, &stats->findings[kind], out);
+    if (stats->valid_pairs > 0) {
+        json_write_line(out, 0);
+        json_put_object(out, "validation");
+        json_put_integer(out, "pairs", stats->valid_pairs);
+        json_put_integer(out, "swapped", stats->valid_swapped);
+        json_close_object(out);
     }
-    if (stats->valid_pairs > 0)
-        strbuf_format(out, ",\n\"validation\": {\"pairs\": %ld, \"swapped\": %ld}", stats->valid_pairs,
-                      stats->valid_swapped);
     strbuf_add(out, SV("}\n"));
 }
 

@@ -84,17 +84,16 @@ static void add_tokens(const char *name, const Segmenter *segmenter, const int *
                        const StrList *unknown, StrBuf *out) {
     StrBuf label = {0};
     size_t spelled = 0;
-    strbuf_format(out, ", \"%s\": [", name);
+    json_put_array(out, name);
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
         if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
             segmenter_label_unknown(unknown->items[spelled++], &label);
         else
             segmenter_label(segmenter, ids[i], &label);
-        if (i) strbuf_add(out, SV(", "));
         json_write_string(out, strbuf_view(&label));
     }
-    strbuf_add_char(out, ']');
+    json_close_array(out);
     strbuf_free(&label);
 }
 
@@ -105,16 +104,20 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
     bool soft = style->alignment == ALIGN_SOFT;
     if (translation->pieces > 0)
         alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
-    strbuf_format(out, ", \"%s\": [", soft ? "attention" : "alignment");
+    json_put_array(out, soft ? "attention" : "alignment");
     for (int t = 0; soft && t < alignment.rows; t++) {
-        strbuf_add(out, t ? SV(", [") : SV("["));
+        json_open_array(out);
         add_soft_row(&alignment, t, SV(", "), out);
-        strbuf_add_char(out, ']');
+        json_close_array(out);
     }
     int count = soft ? 0 : alignment_pairs(&alignment, style->threshold, &pairs);
-    for (int i = 0; i < count; i++)
-        strbuf_format(out, "%s[%d, %d]", i ? ", " : "", pairs[i].source, pairs[i].target);
-    strbuf_add_char(out, ']');
+    for (int i = 0; i < count; i++) {
+        json_open_array(out);
+        json_write_integer(out, pairs[i].source);
+        json_write_integer(out, pairs[i].target);
+        json_close_array(out);
+    }
+    json_close_array(out);
     mem_free(pairs);
     alignment_free(&alignment);
 }
@@ -124,10 +127,9 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
                            const TranslationItem *item, StrBuf *out) {
     double *words = mem_alloc((size_t)item->words, sizeof *words);
     double whole = confidence_of(&style->calibration, item, words);
-    strbuf_add(out, SV(", \"confidence\": "));
-    json_write_digits(out, translation->pieces > 0 ? whole : NAN, DIGITS);
-    strbuf_format(out, ", \"calibrated\": %s, \"word_confidence\": [",
-                  style->calibration.words > 0 ? "true" : "false");
+    json_put_digits(out, "confidence", translation->pieces > 0 ? whole : NAN, DIGITS);
+    json_put_bool(out, "calibrated", style->calibration.words > 0);
+    json_put_array(out, "word_confidence");
     StrList unknown = translation->target_unknown;
     for (int t = 0, w = 0; t < item->length; w++) {
         int first = t;
@@ -135,35 +137,28 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
         while (t < item->length && item->word[t] == item->word[first]) t++;
         segmenter_decode_spelled(style->target, item->ids + first, (size_t)(t - first), &unknown, &word);
         unknown_pass(&unknown, item->ids + first, t - first);
-        strbuf_add(out, w > 0 ? SV(", {\"word\": ") : SV("{\"word\": "));
-        json_write_string(out, strbuf_view(&word));
-        strbuf_add(out, SV(", \"confidence\": "));
-        json_write_digits(out, words[w], DIGITS);
-        strbuf_add_char(out, '}');
+        json_open_object(out);
+        json_put_string(out, "word", strbuf_view(&word));
+        json_put_digits(out, "confidence", words[w], DIGITS);
+        json_close_object(out);
         strbuf_free(&word);
     }
-    strbuf_add_char(out, ']');
+    json_close_array(out);
     mem_free(words);
 }
 
 /* "translation": ... of one item, without braces. */
 static void add_json_item(const OutputStyle *style, const Translation *translation, int rank, StrBuf *out) {
     const TranslationItem *item = &translation->items[rank];
-    strbuf_add(out, SV("\"translation\": "));
-    json_write_string(out, strbuf_view(&item->text));
-    strbuf_add(out, SV(", \"score\": "));
-    json_write_digits(out, item->score, DIGITS);
-    strbuf_add(out, SV(", \"normalized_score\": "));
-    json_write_digits(out, item->normalized, DIGITS);
+    json_put_string(out, "translation", strbuf_view(&item->text));
+    json_put_digits(out, "score", item->score, DIGITS);
+    json_put_digits(out, "normalized_score", item->normalized, DIGITS);
     if (style->confidence) add_confidence(style, translation, item, out);
     add_tokens("tokens", style->target, item->ids, item->length, NULL, out);
     if (style->word_scores) {
-        strbuf_add(out, SV(", \"token_scores\": ["));
-        for (int t = 0; t < item->steps; t++) {
-            if (t) strbuf_add(out, SV(", "));
-            json_write_digits(out, (double)item->token_scores[t], DIGITS);
-        }
-        strbuf_add_char(out, ']');
+        json_put_array(out, "token_scores");
+        for (int t = 0; t < item->steps; t++) json_write_digits(out, (double)item->token_scores[t], DIGITS);
+        json_close_array(out);
     }
     if (style->alignment != ALIGN_NONE) add_json_alignment(style, translation, rank, out);
 }
@@ -208,7 +203,7 @@ static bool is_written(const OutputStyle *style, const char *key) {
     return false;
 }
 
-/* Append the members of the object `line`, each followed by ", ". */
+/* Append the members of the object `line`. */
 static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
     Json *root;
     if (json_parse(&root, line, false) != STATUS_OK) return;
@@ -221,10 +216,7 @@ static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
         while (is_space(line.data[at])) at++;
         size_t end = member_end(line, at), last = end;
         while (is_space(line.data[last - 1])) last--;
-        if (!is_written(style, json_key(member))) {
-            strbuf_add(out, (StrView){line.data + at, last - at});
-            strbuf_add(out, SV(", "));
-        }
+        if (!is_written(style, json_key(member))) json_write_text(out, (StrView){line.data + at, last - at});
         at = end;
     }
     json_free(root);
@@ -234,44 +226,37 @@ static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
 static void add_alternatives(const OutputStyle *style, const Translation *translation, StrBuf *out) {
     const TranslationItem *item = &translation->items[0];
     StrBuf label = {0};
-    strbuf_add(out, SV(", \"alternatives\": ["));
+    json_put_array(out, "alternatives");
     for (int t = 0; t < item->steps; t++) {
         const ScoredToken *tokens = item->alternatives + (size_t)t * (size_t)translation->alternatives;
-        strbuf_add(out, t ? SV(", [") : SV("["));
+        json_open_array(out);
         for (int i = 0; i < translation->alternatives && tokens[i].token >= 0; i++) {
             strbuf_clear(&label);
             segmenter_label(style->target, tokens[i].token, &label);
-            strbuf_add(out, i ? SV(", {\"token\": ") : SV("{\"token\": "));
-            json_write_string(out, strbuf_view(&label));
-            strbuf_add(out, SV(", \"probability\": "));
-            json_write_digits(out, exp(tokens[i].log_p), DIGITS);
-            strbuf_add_char(out, '}');
+            json_open_object(out);
+            json_put_string(out, "token", strbuf_view(&label));
+            json_put_digits(out, "probability", exp(tokens[i].log_p), DIGITS);
+            json_close_object(out);
         }
-        strbuf_add_char(out, ']');
+        json_close_array(out);
     }
-    strbuf_add_char(out, ']');
+    json_close_array(out);
     strbuf_free(&label);
 }
 
 static void add_strings(const char *name, const StrList *list, StrBuf *out) {
-    strbuf_format(out, ", \"%s\": [", name);
-    for (size_t i = 0; i < list->count; i++) {
-        if (i) strbuf_add(out, SV(", "));
-        json_write_string(out, sv(list->items[i]));
-    }
-    strbuf_add_char(out, ']');
+    json_put_array(out, name);
+    for (size_t i = 0; i < list->count; i++) json_write_string(out, sv(list->items[i]));
+    json_close_array(out);
 }
 
 static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
                        StrBuf *out) {
-    strbuf_add_char(out, '{');
-    if (json.length > 0) {
+    json_open_object(out);
+    if (json.length > 0)
         add_members(style, json, out);
-    } else {
-        strbuf_add(out, SV("\"text\": "));
-        json_write_string(out, text);
-        strbuf_add(out, SV(", "));
-    }
+    else
+        json_put_string(out, "text", text);
     add_json_item(style, translation, 0, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length,
                &translation->source_unknown, out);
@@ -281,13 +266,13 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
         add_strings("constraints_unmet", &translation->constraints_unmet, out);
     }
     if (style->n_best > 0) {
-        strbuf_add(out, SV(", \"n_best\": ["));
+        json_put_array(out, "n_best");
         for (int rank = 0; rank < translation->count && rank < style->n_best; rank++) {
-            strbuf_add(out, rank ? SV(", {") : SV("{"));
+            json_open_object(out);
             add_json_item(style, translation, rank, out);
-            strbuf_add_char(out, '}');
+            json_close_object(out);
         }
-        strbuf_add_char(out, ']');
+        json_close_array(out);
     }
     strbuf_add(out, SV("}\n"));
 }
@@ -303,7 +288,7 @@ void translate_output_write(const OutputStyle *style, long number, StrView text,
 }
 
 void translate_output_write_error(const char *message, StrBuf *out) {
-    strbuf_add(out, SV("{\"error\": "));
-    json_write_string(out, sv(message));
+    json_open_object(out);
+    json_put_string(out, "error", sv(message));
     strbuf_add(out, SV("}\n"));
 }

@@ -122,11 +122,11 @@ Calibration calibration_fit(CalibrationWords *words) {
 }
 
 void calibration_write_json(const Calibration *calibration, StrBuf *out) {
-    strbuf_add(out, SV("{\"slope\": "));
-    json_write_number(out, calibration->slope);
-    strbuf_add(out, SV(", \"offset\": "));
-    json_write_number(out, calibration->offset);
-    strbuf_format(out, ", \"words\": %ld}", calibration->words);
+    json_open_object(out);
+    json_put_number(out, "slope", calibration->slope);
+    json_put_number(out, "offset", calibration->offset);
+    json_put_integer(out, "words", calibration->words);
+    json_close_object(out);
 }
 
 static bool read_number(const Json *object, const char *key, double *number) {

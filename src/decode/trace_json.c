@@ -4,87 +4,83 @@
 #include "base/json.h"
 
 static void write_token(const char *key, const Segmenter *segmenter, int id, StrBuf *out) {
-    strbuf_format(out, "\"%s\": ", key);
-    json_write_string(out, vocab_token(segmenter_vocab(segmenter), id));
+    json_put_string(out, key, vocab_token(segmenter_vocab(segmenter), id));
 }
 
 static void write_tokens(const char *key, const Segmenter *segmenter, const int *ids, int count,
                          StrBuf *out) {
-    strbuf_format(out, "\"%s\": [", key);
-    for (int i = 0; i < count; i++) {
-        if (i > 0) strbuf_add(out, SV(", "));
-        json_write_string(out, vocab_token(segmenter_vocab(segmenter), ids[i]));
-    }
-    strbuf_add(out, SV("],\n"));
+    json_write_line(out, 0);
+    json_put_array(out, key);
+    for (int i = 0; i < count; i++) json_write_string(out, vocab_token(segmenter_vocab(segmenter), ids[i]));
+    json_close_array(out);
 }
 
 enum { FLOAT_DIGITS = 9 };
 
 static void write_scores(const Segmenter *target, const TraceToken *token, StrBuf *out) {
-    strbuf_add_char(out, '{');
     write_token("token", target, token->token, out);
-    strbuf_add(out, SV(", \"logit\": "));
-    json_write_digits(out, token->logit, FLOAT_DIGITS);
-    strbuf_add(out, SV(", \"log_p\": "));
-    json_write_digits(out, token->log_p, FLOAT_DIGITS);
+    json_put_digits(out, "logit", token->logit, FLOAT_DIGITS);
+    json_put_digits(out, "log_p", token->log_p, FLOAT_DIGITS);
 }
 
 static void write_steps(const Trace *trace, const Segmenter *target, StrBuf *out) {
-    strbuf_add(out, SV("\"steps\": ["));
+    json_write_line(out, 0);
+    json_put_array(out, "steps");
     for (int t = 0; t < trace->target_length; t++) {
-        strbuf_add(out, t ? SV(",\n  ") : SV("\n  "));
+        json_write_line(out, 2);
+        json_open_object(out);
         write_scores(target, &trace->said[t], out);
-        strbuf_add(out, SV(", \"best\": ["));
+        json_put_array(out, "best");
         for (int i = 0; i < trace->top; i++) {
-            if (i > 0) strbuf_add(out, SV(", "));
+            json_open_object(out);
             write_scores(target, &trace->best[t * trace->top + i], out);
-            strbuf_add_char(out, '}');
+            json_close_object(out);
         }
-        strbuf_add(out, SV("]}"));
+        json_close_array(out);
+        json_close_object(out);
     }
-    strbuf_add(out, SV("],\n"));
+    json_close_array(out);
 }
 
 static void write_beam(const Backpointers *tree, const Segmenter *target, StrBuf *out) {
-    strbuf_add(out, SV("\"beam\": ["));
+    json_write_line(out, 0);
+    json_put_array(out, "beam");
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
-        strbuf_format(out, "%s{\"parent\": %d, ", i ? ",\n  " : "\n  ", node->parent);
+        json_write_line(out, 2);
+        json_open_object(out);
+        json_put_integer(out, "parent", node->parent);
         write_token("token", target, node->token, out);
-        strbuf_add(out, SV(", \"log_p\": "));
-        json_write_digits(out, (double)node->score, FLOAT_DIGITS);
-        strbuf_add(out, node->dropped ? SV(", \"dropped\": true}") : SV("}"));
+        json_put_digits(out, "log_p", (double)node->score, FLOAT_DIGITS);
+        if (node->dropped) json_put_bool(out, "dropped", true);
+        json_close_object(out);
     }
-    strbuf_add(out, SV("],\n"));
+    json_close_array(out);
 }
 
 static void write_matrix(const Note *one, int head, StrBuf *out) {
-    strbuf_add_char(out, '[');
+    json_open_array(out);
     for (int r = 0; r < one->rows; r++) {
         const real *row = note_row(one, head, r);
-        strbuf_add(out, r ? SV(", [") : SV("["));
-        for (int c = 0; c < one->columns; c++) {
-            if (c > 0) strbuf_add(out, SV(", "));
-            json_write_digits(out, (double)row[c], FLOAT_DIGITS);
-        }
-        strbuf_add_char(out, ']');
+        json_open_array(out);
+        for (int c = 0; c < one->columns; c++) json_write_digits(out, (double)row[c], FLOAT_DIGITS);
+        json_close_array(out);
     }
-    strbuf_add_char(out, ']');
+    json_close_array(out);
 }
 
 static void write_notes(const Notes *notes, StrBuf *out) {
-    strbuf_add(out, SV("\"tensors\": {"));
+    json_write_line(out, 0);
+    json_put_object(out, "tensors");
     for (int i = 0; i < notes->count; i++) {
         const Note *one = &notes->items[i];
-        strbuf_format(out, "%s\"%s\": ", i ? ",\n  " : "\n  ", one->name);
-        if (one->heads > 1) strbuf_add_char(out, '[');
-        for (int h = 0; h < one->heads; h++) {
-            if (h > 0) strbuf_add(out, SV(", "));
-            write_matrix(one, h, out);
-        }
-        if (one->heads > 1) strbuf_add_char(out, ']');
+        json_write_line(out, 2);
+        json_write_key(out, one->name);
+        if (one->heads > 1) json_open_array(out);
+        for (int h = 0; h < one->heads; h++) write_matrix(one, h, out);
+        if (one->heads > 1) json_close_array(out);
     }
-    strbuf_add(out, SV("}"));
+    json_close_object(out);
 }
 
 void trace_write_json(const Trace *trace, const Seq2Seq *model, const Backpointers *tree, StrBuf *out) {

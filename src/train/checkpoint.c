@@ -208,26 +208,25 @@ Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter
 static void write_provenance(const Checkpoint *c, StrBuf *out) {
     const Progress *p = c->progress;
     const ProgressRecord *last = p->count ? &p->records[p->count - 1] : NULL;
-    strbuf_format(out,
-                  "{\"program\": \"attn-mt " ATTN_MT_VERSION
-                  "\", \"update\": %lld, \"epoch\": %lld, \"seed\": %lld",
-                  p->update, p->epoch + (p->batch > 0), c->config->train.seed);
+    json_open_object(out);
+    json_put_string(out, "program", sv("attn-mt " ATTN_MT_VERSION));
+    json_put_integer(out, "update", p->update);
+    json_put_integer(out, "epoch", p->epoch + (p->batch > 0));
+    json_put_integer(out, "seed", c->config->train.seed);
     if (last && last->update == p->update) {
-        strbuf_add(out, SV(", \"valid_loss\": "));
-        json_write_number(out, last->valid_loss);
-        strbuf_add(out, SV(", \"valid_bleu\": "));
-        json_write_number(out, last->valid_bleu);
+        json_put_number(out, "valid_loss", last->valid_loss);
+        json_put_number(out, "valid_bleu", last->valid_bleu);
         if (c->calibration.words > 0) {
-            strbuf_add(out, SV(", \"calibration\": "));
+            json_write_key(out, "calibration");
             calibration_write_json(&c->calibration, out);
         }
     }
-    strbuf_format(out, ", \"source_language\": ");
-    json_write_string(out, sv(c->config->data.source));
-    strbuf_format(out, ", \"target_language\": ");
-    json_write_string(out, sv(c->config->data.target));
-    strbuf_format(out, ", \"training_data_sha256\": \"%s\", \"simd\": \"%s\", \"blas_kernel\": \"%s\"}",
-                  c->data_sha256, kern->name, product_library());
+    json_put_string(out, "source_language", sv(c->config->data.source));
+    json_put_string(out, "target_language", sv(c->config->data.target));
+    json_put_string(out, "training_data_sha256", sv(c->data_sha256));
+    json_put_string(out, "simd", sv(kern->name));
+    json_put_string(out, "blas_kernel", sv(product_library()));
+    json_close_object(out);
 }
 
 Status checkpoint_save_model(const Checkpoint *c, const char *name) {

@@ -29,18 +29,13 @@ void progress_add(Progress *progress, const ProgressRecord *record) {
     FIELD(gradient_norm)
 
 void progress_write_json(const ProgressRecord *record, StrBuf *out) {
-    const char *separator = "{";
-#define WRITE(field)                                                                                         \
-    strbuf_format(out, "%s\"%s\": ", separator, #field);                                                     \
-    json_write_number(out, (double)record->field);                                                           \
-    separator = ", ";
+    json_open_object(out);
+#define WRITE(field) json_put_number(out, #field, (double)record->field);
     RECORD_FIELDS(WRITE)
 #undef WRITE
-    if (isfinite(record->valid_chrf)) {
-        strbuf_add(out, SV(", \"valid_chrf\": "));
-        json_write_number(out, record->valid_chrf);
-    }
-    strbuf_format(out, ", \"best\": %s}\n", record->best ? "true" : "false");
+    if (isfinite(record->valid_chrf)) json_put_number(out, "valid_chrf", record->valid_chrf);
+    json_put_bool(out, "best", record->best);
+    strbuf_add(out, SV("}\n"));
 }
 
 static void write_line(const ProgressRecord *r, const char *gap, StrBuf *out) {

@@ -285,7 +285,7 @@ static void written_numbers_read_back(void **state) {
     json_write_number(&text, -INFINITY);
     json_write_digits(&text, NAN, 3);
     json_write_digits(&text, 2.0 / 3, 3);
-    assert_string_equal(strbuf_text(&text), "nullnullnull0.667");
+    assert_string_equal(strbuf_text(&text), "null, null, null, 0.667");
     strbuf_free(&text);
 }
 
