@@ -472,8 +472,13 @@ uninstall: ## remove what install copied
 	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC_FOLDERS) $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
-deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD
-	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
+deb: ## a package for Debian and Ubuntu in BUILD/deb, built there from the files of make dist
+	@command -v dh >/dev/null || { echo "make: 'make deb' needs debhelper" >&2; \
+	echo "hint: apt-get install debhelper dpkg-dev" >&2; exit 1; }
+	@rm -rf $(BUILD)/deb && BUILD=$(BUILD)/deb scripts/make-dist >/dev/null
+	@cd $(BUILD)/deb && tar -xzf attn-mt-$(VERSION).tar.gz && cd attn-mt-$(VERSION) && \
+	env -u BUILD -u MAKEFLAGS dpkg-buildpackage -b -us -uc
+	@ls $(BUILD)/deb/*.deb
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist
