@@ -16,7 +16,7 @@
 #include "decode/translator.h"
 #include "num/kern.h"
 #include "tiny_model.h"
-#include "unit/variant_cover.h"
+#include "unit/model_variants.h"
 
 enum { TOP = 4, SENTENCE = 2, TARGET = 3 };
 
@@ -86,7 +86,7 @@ static void test_every_model(void **state) {
                              .n_best = 1,
                              .choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *variant = cover_variants(); variant->name; variant++) {
+    for (const ModelVariant *variant = MODEL_VARIANTS; variant->name; variant++) {
         Seq2Seq *model = variant_new(variant, NULL, 4);
         params_pack_all(seq2seq_params(model));
         const Seq2Seq *one = model;

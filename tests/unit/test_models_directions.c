@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "unit/variant_cover.h"
+#include "unit/model_variants.h"
 
 enum { B = VARIANT_SENTENCES, MOST = 8 };
 #define BOTH     "model.decoder.bidirectional=true"
@@ -36,7 +36,7 @@ static void test_right_to_left(void **state) {
     (void)state;
     Tokens targets[B];
     int ids[B][MOST];
-    for (const ModelVariant *v = cover_variants(); v->name; v++)
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
         for (uint64_t key = 0; key < 2; key++) {
             Seq2Seq *forth = variant_new(v, NULL, 5), *back = variant_new(v, BACK, 5);
             TrainingBatch batch = variant_batch(key), other = turned(batch, targets, ids);
@@ -99,7 +99,7 @@ static void check_gradients(const char *name, const Seq2Seq *both, Seq2Seq *cons
 static void test_two_in_one(void **state) {
     (void)state;
     TrainingBatch batch = variant_batch(3);
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *both = variant_new(v, BOTH NO_DROPOUTS, 6),
                 *one[2] = {variant_new(v, NO_DROPOUTS, 7), variant_new(v, BACK NO_DROPOUTS, 7)};
         Passed passed[3];
@@ -160,7 +160,7 @@ static void test_steps(void **state) {
                      TOKENS[2][B] = {{VOCAB_BOS, VOCAB_BOS, VOCAB_BOS, VOCAB_BOS, VOCAB_BOS},
                                      {4, 5, 6, 7, 8}};
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *both = variant_new(v, BOTH, 6);
         params_pack_all(seq2seq_params(both));
         for (int d = 0; d < 2; d++) {

@@ -15,7 +15,7 @@
 #include "num/compact.h"
 #include "num/kern.h"
 #include "text_fixture.h"
-#include "unit/variant_cover.h"
+#include "unit/model_variants.h"
 
 #define PROVENANCE "{\"update\": 7}"
 
@@ -77,7 +77,7 @@ static void assert_same_results(const Seq2Seq *a, const Seq2Seq *b) {
 
 static void test_round_trip(void **state) {
     (void)state;
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *model = variant_new(v, NULL, 6), *loaded;
         const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");
         assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
@@ -140,7 +140,7 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
 /* A file of rounded weights is the model that the original is when it is rounded to be translated with. */
 static void test_rounded(void **state) {
     (void)state;
-    for (const ModelVariant *v = cover_variants(); v->name; v++)
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
         for (size_t i = 0; i < sizeof ROUNDED / sizeof *ROUNDED; i++) {
             Seq2Seq *model = variant_new(v, NULL, 6), *original, *small;
             const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");

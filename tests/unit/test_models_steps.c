@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "num/kern.h"
-#include "unit/variant_cover.h"
+#include "unit/model_variants.h"
 
 enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MOST_STEPS = 8 };
 
@@ -107,7 +107,7 @@ static BatchLoss forced_loss(const Seq2Seq *model, const TrainingBatch *batch, c
 static void test_steps_are_teacher_forcing(void **state) {
     (void)state;
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *model = packed_model(v, NULL);
         Decoded *decoded = decode(model, &batch, ALL, B);
         double total = 0;
@@ -143,7 +143,7 @@ static void test_neighbours(void **state) {
         {0}, {1}, {2}, {3}, {4}, {4, 2}, {1, 0}, {3, 4}, {4, 3, 2, 1, 0}, {2, 0, 1, 4, 3}, {1, 1, 3}};
     static const int SIZES[] = {1, 1, 1, 1, 1, 2, 2, 2, 5, 5, 3};
     TrainingBatch batch = variant_batch(0);
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *model = packed_model(v, WIDER);
         Decoded *together = decode(model, &batch, ALL, B);
         for (size_t g = 0; g < sizeof SIZES / sizeof *SIZES; g++) {
@@ -192,7 +192,7 @@ static void check_select(const char *name, const Seq2Seq *model, int steps) {
 
 static void test_select(void **state) {
     (void)state;
-    for (const ModelVariant *v = cover_variants(); v->name; v++)
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
         for (int steps = 0; steps < 3; steps++) {
             Seq2Seq *model = packed_model(v, steps == 1 ? WIDER : NULL);
             check_select(v->name, model, steps);
@@ -220,7 +220,7 @@ static void test_parts(void **state) {
     Tokens sources[MANY];
     int longest[LONG];
     for (int i = 0; i < LONG; i++) longest[i] = VOCAB_SPECIALS + i * i % VARIANT_WORDS;
-    for (const ModelVariant *v = cover_variants(); v->name; v++)
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
         for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
             int count = COUNTS[c];
             Seq2Seq *model = packed_model(v, NULL);
@@ -276,7 +276,7 @@ static void test_layers_and_heads(void **state) {
     enum { LAYERS = 2, HEADS = 2, MOST = 32 };
     double single[LAYERS][HEADS][MOST], of_layer[MOST], of_head[MOST], of_all[MOST];
     int transformers = 0;
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         if (!strstr(v->settings, "model.decoder.style=transformer")) continue;
         Seq2Seq *model = packed_model(v, "model.decoder.layers=2 model.heads=2");
         int count = step_weights(model, ATTENTION_MEAN, ATTENTION_MEAN, of_all);
@@ -313,7 +313,7 @@ static void test_order_of_batch(void **state) {
     (void)state;
     static const int BACKWARDS[B] = {4, 3, 2, 1, 0};
     TrainingBatch batch = variant_batch(9);
-    for (const ModelVariant *v = cover_variants(); v->name; v++) {
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
         Seq2Seq *model =
             packed_model(v, "model.dropout_embedding=0.4 model.dropout_layers=0.4 model.dropout_encoder=0.4 "
                             "model.dropout_output=0.4 model.dropout_attention=0.4 model.word_dropout=0.2");

@@ -15,7 +15,7 @@
 #include "num/op_table.h"
 #include "train/optimizer.h"
 #include "train/profiler.h"
-#include "unit/variant_cover.h"
+#include "unit/model_variants.h"
 
 static void spin(double seconds) {
     for (double start = clock_seconds(); clock_seconds() - start < seconds;) {
@@ -212,7 +212,7 @@ static double run(const Seq2Seq *model, const ModelVariant *variant, Profile *pr
 
 static void test_models(void **state) {
     (void)state;
-    for (const ModelVariant *variant = cover_variants(); variant->name; variant++) {
+    for (const ModelVariant *variant = MODEL_VARIANTS; variant->name; variant++) {
         Seq2Seq *model = variant_new(variant, "model.dropout_layers=0.2", 5);
         size_t size = seq2seq_params(model)->size;
         real *plain = params_block(seq2seq_params(model)), *watched = params_block(seq2seq_params(model));
