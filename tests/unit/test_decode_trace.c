@@ -214,7 +214,7 @@ static size_t page_length(const Seq2Seq *model, const Translation *translation, 
     Explore *explore = explore_new();
     explore_add_model(explore, model, SV("model"));
     explore_add_sentence(explore, line);
-    explore_add_run(explore, &(ExploreRun){.translation = translation, .decode = decode, .room = 10000});
+    explore_add_run(explore, &(ExploreRun){.translation = translation, .decode = decode});
     explore_write(explore, 0, 0, true, &page);
     size_t length = page.length;
     explore_free(explore);
