@@ -361,7 +361,7 @@ static void test_text_exact(void **state) {
     (void)state;
     Heatmap map = {3, 4, ROWS, COLUMNS, WEIGHTS, "I am → je suis"};
     StrBuf out = {0};
-    heatmap_write_text(&map, 40, 0, &out);
+    heatmap_write_text(&map, 40, false, &out);
     assert_text(&out, "I am → je suis\n"
                       "       a h\n"
                       "     I m e\xCC\x81 日\n"
@@ -377,51 +377,15 @@ static void test_text_colour(void **state) {
     static const float weights[] = {1, 0};
     Heatmap map = {1, 2, ROWS, COLUMNS, weights, NULL};
     StrBuf out = {0};
-    heatmap_write_text(&map, 16, 1 << 24, &out); /* too narrow for the scale */
+    heatmap_write_text(&map, 16, true, &out); /* too narrow for the scale */
     assert_text(&out, "     a\n"
                       "   I m\n"
                       "je \033[48;2;31;36;63m  \033[48;2;246;251;251m  \033[0m\n");
     strbuf_clear(&out);
-    heatmap_write_text(&map, 60, 1 << 24, &out);
+    heatmap_write_text(&map, 60, true, &out);
     assert_text_has(&out, "\n 0 \033[48;2;246;251;251m \033[");
     assert_text_has(&out, "\033[48;2;31;36;63m \033[0m 1\n");
     strbuf_free(&out);
-}
-
-/* Fewer colours: each as dark as its weight asks for, in steps; what is no number has a grey of its own. */
-static void test_text_palettes(void **state) {
-    (void)state;
-    static const float weights[] = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1, NAN};
-    static const char *const row[] = {"r"}, *const columns[] = {"a", "b", "c", "d", "e", "f", "g"};
-    Heatmap map = {1, 7, row, columns, weights, NULL};
-    StrBuf out = {0};
-    heatmap_write_text(&map, 17, 16, &out);
-    assert_text(&out,
-                "  a b c d e f g\n"
-                "r \033[107m  \033[106m  \033[46m  \033[104m  \033[44m  \033[40m  \033[100m  \033[0m\n");
-    strbuf_clear(&out);
-    heatmap_write_text(&map, 17, 256, &out);
-    assert_text_has(&out, "\nr \033[48;5;231m  \033[48;5;116m  ");
-    assert_text_has(&out, "\033[48;5;236m  \033[48;5;250m  \033[0m\n");
-    assert_int_equal(text_count(&out, "48;2"), 0);
-    strbuf_free(&out);
-}
-
-/* Palette entries are those of xterm, and the way from light to dark never turns back. */
-static void test_palette_256(void **state) {
-    (void)state;
-    assert_int_equal(colour_256((Colour){0, 0, 0}), 16);
-    assert_int_equal(colour_256((Colour){255, 255, 255}), 231);
-    assert_int_equal(colour_256((Colour){95, 135, 175}), 16 + 36 + 2 * 6 + 3);
-    assert_int_equal(colour_256((Colour){8, 8, 8}), 232);
-    assert_int_equal(colour_256((Colour){238, 238, 238}), 255);
-    int changes = 0, before = colour_256(colour_of(0));
-    for (int i = 1; i <= 100; i++) {
-        int now = colour_256(colour_of(i / 100.0));
-        changes += now != before;
-        before = now;
-    }
-    assert_in_range(changes, 8, 30);
 }
 
 /* The title of a long sentence takes lines, not width. */
@@ -447,7 +411,7 @@ static void test_text_blocks(void **state) {
     (void)state;
     Heatmap map = {3, 4, ROWS, COLUMNS, WEIGHTS, NULL};
     StrBuf out = {0};
-    heatmap_write_text(&map, 12, 0, &out);
+    heatmap_write_text(&map, 12, false, &out);
     assert_text(&out, "       a h\n"
                       "     I m e\xCC\x81\n"
                       "  je│██  ░░│\n"
@@ -467,14 +431,14 @@ static void test_text_numbers(void **state) {
     static const float weights[] = {0, 1, 0.5f};
     Heatmap map = {1, 3, ROWS, columns, weights, NULL};
     StrBuf out = {0};
-    heatmap_write_text(&map, 34, 0, &out);
+    heatmap_write_text(&map, 34, false, &out);
     assert_text(&out, "    1 2 3\n"
                       "je│  ██▒▒│\n"
                       "1 anticonstitutionnellement   2 b\n"
                       "3 c\n"
                       " 0 │  ░░▒▒▓▓██│ 1\n");
     strbuf_clear(&out);
-    heatmap_write_text(&map, 20, 0, &out);
+    heatmap_write_text(&map, 20, false, &out);
     assert_text_has(&out, "\n1 anticonstitutionn…\n2 b   3 c\n");
     strbuf_free(&out);
 }
@@ -490,7 +454,7 @@ static void test_text_fits(void **state) {
                 Plain map = plain_map(sizes[s][0], sizes[s][1], labels[l], 1);
                 map.map.title = "a title that is rather long for so narrow a terminal";
                 StrBuf out = {0}, line = {0};
-                heatmap_write_text(&map.map, width, 0, &out);
+                heatmap_write_text(&map.map, width, false, &out);
                 StrView rest = strbuf_view(&out), piece;
                 bool scale = false;
                 while (sv_next(&rest, '\n', &piece)) {
@@ -515,7 +479,7 @@ static void test_text_steers_no_terminal(void **state) {
     static const float weights[N * N];
     Heatmap map = {N, N, NASTY, NASTY, weights, "\033]0;title\a"};
     StrBuf out = {0};
-    heatmap_write_text(&map, 80, 0, &out);
+    heatmap_write_text(&map, 80, false, &out);
     for (size_t i = 0; i < out.length; i++)
         assert_true((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
     assert_text_has(&out, "\xEF\xBF\xBD]0;title\xEF\xBF\xBD\n");
@@ -529,10 +493,10 @@ static void test_text_keeps_columns_in_order(void **state) {
     static const char *const words[] = {"שלוםשלוםשלוםשלוםשלום", "לום", "a"}; /* too long to stand on end */
     static const float weights[3];
     StrBuf out = {0};
-    heatmap_write_text(&(Heatmap){1, 3, letters + 2, letters, weights, NULL}, 80, 0, &out);
+    heatmap_write_text(&(Heatmap){1, 3, letters + 2, letters, weights, NULL}, 80, false, &out);
     assert_text_has(&out, "  ש\xE2\x80\x8E ل\xE2\x80\x8E a\n");
     strbuf_clear(&out);
-    heatmap_write_text(&(Heatmap){1, 3, words + 2, words, weights, NULL}, 80, 0, &out);
+    heatmap_write_text(&(Heatmap){1, 3, words + 2, words, weights, NULL}, 80, false, &out);
     assert_text_has(&out, "1 שלוםשלוםשלוםשלוםשלום\xE2\x80\x8E   2 לום\xE2\x80\x8E   3 a\n");
     strbuf_free(&out);
 }
@@ -552,8 +516,6 @@ int main(void) {
         cmocka_unit_test(test_svg_sizes),
         cmocka_unit_test(test_text_exact),
         cmocka_unit_test(test_text_colour),
-        cmocka_unit_test(test_text_palettes),
-        cmocka_unit_test(test_palette_256),
         cmocka_unit_test(test_svg_title_wraps),
         cmocka_unit_test(test_text_blocks),
         cmocka_unit_test(test_text_numbers),
