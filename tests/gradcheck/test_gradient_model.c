@@ -48,7 +48,7 @@ static void check_params(Run *run, const char *name, const real *gradients) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         size_t size = (size_t)p->rows * (size_t)p->columns;
-        Gradient gradient = {p->name, param_data(params, p), size, gradients + p->offset, size, false, 1};
+        Gradient gradient = {p->name, param_data(params, p), size, gradients + p->offset, size, false};
         const char *fault = gradient_fault(&gradient, evaluate, run);
         if (fault) fail_msg("%s: %s", name, fault);
     }
