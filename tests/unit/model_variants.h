@@ -1,6 +1,7 @@
 /* model_variants.h - the variants of the model that tests go through, small, and a batch for them.
  *
- * test_models_variants.c demands a variant for each choice of an option, and that each setting has an effect.
+ * tests/unit/models/variants.c demands a variant for each choice of an option, and that each setting has an
+ * effect.
  *
  * tests/gradcheck compiles the same source in double precision.
  */
