@@ -137,10 +137,10 @@ LIB := $(BUILD)/libattn-mt.a
 F64_LIB := $(BUILD)/f64/libattn-mt-f64.a
 BIN := $(BUILD)/attn-mt
 
-# A test program is a C file with a main; other C files of its folder are a library for it.
+# A test program is a C file with a main; the rest of unit, golden or gradcheck is its library.
 test_sources = $(sort $(wildcard $(1:%=tests/%/*.c)))
 mains = $(if $(1),$(shell grep -l '^int main.' $(1) /dev/null))
-TEST_SRC := $(call test_sources,unit golden gradcheck)
+TEST_SRC := $(call test_sources,unit unit/* golden gradcheck)
 TEST_MAINS := $(call mains,$(TEST_SRC))
 TEST_HELPERS := $(filter-out $(TEST_MAINS),$(TEST_SRC))
 TEST_BIN := $(TEST_MAINS:%.c=$(BUILD)/%)
@@ -202,7 +202,7 @@ $(BUILD)/f64/obj/%.o: src/%.c $(BUILD)/flags
 $(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags
 	$(compile) $(TEST_CFLAGS) -Itests $(if $(filter gradcheck/%,$*),-DREAL_DOUBLE) -c -o $@ $<
 
-TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(TEST_SRC))))
+TEST_FOLDERS := tests/unit tests/golden tests/gradcheck
 $(TEST_FOLDERS:%=$(BUILD)/obj/%/helpers.a): $(BUILD)/obj/%/helpers.a:
 	$(q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
@@ -329,8 +329,8 @@ ubsan: deps ## unit and command tests under the undefined-behaviour sanitizer
 
 tsan: deps ## the library and the server under the thread sanitizer
 	$(again) BUILD=build-tsan SANITIZE=thread CFLAGS='-O1 -g' HOT_CFLAGS=-O1 tsan-programs
-	@BUILD=build-tsan tests/run unit/test_library cli/serve.sh
-tsan-programs: $(BIN) $(BUILD)/tests/unit/test_library $(BUILD)/serve-client
+	@BUILD=build-tsan tests/run unit/library/attn_mt cli/serve.sh
+tsan-programs: $(BIN) $(BUILD)/tests/unit/library/attn_mt $(BUILD)/serve-client
 
 sanitize: deps ## both sanitizers in one build
 	$(again) BUILD=build-sanitize SANITIZE=address,undefined CFLAGS='-O1 -g' HOT_CFLAGS=-O1 all tests
@@ -439,7 +439,7 @@ SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
 DOC_FILES := README.md CHANGELOG.md LICENSE
 DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 # What those link to; read_model.py takes its segmenter from beside it.
-DOC_FILES += CONTRIBUTING.md src/README.md data/README.md configs/multi30k.plan
+DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md configs/multi30k.plan
 DOC_FILES += scripts/read_model.py scripts/read_segmenter.py
 DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
@@ -472,8 +472,13 @@ uninstall: ## remove what install copied
 	for folder in $(SHARE)/configs $(SHARE)/data $(SHARE) $(DOC_FOLDERS) $(DOC); do \
 	rmdir $(DESTDIR)$$folder 2>/dev/null || true; done
 
-deb: all $(if $(LIBRARY),lib) ## a package for Debian and Ubuntu in BUILD
-	@BUILD=$(BUILD) MAKE='$(MAKE)' scripts/make-deb
+deb: ## a package for Debian and Ubuntu in BUILD/deb, built there from the files of make dist
+	@command -v dh >/dev/null || { echo "make: 'make deb' needs debhelper" >&2; \
+	echo "hint: apt-get install debhelper dpkg-dev" >&2; exit 1; }
+	@rm -rf $(BUILD)/deb && BUILD=$(BUILD)/deb scripts/make-dist >/dev/null
+	@cd $(BUILD)/deb && tar -xzf attn-mt-$(VERSION).tar.gz && cd attn-mt-$(VERSION) && \
+	env -u BUILD -u MAKEFLAGS dpkg-buildpackage -b -us -uc
+	@ls $(BUILD)/deb/*.deb
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist

@@ -189,12 +189,11 @@ bool log_may_colour(int fd) {
     return isatty(fd) == 1 && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-int log_colours(int fd) {
-    const char *direct = getenv("COLORTERM"), *terminal = getenv("TERM");
-    if (!log_may_colour(fd) || !terminal) return 0;
-    if (direct && (strcmp(direct, "truecolor") == 0 || strcmp(direct, "24bit") == 0)) return 1 << 24;
-    if (strstr(terminal, "direct") || strstr(terminal, "truecolor")) return 1 << 24;
-    return strstr(terminal, "256") ? 256 : 16;
+bool log_true_colour(int fd) {
+    const char *colours = getenv("COLORTERM"), *terminal = getenv("TERM");
+    if (!log_may_colour(fd)) return false;
+    if (colours && (strcmp(colours, "truecolor") == 0 || strcmp(colours, "24bit") == 0)) return true;
+    return strstr(terminal, "direct") || strstr(terminal, "truecolor");
 }
 
 int log_terminal_width(int fd) {

@@ -41,8 +41,8 @@ LogShare log_share_begin(const char *doing);
 void log_share(LogShare *work, double share); /* 0..1; NULL: nobody wants to know */
 /* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool log_may_colour(int fd);
-/* How many: 0, 16, 256, or 1 << 24, as COLORTERM and TERM say. */
-int log_colours(int fd);
+/* The same, and COLORTERM or TERM says that the terminal has 24-bit colours. */
+bool log_true_colour(int fd);
 int log_terminal_width(int fd); /* columns, 80 if unknown */
 
 double clock_seconds(void); /* monotonic */

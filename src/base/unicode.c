@@ -250,7 +250,7 @@ void unicode_lower(StrView text, StrBuf *out) {
 /* ---- normal forms ---- */
 
 /* Code points that no normal form composes or takes apart and whose order never changes: what nearly all
- * text in European languages is made of. tests/unit/test_base_unicode.c proves both ranges. */
+ * text in European languages is made of. tests/unit/base/unicode.c proves both ranges. */
 static bool is_stable_nfc(int code_point) {
     return code_point < 0x300 || (code_point >= 0x2002 && code_point < 0x20D0);
 }

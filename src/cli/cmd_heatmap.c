@@ -178,7 +178,7 @@ static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions 
         break;
     default:
         heatmap_write_text(map, options->output ? 100 : log_terminal_width(STDOUT_FILENO),
-                           options->output ? 0 : log_colours(STDOUT_FILENO), out);
+                           !options->output && log_true_colour(STDOUT_FILENO), out);
     }
 }
 

@@ -72,7 +72,7 @@ static void show_attention(const Session *session, const Translation *translatio
                    .row_labels = (const char *const *)alignment.row_labels,
                    .column_labels = (const char *const *)alignment.column_labels,
                    .weights = alignment_matrix(&alignment)};
-    heatmap_write_text(&map, log_terminal_width(STDERR_FILENO), log_colours(STDERR_FILENO), &picture);
+    heatmap_write_text(&map, log_terminal_width(STDERR_FILENO), log_true_colour(STDERR_FILENO), &picture);
     fwrite(strbuf_text(&picture), 1, picture.length, stderr);
     strbuf_free(&picture);
     alignment_free(&alignment);

@@ -13,7 +13,7 @@
 #include "viz/label.h"
 
 /* On a page: formulas, of all heads if there are few sentences; bytes for weights. */
-enum { FORMULAS = 32, ROOM = 45000 };
+enum { FORMULAS = 32 };
 
 typedef struct {
     const HeatmapPage *page;
@@ -129,7 +129,6 @@ static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, S
                           .confidence = confidence_of(&writer->calibration, found->items, words),
                           .decode = &page->translating->search.decode,
                           .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
-                          .room = (size_t)(ROOM / page->count),
                           .formula = first_map(page, model),
                           .formulas = at_least_one(FORMULAS / page->count)};
         explore_add_run(writer->explore, &run);

@@ -4,11 +4,10 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "base/deflate.h"
 #include "base/hashmap.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "decode/alignment.h"
-#include "decode/explore_pack.h"
 #include "num/product.h"
 
 enum { BEST = 10, COMPONENTS = 4 };
@@ -37,7 +36,26 @@ void explore_free(Explore *explore) {
     mem_free(explore);
 }
 
-/* ---- text ---- */
+/* ---- text and numbers ---- */
+
+/* In quotes, without characters that HTML reads. */
+static void write_text(StrBuf *out, StrView text) {
+    StrBuf json = {0};
+    json_write_string(&json, text);
+    for (size_t i = 0; i < json.length; i++) {
+        char c = json.data[i];
+        if (c == '<' || c == '>' || c == '&')
+            strbuf_format(out, "\\u%04x", (unsigned)c);
+        else
+            strbuf_add_char(out, c);
+    }
+    strbuf_free(&json);
+}
+
+/* 0 if it is no number. */
+static int thousandths(double value) {
+    return isfinite(value) ? (int)lround(fmax(-1e6, fmin(1e6, value * 1000))) : 0;
+}
 
 /* Its number. */
 static int keep(Explore *explore, StrView text) {
@@ -60,21 +78,47 @@ static void write_ints(StrBuf *out, const char *name, const int *values, int cou
 
 /* ---- matrices ---- */
 
-static void write_weights(StrBuf *out, const Note *weights, int head, int parts, const char *before) {
-    ExplorePacker packer = {.out = out, .parts = parts};
-    strbuf_format(out, "%s\"", before);
+static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
+    strbuf_format(out, "%s[", before);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
-            explore_pack(&packer, (double)note_row(weights, head, r)[c]);
-    explore_pack_end(&packer);
-    strbuf_add_char(out, '"');
+            strbuf_format(out, "%s%d", r + c > 0 ? "," : "",
+                          thousandths((double)note_row(weights, head, r)[c]));
+    strbuf_add_char(out, ']');
+}
+
+/* A matrix whose row r begins at first + r * stride. */
+typedef struct {
+    const real *first;
+    size_t stride;
+    int rows, columns;
+} Matrix;
+
+static bool is_finite(const Matrix *m) {
+    for (int r = 0; r < m->rows; r++)
+        for (int c = 0; c < m->columns; c++)
+            if (!isfinite((double)m->first[(size_t)r * m->stride + (size_t)c])) return false;
+    return true;
+}
+
+/* As a member of that name, a list of rows; none if there is something in it that is not finite. */
+static void write_matrix(StrBuf *out, const char *name, Matrix m) {
+    if (!is_finite(&m)) return;
+    strbuf_format(out, ",\"%s\":[", name);
+    for (int r = 0; r < m.rows; r++) {
+        strbuf_add(out, r ? SV(",[") : SV("["));
+        for (int c = 0; c < m.columns; c++)
+            strbuf_format(out, "%s%.5g", c ? "," : "", (double)m.first[(size_t)r * m.stride + (size_t)c]);
+        strbuf_add_char(out, ']');
+    }
+    strbuf_add_char(out, ']');
 }
 
 /* The first components of one head's share. */
-static ExplorePart head_part(const Note *one, int heads, int head) {
+static Matrix head_part(const Note *one, int heads, int head) {
     int share = one->columns / heads;
-    return (ExplorePart){one->data + head * share, (size_t)one->stride, one->rows,
-                         share < COMPONENTS ? share : COMPONENTS};
+    return (Matrix){one->data + head * share, (size_t)one->stride, one->rows,
+                    share < COMPONENTS ? share : COMPONENTS};
 }
 
 /* ---- the formula ---- */
@@ -124,8 +168,8 @@ static void write_recurrent_part(const Seq2Seq *model, const TraceAttention *a, 
     const ParamSet *params = seq2seq_params(model);
     int columns;
     real *query = formula_query(model, a->query, strstr(score, "cosine") != NULL, &columns);
-    explore_matrix(out, "q", (ExplorePart){query, (size_t)columns, a->query->rows, columns});
-    if (v) explore_matrix(out, "v", (ExplorePart){param_data(params, v), (size_t)columns, 1, columns});
+    write_matrix(out, "q", (Matrix){query, (size_t)columns, a->query->rows, columns});
+    if (v) write_matrix(out, "v", (Matrix){param_data(params, v), (size_t)columns, 1, columns});
     if (sharpness) strbuf_format(out, ",\"b\":%.7g", (double)param_data(params, sharpness)[0]);
     mem_free(query);
 }
@@ -138,16 +182,16 @@ static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, in
     const char *score = transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name;
     strbuf_format(out, "{\"map\":%d,\"score\":\"%s\",\"size\":%d", layer * a->heads + head, score,
                   (a->keys ? a->keys->columns : a->query->columns) / a->heads);
-    explore_matrix(out, "scores",
-                   (ExplorePart){note_row(a->scores, head, 0), (size_t)a->scores->stride, a->scores->rows,
-                                 a->scores->columns});
+    write_matrix(out, "scores",
+                 (Matrix){note_row(a->scores, head, 0), (size_t)a->scores->stride, a->scores->rows,
+                          a->scores->columns});
     if (transformer)
-        explore_matrix(out, "q", head_part(a->query, a->heads, head));
+        write_matrix(out, "q", head_part(a->query, a->heads, head));
     else
         write_recurrent_part(model, a, score, out);
-    if (a->keys) explore_matrix(out, "k", head_part(a->keys, a->heads, head));
-    if (a->values) explore_matrix(out, "values", head_part(a->values, a->heads, head));
-    if (a->context) explore_matrix(out, "context", head_part(a->context, a->heads, head));
+    if (a->keys) write_matrix(out, "k", head_part(a->keys, a->heads, head));
+    if (a->values) write_matrix(out, "values", head_part(a->values, a->heads, head));
+    if (a->context) write_matrix(out, "context", head_part(a->context, a->heads, head));
     strbuf_add_char(out, '}');
 }
 
@@ -170,66 +214,40 @@ static void write_formulas(const Seq2Seq *model, const Trace *trace, int first, 
 
 /* ---- attention ---- */
 
-static void write_cross(const Trace *trace, int parts, StrBuf *out) {
+static void write_cross(const Trace *trace, StrBuf *out) {
     TraceAttention a;
     bool any = false;
     strbuf_add(out, SV(",\"cross\":["));
     for (int layer = 0; trace_attention(trace, layer, &a); layer++)
-        for (int h = 0; h < a.heads; h++, any = true) write_weights(out, a.weights, h, parts, any ? "," : "");
+        for (int h = 0; h < a.heads; h++, any = true) write_weights(out, a.weights, h, any ? "," : "");
     strbuf_add_char(out, ']');
 }
 
-static void write_self(const Trace *trace, bool encoder, int parts, StrBuf *out) {
+static void write_self(const Trace *trace, bool encoder, StrBuf *out) {
     const Note *weights = trace_self_attention(trace, encoder, 0);
     if (!weights || weights->columns == 0) return;
     strbuf_format(out, ",\"%s\":{\"heads\":%d,\"begins\":%s,\"maps\":[",
                   encoder ? "encoderSelf" : "decoderSelf", weights->heads,
                   weights->columns == weights->rows ? "true" : "false");
     for (int layer = 0; (weights = trace_self_attention(trace, encoder, layer)); layer++)
-        for (int h = 0; h < weights->heads; h++)
-            write_weights(out, weights, h, parts, layer + h > 0 ? "," : "");
+        for (int h = 0; h < weights->heads; h++) write_weights(out, weights, h, layer + h > 0 ? "," : "");
     strbuf_add(out, SV("]}"));
 }
 
 /* The weights that each node was extended with, in the order in which nodes were. */
-static void write_beam_weights(const Backpointers *tree, int columns, int parts, StrBuf *out) {
-    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen);
-    ExplorePacker packer = {.out = out, .parts = parts};
-    strbuf_add(out, SV(",\"beamWeights\":\""));
+static void write_beam_weights(const Backpointers *tree, int columns, StrBuf *out) {
+    bool *seen = mem_alloc((size_t)tree->count + 1, sizeof *seen), any = false;
+    strbuf_add(out, SV(",\"beamWeights\":["));
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
         if (seen[node->parent + 1]) continue;
         seen[node->parent + 1] = true;
-        for (int s = 0; s < columns; s++)
-            explore_pack(&packer, (double)tree->weights[node->attention + (size_t)s]);
+        for (int s = 0; s < columns; s++, any = true)
+            strbuf_format(out, "%s%d", any ? "," : "",
+                          thousandths((double)tree->weights[node->attention + (size_t)s]));
     }
-    explore_pack_end(&packer);
-    strbuf_add_char(out, '"');
+    strbuf_add_char(out, ']');
     mem_free(seen);
-}
-
-static void write_maps(const Trace *trace, const Backpointers *tree, int parts, StrBuf *out) {
-    strbuf_format(out, ",\"parts\":%d", parts);
-    write_cross(trace, parts, out);
-    write_self(trace, true, parts, out);
-    write_self(trace, false, parts, out);
-    if (tree) write_beam_weights(tree, trace->source_length, parts, out);
-}
-
-/* In thousandths, or as fine as there is room for. */
-static void write_fitting_maps(const Trace *trace, const Backpointers *tree, size_t room, StrBuf *out) {
-    enum { FINEST = 1000, COARSEST = 31 };
-    StrBuf maps = {0}, packed = {0};
-    for (int parts = FINEST; parts >= COARSEST; parts /= 2) {
-        strbuf_clear(&maps);
-        strbuf_clear(&packed);
-        write_maps(trace, tree, parts, &maps);
-        deflate_add(strbuf_view(&maps), &packed);
-        if (packed.length <= room) break;
-    }
-    strbuf_add(out, strbuf_view(&maps));
-    strbuf_free(&maps);
-    strbuf_free(&packed);
 }
 
 /* ---- steps ---- */
@@ -237,9 +255,9 @@ static void write_fitting_maps(const Trace *trace, const Backpointers *tree, siz
 static void write_steps(Explore *explore, const Trace *trace, const Segmenter *target, StrBuf *out) {
     int T = trace->target_length;
     int *numbers = mem_alloc((size_t)T, sizeof *numbers);
-    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->said[t].log_p);
+    for (int t = 0; t < T; t++) numbers[t] = thousandths(trace->said[t].log_p);
     write_ints(out, "log", numbers, T);
-    for (int t = 0; t < T; t++) numbers[t] = explore_thousandths(trace->entropy[t]);
+    for (int t = 0; t < T; t++) numbers[t] = thousandths(trace->entropy[t]);
     write_ints(out, "entropy", numbers, T);
     mem_free(numbers);
     strbuf_add(out, SV(",\"best\":["));
@@ -248,7 +266,7 @@ static void write_steps(Explore *explore, const Trace *trace, const Segmenter *t
         for (int i = 0; i < trace->top; i++) {
             const TraceToken *one = &trace->best[t * trace->top + i];
             strbuf_format(out, "%s%d,%d", i ? "," : "", keep_token(explore, target, one->token),
-                          explore_thousandths(exp(one->log_p) * 10));
+                          thousandths(exp(one->log_p) * 10));
         }
         strbuf_add_char(out, ']');
     }
@@ -270,7 +288,7 @@ static void write_continuation(Explore *explore, const Segmenter *segmenter, int
     StrBuf text = {0};
     segmenter_decode(segmenter, found->ids, (size_t)found->length, &text);
     strbuf_format(out, "[%d,%d,%d]", keep_token(explore, segmenter, token), keep(explore, strbuf_view(&text)),
-                  explore_thousandths(found->score));
+                  thousandths(found->score));
     strbuf_free(&text);
 }
 
@@ -341,8 +359,7 @@ static void write_beam(Explore *explore, const ExploreRun *run, const Trace *tra
         const Backpointer *node = &tree->nodes[i];
         int back = i - node->parent;
         strbuf_format(out, "%s%d,%d,%d", i ? "," : "", node->dropped ? -back : back,
-                      keep_token(explore, target, node->token),
-                      explore_thousandths((double)node->score / 10));
+                      keep_token(explore, target, node->token), thousandths((double)node->score / 10));
     }
     strbuf_add(out, SV("]}"));
 }
@@ -394,21 +411,21 @@ void explore_add_model(Explore *explore, const Seq2Seq *model, StrView name) {
     assert(explore->model_count < EXPLORE_MODELS);
     explore->model[explore->model_count] = model;
     strbuf_add(&explore->models, explore->model_count++ ? SV(",{\"name\":") : SV("{\"name\":"));
-    explore_text(&explore->models, name);
+    write_text(&explore->models, name);
     strbuf_format(&explore->models, ",\"score\":\"%s\",\"layers\":%d,\"heads\":%d}",
                   transformer ? "scaled_dot" : ATTENTION_SCORES[options->attention].name, layers, heads);
 }
 
 void explore_set_languages(Explore *explore, StrView source, StrView target) {
     strbuf_clear(&explore->languages);
-    explore_text(&explore->languages, source);
+    write_text(&explore->languages, source);
     strbuf_add_char(&explore->languages, ',');
-    explore_text(&explore->languages, target);
+    write_text(&explore->languages, target);
 }
 
 void explore_add_sentence(Explore *explore, StrView text) {
     strbuf_add(&explore->sentences, explore->sentence_count++ ? SV("]},\n{\"text\":") : SV("{\"text\":"));
-    explore_text(&explore->sentences, text);
+    write_text(&explore->sentences, text);
     strbuf_add(&explore->sentences, SV(",\"runs\":["));
     explore->run_count = 0;
 }
@@ -428,12 +445,15 @@ void explore_add_run(Explore *explore, const ExploreRun *run) {
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
     strbuf_format(out, "%s\n{\"model\":%d,\"kind\":\"%s\",\"text\":", explore->run_count++ ? "," : "",
                   run->model, kinds[run->kind]);
-    explore_text(out, strbuf_view(&item->text));
+    write_text(out, strbuf_view(&item->text));
     strbuf_format(out, ",\"confidence\":%.4f", isfinite(run->confidence) ? run->confidence : 0);
     write_units(explore, model, translation, out);
     write_steps(explore, &trace, target, out);
     write_otherwise(explore, model, &trace, run->decode, out);
-    write_fitting_maps(&trace, tree, run->room, out);
+    write_cross(&trace, out);
+    write_self(&trace, true, out);
+    write_self(&trace, false, out);
+    if (tree) write_beam_weights(tree, trace.source_length, out);
     write_formulas(model, &trace, run->formula, run->formulas, out);
     if (tree) write_beam(explore, run, &trace, target, out);
     strbuf_add_char(out, '}');
@@ -445,7 +465,7 @@ void explore_write(const Explore *explore, int layer, int head, bool words, StrB
                   words ? "words" : "subwords");
     for (size_t i = 0; i < hashmap_count(explore->strings); i++) {
         if (i > 0) strbuf_add_char(out, ',');
-        explore_text(out, hashmap_key(explore->strings, i));
+        write_text(out, hashmap_key(explore->strings, i));
     }
     strbuf_add(out, SV("],\n\"models\":["));
     strbuf_add(out, strbuf_view(&explore->models));

@@ -15,11 +15,10 @@
  *     best                  of each step, the ten best tokens: token, p in ten-thousandths, token, p, ...
  *     otherwise             of each step, [token, text, log p]: the best other token, the translation with
  *                           it in its place, found greedily from there
- *     cross                 of each layer and head, packed weights [T, S]
+ *     cross                 of each layer and head, weights [T, S]
  *     encoderSelf {heads, begins, maps}   self-attention where there is some: the same [S, S]; decoderSelf:
  *                           [T, T] of <s> and all tokens but </s>; of a recurrent decoder [T, T - 1], without
  *                           <s>, and "begins" is false
- *     parts                 packed weights are multiples of 1 / parts, as fine as there is room for
  *     formula [{map, score, size, b, q, k, v, values, scores, context}]   of some heads: the map they belong
  *                           to (from 0, as in cross), components in all, the first of them of W q, U k and
  *                           so on as the score's formula has them, and all scores
@@ -27,12 +26,9 @@
  *                           the last node of the translation, -1 where the decoder of the other direction
  *                           found it; what the search kept and, with the step negative, the best candidates
  *                           that it did not
- *     beamWeights           packed weights of each parent, the root too, in order of appearance
+ *     beamWeights           weights [S] of each parent, the root too, in order of appearance
  *
- * Packed   digits of base 89: the characters ! to ~ without the five that HTML or JSON would escape. Weights
- *          are multiples of 1 / parts: a digit below 64 is one; 64 to 74 begins two digits; 75 to 88 are 2 to
- *          15 zeros.
- *          Other matrices are [columns, low, high, digits], two digits for each number.
+ * Weights  whole numbers, in thousandths, row after row in one list. Other matrices are lists of rows.
  * Escapes  no "<", ">" or "&" is in the text: it can stand in a script element
  */
 #ifndef DECODE_EXPLORE_H
@@ -55,7 +51,6 @@ typedef struct {
     double confidence;
     const DecodeOptions *decode; /* how it is searched for other translations, greedily */
     const Backpointers *tree;    /* what the search kept, with attention; empty or NULL: no beam to show */
-    size_t room;                 /* for its weights, compressed, in bytes; coarse ones may take more */
     int formula, formulas;       /* map whose formula is shown at first, and of how many there is one */
 } ExploreRun;
 

@@ -7,7 +7,6 @@
 #include "viz/colours.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 static const Colour KNOTS[COLOUR_STEPS + 1] = {
     {246, 251, 251}, {214, 242, 241}, {184, 231, 234}, {155, 219, 227}, {128, 206, 221}, {103, 192, 215},
@@ -28,24 +27,4 @@ Colour colour_of(double weight) {
     double part = place - knot;
     return (Colour){between(low->red, high->red, part), between(low->green, high->green, part),
                     between(low->blue, high->blue, part)};
-}
-
-/* xterm's palette: levels of the cube are 0, 95, 135, ... 255; greys 8, 18, ... 238. */
-static int cube_level(int step) { return step ? 55 + 40 * step : 0; }
-
-static int nearest_step(int value) { return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40; }
-
-static int distance(Colour a, int red, int green, int blue) {
-    red -= a.red, green -= a.green, blue -= a.blue;
-    return red * red + green * green + blue * blue;
-}
-
-int colour_256(Colour colour) {
-    int red = nearest_step(colour.red), green = nearest_step(colour.green), blue = nearest_step(colour.blue);
-    int grey = ((colour.red + colour.green + colour.blue) / 3 - 3) / 10;
-    grey = grey < 0 ? 0 : grey > 23 ? 23 : grey;
-    int level = 8 + 10 * grey;
-    bool cube = distance(colour, cube_level(red), cube_level(green), cube_level(blue)) <=
-                distance(colour, level, level, level);
-    return cube ? 16 + 36 * red + 6 * green + blue : 232 + grey;
 }

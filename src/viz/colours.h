@@ -13,7 +13,5 @@ enum { COLOUR_STEPS = 16 }; /* the map is linear between weights k / COLOUR_STEP
 
 double colour_clamp(double weight); /* to [0, 1]; NaN stays NaN */
 Colour colour_of(double weight);
-/* The nearest of the 6 x 6 x 6 colours and 24 greys that terminals with 256 colours have. */
-int colour_256(Colour colour);
 
 #endif

@@ -27,8 +27,7 @@ void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out);
 void heatmap_write_svg(const Heatmap *map, StrBuf *out);
 /* The same for other numbers than weights: the lightest shade is `low`, the darkest `high`. */
 void heatmap_write_svg_range(const Heatmap *map, double low, double high, StrBuf *out);
-/* For a terminal of `width` columns that shows so many colours: 1 << 24, 256 or 16 of them (the nearest that
- * grow darker in steps), or 0: five shades of block characters. */
-void heatmap_write_text(const Heatmap *map, int width, int colours, StrBuf *out);
+/* For a terminal of `width` columns: cells in 24-bit colours, or in five shades of block characters. */
+void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *out);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct {
     int label_width; /* columns for row labels */
     int cell_width;
     bool numbered;
-    int colours;
+    bool coloured; /* else shades */
     StrBuf *out;
 } TextHeatmap;
 
@@ -42,20 +42,12 @@ static void add_shades(StrBuf *out, double weight, int width) {
 
 /* The escape sequence of a background, ECMA-48 SGR. */
 static void add_background(const TextHeatmap *view, double weight) {
-    /* white, bright cyan, cyan, bright blue, blue, black: as dark as the map is there */
-    static const int sixteen[] = {107, 106, 46, 104, 44, 40};
     Colour colour = colour_of(weight);
-    if (view->colours == 16)
-        strbuf_format(view->out, "\033[%dm",
-                      isnan(weight) ? 100 : sixteen[(int)(colour_clamp(weight) * 5 + 0.5)]);
-    else if (view->colours == 256)
-        strbuf_format(view->out, "\033[48;5;%dm", colour_256(colour));
-    else
-        strbuf_format(view->out, "\033[48;2;%d;%d;%dm", colour.red, colour.green, colour.blue);
+    strbuf_format(view->out, "\033[48;2;%d;%d;%dm", colour.red, colour.green, colour.blue);
 }
 
 static void add_cell(const TextHeatmap *view, double weight, int width) {
-    if (!view->colours) {
+    if (!view->coloured) {
         add_shades(view->out, weight, width);
         return;
     }
@@ -67,11 +59,11 @@ static void write_row(const TextHeatmap *view, int row, int first, int last) {
     StrBuf *out = view->out;
     const Heatmap *map = view->map;
     label_add_right(out, map->row_labels[row], view->label_width);
-    strbuf_add(out, view->colours ? SV(" ") : SV("│"));
+    strbuf_add(out, view->coloured ? SV(" ") : SV("│"));
     for (int c = first; c < last; c++)
         add_cell(view, (double)map->weights[(size_t)row * (size_t)map->columns + (size_t)c],
                  view->cell_width);
-    strbuf_add(out, view->colours ? SV("\033[0m\n") : SV("│\n"));
+    strbuf_add(out, view->coloured ? SV("\033[0m\n") : SV("│\n"));
 }
 
 /* Character `index` of a label; returns its width, 0 if there is none. */
@@ -134,22 +126,22 @@ static void write_legend(const TextHeatmap *view, int first, int last) {
 }
 
 static void write_scale(const TextHeatmap *view) {
-    int cells = view->colours ? GRADIENT : 5;
-    int used = view->label_width + 1 + 2 + (view->colours ? cells : 2 * cells) + 2;
+    int cells = view->coloured ? GRADIENT : 5;
+    int used = view->label_width + 1 + 2 + (view->coloured ? cells : 2 * cells) + 2;
     if (used > view->width) return;
     add_spaces(view->out, view->label_width - 1);
     strbuf_add(view->out, SV("0 "));
-    if (!view->colours) strbuf_add(view->out, SV("│"));
-    for (int i = 0; i < cells; i++) add_cell(view, (double)i / (cells - 1), view->colours ? 1 : 2);
-    strbuf_add(view->out, view->colours ? SV("\033[0m 1\n") : SV("│ 1\n"));
+    if (!view->coloured) strbuf_add(view->out, SV("│"));
+    for (int i = 0; i < cells; i++) add_cell(view, (double)i / (cells - 1), view->coloured ? 1 : 2);
+    strbuf_add(view->out, view->coloured ? SV("\033[0m 1\n") : SV("│ 1\n"));
 }
 
-void heatmap_write_text(const Heatmap *map, int width, int colours, StrBuf *out) {
+void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *out) {
     TextHeatmap view = {.map = map,
                         .width = most(width, 1),
                         .label_width = 1,
                         .cell_width = 2,
-                        .colours = colours,
+                        .coloured = coloured,
                         .out = out};
     for (int r = 0; r < map->rows; r++)
         view.label_width = most(view.label_width, label_width(map->row_labels[r]));

@@ -27,7 +27,7 @@ check_page "$TMP/one.html"
 [ "$(grep -c '<figure' "$TMP/one.html")" -eq 4 ] || fail "pictures without script"
 cat "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" >"$TMP/twenty"
 expect 0 heatmap -m "$model" <"$TMP/twenty"
-[ "$(wc -c <"$TMP/out")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
+[ "$(wc -c <"$TMP/out")" -lt 450000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
 # Many heads and longer sentences: weights are as fine as fits.
 tiny_model many --set train.epochs=4 --set model.tie=none --set model.encoder.style=self_attention \
     --set model.attention=scaled_dot --set model.decoder.style=transformer --set model.heads=4 \
@@ -37,7 +37,7 @@ for line in "i'm home ." "he's calm ." 'go .' 'i lost .'; do
 done >"$TMP/longer"
 cat "$TMP/longer" "$TMP/longer" "$TMP/longer" "$TMP/longer" "$TMP/longer" >"$TMP/twenty"
 expect 0 heatmap -m "$TMP/many/best.safetensors" -o "$TMP/many" <"$TMP/twenty"
-[ "$(wc -c <"$TMP/many.html")" -lt 300000 ] || fail "20 sentences take $(wc -c <"$TMP/many.html") bytes"
+[ "$(wc -c <"$TMP/many.html")" -lt 450000 ] || fail "20 sentences take $(wc -c <"$TMP/many.html") bytes"
 printf '\n' | expect 0 heatmap -m "$model"
 check_page "$TMP/out"
 expect 0 "$attn" heatmap -m "$model" -f html,csv -o "$TMP/both" "go ."

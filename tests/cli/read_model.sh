@@ -1,5 +1,5 @@
 # read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
-# 100 sentences like the program: recurrent models and Transformer, as most of configs/ has them.
+# 100 sentences like the program: a recurrent model and a Transformer.
 set -eu
 # not sanitized
 . tests/cli/tiny_model.inc
@@ -32,28 +32,11 @@ compare() { # NAME OPTION...
     same "$name: $*" "$TMP/wanted" "$TMP/out"
     [ "$(sort -u "$TMP/wanted" | wc -l)" -ge 10 ] || fail "$name: its translations are too much alike"
 }
-score() { echo "--set model.attention=$1"; }
-style() { echo "--set model.decoder.style=$1"; }
-apart="--set text.joint=false --set model.tie=target"
-lstm="--set model.cell=lstm"
-
-compare additive $lstm
-compare gru $apart --set model.encoder.layers=2 --set model.decoder.layers=2 --set train.epochs=60 \
-    --set model.encoder.bidirectional=false --set model.decoder.start=final
-compare dot $(score dot) $(style bahdanau) --set model.decoder.bidirectional=true
-compare general $(score general) $apart --set model.tie=none --set text.normalize=nfkc
-compare words $(score scaled_dot) $(style bahdanau) --set text.tokenizer=word --set text.lowercase=true $lstm
-compare concat $(score concat) $(style bahdanau) --set model.decoder.layers=2 --set model.attention_size=20 \
-    --set model.decoder.readout=linear --set model.embedding=32 --set text.lowercase=true
-transformer="$(style transformer) $(score scaled_dot) --set model.encoder.style=self_attention \
-    --set model.embedding=32"
-compare sinusoidal $transformer --set model.encoder.layers=2 --set model.decoder.layers=2
-compare narrow $transformer --set model.tie=none --set model.embedding=24
+compare recurrent --set model.cell=lstm
+compare transformer --set model.encoder.style=self_attention --set model.decoder.style=transformer \
+    --set model.attention=scaled_dot --set model.embedding=32
 
 # What it does not read it names.
-for set in model.encoder.style=conv model.decoder.style=luong model.layer_norm=true model.attention=cosine \
-    text.bpe_marker=suffix; do
-    tiny_model other --set train.max_updates=1 --overwrite --set "$set"
-    expect 1 "$python" scripts/read_model.py "$TMP/other/best.safetensors" <"$TMP/input"
-    says "reads no models with ${set%%=*} = "
-done
+tiny_model other --set train.max_updates=1 --overwrite --set model.encoder.style=conv
+expect 1 "$python" scripts/read_model.py "$TMP/other/best.safetensors" <"$TMP/input"
+says "reads no models with model.encoder.style = "

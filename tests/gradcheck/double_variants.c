@@ -1,3 +1,2 @@
-/* double_variants.c - the models of unit/model_variants.c and unit/variant_cover.c in double precision. */
+/* double_variants.c - the models of unit/model_variants.c in double precision. */
 #include "unit/model_variants.c"
-#include "unit/variant_cover.c"

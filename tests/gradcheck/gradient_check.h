@@ -21,7 +21,6 @@ typedef struct {
     const real *gradient; /* what is claimed */
     size_t gradient_count;
     bool may_vanish; /* otherwise derivatives that are all about zero are a fault */
-    size_t every;    /* compare only each so many-th derivative; 0: all */
 } Gradient;
 
 /* NULL if all is well, else what is wrong: valid until the next call. */

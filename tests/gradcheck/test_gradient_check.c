@@ -24,7 +24,7 @@ static void right(real *gradient) {
     for (int i = 0; i < N; i++) gradient[i] = 3 * x[i] * x[i] - 2;
 }
 static const char *fault_of(const real *gradient, size_t count, size_t gradient_count) {
-    Gradient g = {"x", x, count, gradient, gradient_count, false, 0};
+    Gradient g = {"x", x, count, gradient, gradient_count, false};
     return gradient_fault(&g, cubic, NULL);
 }
 
@@ -56,18 +56,6 @@ static void test_wrong(void **state) {
     }
 }
 
-/* A sample sees what is in it. */
-static void test_sample(void **state) {
-    (void)state;
-    for (int i = 0; i < N; i++) {
-        real gradient[N];
-        right(gradient);
-        gradient[i] += 1;
-        Gradient g = {"x", x, N, gradient, N, false, 2};
-        assert_true((gradient_fault(&g, cubic, NULL) != NULL) == (i % 2 == 0));
-    }
-}
-
 static void test_lengths(void **state) {
     (void)state;
     real gradient[N];
@@ -82,7 +70,7 @@ static void test_broken_function(void **state) {
     (void)state;
     real gradient[N] = {0};
     double value = NAN;
-    Gradient g = {"x", x, N, gradient, N, true, 0};
+    Gradient g = {"x", x, N, gradient, N, true};
     assert_non_null(gradient_fault(&g, broken, &value));
     value = 1;
     assert_null(gradient_fault(&g, broken, &value)); /* a constant, and that is allowed here */
@@ -115,7 +103,7 @@ static void test_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),           cmocka_unit_test(test_wrong), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_broken_function), cmocka_unit_test(test_rows),  cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_broken_function), cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

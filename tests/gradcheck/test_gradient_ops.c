@@ -69,7 +69,7 @@ static void check_leaves(Run *run, real *const *gradients) {
         char name[] = "leaf 0";
         name[5] = (char)('0' + i);
         check(run, (Gradient){name, bench->leaf[i].values, bench->leaf[i].size, gradients[i],
-                              bench->leaf[i].size, (bench->item->flags & CASE_MAY_VANISH) != 0, 0});
+                              bench->leaf[i].size, (bench->item->flags & CASE_MAY_VANISH) != 0});
     }
 }
 
@@ -79,7 +79,7 @@ static void check_params(Run *run, const real *gradients) {
         const Param *p = params->items[i];
         size_t size = (size_t)p->rows * (size_t)p->columns;
         check(run, (Gradient){p->name, param_data(params, p), size, gradients + p->offset, size,
-                              (run->bench.item->flags & CASE_SPARE_PARAMS) != 0, 0});
+                              (run->bench.item->flags & CASE_SPARE_PARAMS) != 0});
     }
 }
 

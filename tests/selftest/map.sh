@@ -1,5 +1,6 @@
 #!/bin/sh
-# map.sh - every file, function and table that src/README.md names exists.
+# map.sh - every file, function and table that src/README.md names exists, and every test that tests/README.md
+# names.
 set -u
 map=src/README.md
 bad=0
@@ -11,6 +12,11 @@ say() {
 # Files: `folder/name.c`, below src/ or from the top.
 for file in $(grep -o '`[a-z0-9_]*/[a-zA-Z0-9_./-]*`' "$map" | tr -d '`' | sort -u); do
     [ -e "src/$file" ] || [ -e "$file" ] || say "no file '$file'"
+done
+
+for file in $(grep -o '`tests/[a-z0-9_]*[a-zA-Z0-9_./-]*`' tests/README.md | tr -d '`' | sort -u); do
+    case $file in *[A-Z][A-Z]*) continue ;; esac # a pattern
+    [ -e "$file" ] || say "tests/README.md: no file '$file'"
 done
 
 # Rows of the two walks: | `file` | `function` `function` | what |. A function is defined in the row's file.

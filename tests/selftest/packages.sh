@@ -86,31 +86,34 @@ else
     echo "skipped: make dist needs GNU tar"
 fi
 
-# ---- deb: its fields, its files, and lintian's opinion
-if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
+# ---- deb: its fields, its files, and lintian's opinion. It packages the program that is there.
+if command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null && [ -d "$TMP/attn-mt-$version" ]; then
     mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
     for file in "$BUILD"/libattn_mt.*; do [ ! -e "$file" ] || cp "$file" "$TMP/deb/"; done
-    BUILD=$TMP/deb DEBFULLNAME='' DEBEMAIL='' scripts/make-deb >"$TMP/log" 2>&1 ||
-        fail "make deb: $(cat "$TMP/log")"
-    deb=$TMP/deb/attn-mt_${version}_$(dpkg --print-architecture).deb
+    (cd "$TMP/attn-mt-$version" && env BUILD="$TMP/deb" MAKE_OPTIONS='-o all -o lib' \
+        dpkg-buildpackage -b -us -uc -nc -d) >"$TMP/log" 2>&1 || fail "dpkg-buildpackage: $(cat "$TMP/log")"
+    deb=$TMP/attn-mt_${version}_$(dpkg --print-architecture).deb
+    [ -f "$deb" ] || fail "debian/changelog has another version: $(ls "$TMP")"
     [ "$(dpkg-deb -f "$deb" Package Version)" = "Package: attn-mt
 Version: $version" ] || fail "fields: $(dpkg-deb -f "$deb")"
-    dpkg-deb -f "$deb" Maintainer | grep -q '@attn-mt\.invalid>$' ||
-        fail "a maintainer who was not asked"
     dpkg-deb -f "$deb" Depends | grep -q libopenblas || fail "no dependency on OpenBLAS"
     dpkg-deb -c "$deb" >"$TMP/log"
-    for file in bin/attn-mt share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \
-        share/doc/attn-mt/changelog.gz share/zsh/vendor-completions/_attn-mt \
-        share/attn-mt/configs/demo.json; do
+    for file in bin/attn-mt 'lib/.*/libattn_mt.so.1' 'lib/.*/libattn_mt.a' 'lib/.*/pkgconfig/attn-mt.pc' \
+        include/attn_mt.h share/man/man1/attn-mt.1.gz share/doc/attn-mt/copyright \
+        share/doc/attn-mt/changelog.gz \
+        share/bash-completion/completions/attn-mt share/zsh/vendor-completions/_attn-mt \
+        share/fish/vendor_completions.d/attn-mt.fish share/attn-mt/configs/demo.json; do
         grep -q "\./usr/$file$" "$TMP/log" || fail "$file is not in the package"
     done
     dpkg-deb -x "$deb" "$TMP/unpacked"
     links "$TMP/unpacked/usr/share/doc/attn-mt"
     if command -v lintian >/dev/null; then
-        lintian --allow-root --fail-on error "$deb" >"$TMP/log" 2>&1 || fail "lintian: $(cat "$TMP/log")"
+        lintian --allow-root --fail-on error,warning "$deb" >"$TMP/log" 2>&1 ||
+            fail "lintian: $(cat "$TMP/log")"
+        [ ! -s "$TMP/log" ] || fail "lintian: $(cat "$TMP/log")"
     else
         echo "skipped: lintian is not installed"
     fi
 else
-    echo "skipped: make deb needs dpkg-dev"
+    echo "skipped: a Debian package needs debhelper, dpkg-dev and GNU tar"
 fi

@@ -1,13 +1,13 @@
 # The test runner can fail: it counts what fails, crashes, stops early, is missing or takes too long.
 set -eu
 top=$TMP/top
-mkdir -p "$top/tests/unit" "$top/tests/cli" "$top/build/tests/unit"
+mkdir -p "$top/tests/unit/base" "$top/tests/cli" "$top/build/tests/unit/base"
 cp tests/run "$top/tests/run"
 
 program() { # NAME, BODY OF A SHELL SCRIPT THAT PLAYS A TEST PROGRAM
-    printf 'int main(void)\n' >"$top/tests/unit/$1.c"
-    printf '#!/bin/sh\n%s\n' "$2" >"$top/build/tests/unit/$1"
-    chmod +x "$top/build/tests/unit/$1"
+    printf 'int main(void)\n' >"$top/tests/unit/base/$1.c"
+    printf '#!/bin/sh\n%s\n' "$2" >"$top/build/tests/unit/base/$1"
+    chmod +x "$top/build/tests/unit/base/$1"
 }
 expect() { # WHAT, LAST LINE, EXIT CODE, [ARGUMENT...]
     what=$1 line=$2 code=$3
@@ -19,7 +19,7 @@ expect() { # WHAT, LAST LINE, EXIT CODE, [ARGUMENT...]
         cat "$TMP/out"
         exit 1
     }
-    rm -f "$top"/tests/unit/* "$top"/build/tests/unit/* "$top"/tests/cli/*
+    rm -f "$top"/tests/unit/base/* "$top"/build/tests/unit/base/* "$top"/tests/cli/*
 }
 
 expect "nothing to run" "0 passed, 1 failed" 1
@@ -48,12 +48,12 @@ expect "no TAP, exit code 0" "1 passed, 0 failed" 0
 program plain 'exit 3'
 expect "no TAP, exit code 3" "0 passed, 1 failed" 1
 program unbuilt ''
-rm "$top/build/tests/unit/unbuilt"
+rm "$top/build/tests/unit/base/unbuilt"
 expect "not built" "0 passed, 1 failed" 1
 program old 'echo 1..1; echo ok 1 - a'
-touch -t 200001010000 "$top/build/tests/unit/old"
+touch -t 200001010000 "$top/build/tests/unit/base/old"
 expect "older than its source" "0 passed, 1 failed" 1
-printf 'int helper;\n' >"$top/tests/unit/helper.c"
+printf 'int helper;\n' >"$top/tests/unit/base/helper.c"
 program good 'echo 1..1; echo ok 1 - a'
 expect "a file without main is no test" "1 passed, 0 failed" 0
 echo 'exit 0' >"$top/tests/cli/a.sh"

@@ -7,6 +7,10 @@
 #include "base/rng.h"
 #include "unit/learn.h"
 
+#define TRANSFORMER                                                                                          \
+    "model.encoder.style=self_attention model.decoder.style=transformer model.attention=scaled_dot "         \
+    "model.heads=2"
+
 const ModelVariant MODEL_VARIANTS[] = {
     {"conditional, deep readout, all tied", "model.tie=all"},
     {"textbook: bahdanau, two layers, final start, linear readout",
@@ -30,6 +34,74 @@ const ModelVariant MODEL_VARIANTS[] = {
      "model.decoder.start=final model.encoder.bidirectional=false model.decoder.readout=linear model.tie=all "
      "model.encoder.layers=2 "
      "model.decoder.layers=2"},
+    /* Every score, cell, encoder and decoder, and what changes inside them. */
+    {"LSTM, dot product", "model.cell=lstm model.attention=dot"},
+    {"scaled dot product, three layers, residual",
+     "model.attention=scaled_dot model.encoder.layers=3 model.decoder.layers=2 model.residual=true"},
+    {"general score, keys wider than queries", "model.attention=general model.hidden=6 model.tie=none"},
+    {"cosine, LSTM, residual",
+     "model.attention=cosine model.cell=lstm model.decoder.layers=2 model.residual=true"},
+    {"cosine without sharpness, forward layer alone",
+     "model.attention=bare_cosine model.encoder.bidirectional=false"},
+    {"distance, Bahdanau's decoder", "model.attention=distance model.decoder.style=bahdanau"},
+    {"location, LSTM, Bahdanau's decoder",
+     "model.attention=location model.cell=lstm model.decoder.style=bahdanau"},
+    {"concat, small attention", "model.attention=concat model.attention_size=3 model.tie=target"},
+    {"sum of query and key", "model.attention=sum"},
+    {"no attention", "model.attention=none"},
+    {"no attention, forward layer alone, LSTM",
+     "model.attention=none model.encoder.bidirectional=false model.cell=lstm model.decoder.start=final"},
+    {"LSTM, layer norm, final start",
+     "model.cell=lstm model.layer_norm=true model.encoder.bidirectional=false model.decoder.start=final"},
+    {"LSTM, Bahdanau's decoder, linear readout, untied",
+     "model.cell=lstm model.decoder.style=bahdanau model.decoder.readout=linear model.tie=none"},
+    {"Luong's decoder", "model.decoder.style=luong model.attention=general"},
+    {"Luong's decoder, input feeding", "model.decoder.style=luong model.decoder.input_feeding=true"},
+    {"Luong's decoder, input feeding, LSTM, small readout",
+     "model.decoder.style=luong model.decoder.input_feeding=true model.cell=lstm model.hidden=6 "
+     "model.decoder.layers=2"},
+    {"Luong's decoder, input feeding, large readout, layer norm",
+     "model.decoder.style=luong model.decoder.input_feeding=true model.hidden=6 "
+     "model.decoder.readout=linear model.tie=none model.layer_norm=true"},
+    {"Luong's decoder without attention, residual",
+     "model.decoder.style=luong model.attention=none model.decoder.layers=2 model.residual=true"},
+    {"conditional, looks at its own outputs", "model.decoder.self_attention=true"},
+    {"Bahdanau's decoder, looks at its own outputs, LSTM, layer norm",
+     "model.decoder.style=bahdanau model.decoder.self_attention=true model.cell=lstm model.layer_norm=true"},
+    {"Luong's decoder, looks at its own outputs",
+     "model.decoder.style=luong model.decoder.self_attention=true"},
+    {"convolutions, learned positions", "model.encoder.style=conv model.positions=learned"},
+    {"convolutions of five tokens, layer norm, no positions, LSTM",
+     "model.encoder.style=conv model.encoder.width=5 model.encoder.layers=3 model.layer_norm=true "
+     "model.positions=none model.cell=lstm"},
+    {"convolutions of two tokens, wider than embeddings, Luong's decoder",
+     "model.encoder.style=conv model.encoder.width=2 model.hidden=6 model.decoder.style=luong"},
+    {"convolutions, no attention", "model.encoder.style=conv model.attention=none"},
+    {"blocks under a GRU", "model.encoder.style=self_attention model.heads=2"},
+    {"blocks with the norm behind, Bahdanau's decoder, LSTM",
+     "model.encoder.style=self_attention model.norm=post model.heads=2 model.encoder.layers=2 "
+     "model.decoder.style=bahdanau model.cell=lstm"},
+    {"blocks with relative positions, Luong's decoder, cosine",
+     "model.encoder.style=self_attention model.positions=relative model.heads=2 model.hidden=6 "
+     "model.decoder.style=luong model.attention=cosine"},
+    {"blocks, no attention, no positions",
+     "model.encoder.style=self_attention model.attention=none model.positions=none model.heads=1"},
+    {"Transformer", TRANSFORMER " model.encoder.layers=2 model.decoder.layers=2"},
+    {"Transformer, norm behind, learned positions, untied",
+     TRANSFORMER " model.norm=post model.positions=learned model.tie=none"},
+    {"Transformer, relative positions, wider than embeddings",
+     TRANSFORMER " model.positions=relative model.hidden=6 model.tie=none model.decoder.layers=2"},
+    {"Transformer, one head, no positions",
+     "model.encoder.style=self_attention model.decoder.style=transformer model.attention=scaled_dot "
+     "model.heads=1 model.positions=none"},
+    {"GRU encoder, Transformer decoder",
+     "model.decoder.style=transformer model.attention=scaled_dot model.heads=2 model.encoder.layers=2"},
+    {"LSTM encoder with layer norm, Transformer decoder with relative positions",
+     "model.decoder.style=transformer model.attention=scaled_dot model.heads=2 model.cell=lstm "
+     "model.layer_norm=true model.encoder.bidirectional=false model.positions=relative model.norm=post"},
+    {"convolutions, Transformer decoder",
+     "model.encoder.style=conv model.decoder.style=transformer model.attention=scaled_dot model.heads=2 "
+     "model.layer_norm=true"},
     {0}};
 
 static void give_up(const char *what) {

@@ -1,5 +1,7 @@
-/* model_variants.h - small models, and a batch for them. Those with names are here; variant_cover.h adds
- * models in which every two choices meet.
+/* model_variants.h - the variants of the model that tests go through, small, and a batch for them.
+ *
+ * tests/unit/models/variants.c demands a variant for each choice of an option, and that each setting has an
+ * effect.
  *
  * tests/gradcheck compiles the same source in double precision.
  */

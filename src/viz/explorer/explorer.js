@@ -41,30 +41,10 @@ const shown = (x, digits) => (Math.abs(x) < 0.5 * Math.pow(10, -digits) ? 0 : x)
 
 // ---- the data ----
 
-// Numbers are written in 89 characters that need no escape: see decode/explore.c.
-const digit = {};
-for (let code = 33, n = 0; code < 127; code++)
-  if (!"\"\\<>&".includes(String.fromCharCode(code))) digit[String.fromCharCode(code)] = n++;
-
-// Multiples of 1 / parts, and runs of zeros.
-function weightsOf(text, columns, parts) {
-  const all = [], rows = [];
-  for (let i = 0; i < text.length; i++) {
-    const first = digit[text[i]];
-    if (first < 64) all.push(first / parts);
-    else if (first < 75) all.push((64 + (first - 64) * 89 + digit[text[++i]]) / parts);
-    else for (let zeros = first - 73; zeros > 0; zeros--) all.push(0);
-  }
-  for (let i = 0; i < all.length; i += columns) rows.push(all.slice(i, i + columns));
-  return rows;
-}
-// Numbers between two bounds, two characters each.
-function matrixOf(packed) {
-  const [columns, low, high, text] = packed, rows = [];
-  for (let i = 0; i < text.length; i += 2) {
-    if (i / 2 % columns === 0) rows.push([]);
-    rows[rows.length - 1].push(low + (high - low) * (digit[text[i]] * 89 + digit[text[i + 1]]) / 7920);
-  }
+// Weights are in thousandths, row after row.
+function weightsOf(list, columns) {
+  const rows = [];
+  for (let i = 0; i < list.length; i += columns) rows.push(list.slice(i, i + columns).map((x) => x / 1000));
   return rows;
 }
 
@@ -90,9 +70,9 @@ const layersOf = (of) => model(of).layers;
 const SOURCE = 0, TARGET = 1;
 const said = (side, text, what) => bdi(text, what, data.languages[side]);
 
-// What a run's maps are, unpacked when first asked for.
+// A run's maps.
 function mapsOf(of) {
-  if (!of.maps) of.maps = of.cross.map((packed) => weightsOf(packed, of.source.length, of.parts));
+  if (!of.maps) of.maps = of.cross.map((list) => weightsOf(list, of.source.length));
   return of.maps;
 }
 // Layer and head count from 1; 0 is the mean of all.
@@ -330,8 +310,7 @@ function roomOf(id) {
 }
 const says = (level) => (level === "words" ?
   "A word\u2019s weight is the sum over its source tokens and the mean over its target tokens." :
-  "Rows and columns are the tokens that the model reads and writes.") +
-  (run().parts < 1000 ? ` Weights are rounded to 1/${run().parts}.` : "");
+  "Rows and columns are the tokens that the model reads and writes.");
 
 function drawMatrix() {
   const view = viewOf(run(), state.level, state.l, state.h), r = rowNow(view), c = columnNow(view);
@@ -416,9 +395,9 @@ function multiples(maps, heads, what, key) {
 // Maps of one side in itself, and the one of them that is chosen as a matrix.
 function selfMaps(self, side, rows, columns, key, title, what, says) {
   if (!self) return [];
-  if (!self.unpacked) self.unpacked = self.maps.map((packed) => weightsOf(packed, columns.length, run().parts));
-  const chosen = self.unpacked[state[key] - 1], each = (names) => names.map((_, i) => i);
-  return [make("h2", {}, title), make("p.soft.small", {}, says), multiples(self.unpacked, self.heads, what, key),
+  if (!self.weights) self.weights = self.maps.map((list) => weightsOf(list, columns.length));
+  const chosen = self.weights[state[key] - 1], each = (names) => names.map((_, i) => i);
+  return [make("h2", {}, title), make("p.soft.small", {}, says), multiples(self.weights, self.heads, what, key),
     chosen ? make("div.scroll", {}, matrix({rows, columns, sides: [side, side], weights: chosen, rowWord: each(rows),
       columnWord: each(columns)}, what, roomOf("stage"), false)) : null];
 }
@@ -447,7 +426,7 @@ function treeOf(of) {
     tree.push({i, parent, name, log: nodes[at + 2] / 100, fate: nodes[at] < 0 ? 4 : i === chosen ? 3 : name === "</s>" ? 2 : 0});
     if (tree[parent]) tree[parent].fate = 1;
   }
-  const expanded = new Map(), rows = weightsOf(of.beamWeights, of.source.length, of.parts);
+  const expanded = new Map(), rows = weightsOf(of.beamWeights, of.source.length);
   for (const node of tree) {
     const before = tree[node.parent];
     node.depth = before ? before.depth + 1 : 0;
@@ -636,8 +615,7 @@ function showFormula() {
   const all = of.formula || [], layer = state.l || layersOf(of), head = state.h || 1;
   const index = (layer - 1) * heads + head - 1, one = all.find((entry) => entry.map === index) || all[0];
   if (!one) return replace("formula", make("h2", {}, "The formula in numbers"), make("p.soft.small", {}, "There are none here."));
-  if (!one.open) one.open = {};
-  const get = (name) => one.open[name] || (one.open[name] = one[name] ? matrixOf(one[name]) : null);
+  const get = (name) => one[name] || null;
   const scores = get("scores"), where = layersOf(of) * heads > 1 ?
     `layer ${Math.floor(one.map / heads) + 1}, head ${one.map % heads + 1}` : null;
   const top = Math.max(...scores[i]), powers = scores[i].map((x) => Math.exp(x - top)), total = sum(powers);
