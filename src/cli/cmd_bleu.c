@@ -47,12 +47,14 @@ typedef struct {
 /* One row, two lines: what it is, and its help. The options of each metric stand between the two tables. */
 /* clang-format off */
 static const Option INPUT_ROWS[] = {
-    {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...", .group = "Input",
+    {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
+     .group = "Input",
      .help = "hypotheses, one file per system; without it they are read from standard input, "
              "tab-separated"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "a reference, as an argument without an option is"},
-    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1", .min = 1,
+    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1",
+     .min = 1,
      .max = 1000, .arg = "N",
      .help = "split each line of the one reference file at tabs into N references"},
     {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
@@ -69,7 +71,8 @@ static const Option INPUT_ROWS[] = {
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
      .help = "what to compute"},
-    {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair), .arg = "FROM-TO",
+    {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
+     .arg = "FROM-TO",
      .help = "the tokenizer that sacreBLEU has for the language TO, unless --tokenize is given"},
     {.flag = "sentence-level", .common = true, .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
      .help = "a score for each line, with effective order"},
@@ -77,7 +80,8 @@ static const Option INPUT_ROWS[] = {
 };
 
 static const Option OUTPUT_ROWS[] = {
-    {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence), .group = "Significance",
+    {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence),
+     .group = "Significance",
      .help = "95 % confidence interval by bootstrap resampling"},
     {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
@@ -91,9 +95,11 @@ static const Option OUTPUT_ROWS[] = {
      .max = 1024, .arg = "N",
      .help = "accepted, without effect: resampling runs in one thread"},
 
-    {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only), .group = "Output",
+    {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
+     .group = "Output",
      .help = "print the number only"},
-    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1", .min = -1,
+    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1",
+     .min = -1,
      .max = 100, .arg = "N",
      .help = "digits after the decimal point; -1 = as the metric has it: 1, with --d2l 3"},
     {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json",

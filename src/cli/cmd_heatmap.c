@@ -35,7 +35,8 @@ static const Option HEATMAP_OPTIONS[] = {
      .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
              "by itself, up to 4 side by side",
      .group = "Input and output"},
-    {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats), .choices = HEATMAP_FORMATS,
+    {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
+     .choices = HEATMAP_FORMATS,
      .arg = "NAMES",
      .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
              "of several sentences on standard output one object a line; html: a page to explore it"},
@@ -52,12 +53,14 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords the model works on; html: words first"},
-    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none", .bare = "decoder",
+    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none",
+     .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
      .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
              "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
              "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
-    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0", .max = MODEL_MAX_LAYERS, .arg = "N",
+    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0",
+     .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
     {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = the mean of all"},

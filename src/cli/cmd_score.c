@@ -28,7 +28,8 @@ typedef struct {
 static const Option SCORE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to score with; several vote", .group = "Input and output"},
-    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-", .arg = "FILE",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
+     .arg = "FILE",
      .help = "where scores go; a file is replaced only when all is done"},
     {.flag = "n-best", .common = true, .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
      .help = "score an n-best list in Moses format, whose numbers count the lines of SOURCE from 0: prints "

@@ -22,7 +22,8 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
-    {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size), .fallback = "0", .max = 1000,
+    {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
+     .fallback = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
      .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
@@ -33,9 +34,11 @@ static const Option SERVE_OPTIONS[] = {
      .help = "texts are paragraphs: translate sentence by sentence"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
      .help = "say nothing but what went wrong"},
-    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1", .arg = "HOST",
+    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1",
+     .arg = "HOST",
      .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
-    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000", .max = 65535,
+    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000",
+     .max = 65535,
      .arg = "N", .help = "port to listen on; 0 = one that is free"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
      .help = "pages of this origin, such as https://example.org, may ask from within a browser (CORS); * = "

@@ -40,13 +40,13 @@ static ProductRows product_of(const Node *node, bool back) {
     return (ProductRows){x->rows, x->data, x->columns, y->data, y->columns};
 }
 
-/* If the gradients of all inputs are fresh, they are begun by being set instead of added to. */
+/* Are the gradients of all inputs still zero? Then the product sets them instead of adding to them. */
 static bool begin_gradients(const Node *const *nodes, int count) {
     for (int i = 0; i < count; i++)
-        if (!tensor_gradient_is_fresh(nodes[i]->in[0])) return false;
-    bool fresh = true;
-    for (int i = 0; i < count; i++) tensor_gradient_begin(nodes[i]->in[0], &fresh);
-    return fresh;
+        if (!tensor_gradient_is_zero(nodes[i]->in[0])) return false;
+    bool is_zero = true;
+    for (int i = 0; i < count; i++) tensor_gradient_begin(nodes[i]->in[0], &is_zero);
+    return is_zero;
 }
 
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }

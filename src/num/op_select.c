@@ -73,11 +73,11 @@ void op_concat_forward(Tape *tape, const Node *node) {
     }
 }
 static void concat_part_backward(const Tensor *y, int first, const Tensor *part) {
-    bool fresh;
-    real *to = tensor_gradient_begin(part, &fresh), *from = tensor_gradient(y) + first;
+    bool is_zero;
+    real *to = tensor_gradient_begin(part, &is_zero), *from = tensor_gradient(y) + first;
     size_t n = (size_t)part->columns;
     for (int r = 0; to && r < y->rows; r++, to += n, from += y->columns)
-        if (fresh)
+        if (is_zero)
             memcpy(to, from, n * sizeof *to);
         else
             kern->add(n, from, to);

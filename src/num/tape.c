@@ -59,13 +59,13 @@ void tape_branch_free(Tape *branch) { mem_free(branch->pending); }
 
 void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, bytes ? bytes : 1); }
 
-static Tensor fresh(Tape *tape, int rows, int columns) {
+static Tensor tensor_new(Tape *tape, int rows, int columns) {
     size_t bytes = (size_t)rows * (size_t)columns * sizeof(real);
     Tensor x = {.data = tape_alloc(tape, bytes), .rows = rows, .columns = columns};
     if (tape->record) {
         x.grad = tape_alloc(tape, bytes);
-        x.room = tape_alloc(tape, sizeof *x.room);
-        *x.room = (GradientRoom){.at = x.grad};
+        x.grad_buffer = tape_alloc(tape, sizeof *x.grad_buffer);
+        *x.grad_buffer = (GradBuffer){.at = x.grad};
     }
     return x;
 }
@@ -76,13 +76,13 @@ static Tensor *keep(Tape *tape, Tensor x) {
     return kept;
 }
 
-Tensor *tape_tensor(Tape *tape, int rows, int columns) { return keep(tape, fresh(tape, rows, columns)); }
+Tensor *tape_tensor(Tape *tape, int rows, int columns) { return keep(tape, tensor_new(tape, rows, columns)); }
 
 Tensor *tape_step_tensor(Tape *tape, int rows, int columns) {
     TapeSequence *s = tape->sequence;
     if (!s || !s->open) return tape_tensor(tape, rows, columns);
     assert(rows == s->rows && s->next < SEQUENCE_BUFFERS);
-    if (s->next == s->buffers) s->buffer[s->buffers++] = fresh(tape, s->total_rows, columns);
+    if (s->next == s->buffers) s->buffer[s->buffers++] = tensor_new(tape, s->total_rows, columns);
     const Tensor *buffer = &s->buffer[s->next++];
     assert(buffer->columns == columns && "every step must make the same tensors");
     return tape_rows(tape, buffer, s->first_row, rows);
@@ -109,7 +109,8 @@ Tensor *tape_tensor_sharing(Tape *tape, const Tensor *x) {
 
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows) {
     assert(first >= 0 && rows >= 0 && first + rows <= x->rows);
-    Tensor view = {.data = tensor_row(x, first), .rows = rows, .columns = x->columns, .room = x->room};
+    Tensor view = {
+        .data = tensor_row(x, first), .rows = rows, .columns = x->columns, .grad_buffer = x->grad_buffer};
     if (x->grad) view.grad = x->grad + (size_t)first * (size_t)x->columns;
     return keep(tape, view);
 }

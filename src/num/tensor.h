@@ -19,64 +19,64 @@ typedef double real;
 typedef float real;
 #endif
 
-/* Memory of gradients. Each is zeroed when it is first asked for, or set by who would add to it: it comes
- * into the caches then, and not once before for nothing. */
+/* Memory of gradients, cleared lazily: the first op that adds to a gradient clears or sets it, so that it
+ * comes into the caches once. */
 typedef struct {
     real *at;
-    size_t first, end; /* the numbers between them were asked for; none at first */
-} GradientRoom;
+    size_t first, end; /* the numbers in this range are set, all others count as zeros; empty at first */
+} GradBuffer;
 
 typedef struct Tensor {
     real *data;
     real *grad; /* same shape: tensor_gradient; NULL where no gradient is wanted */
     int rows, columns;
-    GradientRoom *room; /* where grad lies, perhaps with others; NULL: what is there is not the tape's */
+    GradBuffer *grad_buffer; /* where grad lies, perhaps with others; NULL: the tape does not own it */
 } Tensor;
 
 static inline size_t tensor_size(const Tensor *x) { return (size_t)x->rows * (size_t)x->columns; }
 static inline real *tensor_row(const Tensor *x, int row) {
     return x->data + (size_t)row * (size_t)x->columns;
 }
-/* Zeros up to these numbers of the room, where nobody has asked for any. */
-static inline void gradient_room_zero(GradientRoom *room, size_t first, size_t end) {
-    if (room->first == room->end) room->first = room->end = first;
-    if (first < room->first) {
-        memset(room->at + first, 0, (room->first - first) * sizeof *room->at);
-        room->first = first;
+/* Extend the valid range to first .. end - 1, with zeros. */
+static inline void grad_buffer_zero(GradBuffer *buffer, size_t first, size_t end) {
+    if (buffer->first == buffer->end) buffer->first = buffer->end = first;
+    if (first < buffer->first) {
+        memset(buffer->at + first, 0, (buffer->first - first) * sizeof *buffer->at);
+        buffer->first = first;
     }
-    if (end > room->end) {
-        memset(room->at + room->end, 0, (end - room->end) * sizeof *room->at);
-        room->end = end;
+    if (end > buffer->end) {
+        memset(buffer->at + buffer->end, 0, (end - buffer->end) * sizeof *buffer->at);
+        buffer->end = end;
     }
 }
 /* The gradient, to be added to or read; where there is none, NULL. */
 static inline real *tensor_gradient(const Tensor *x) {
-    if (x->grad && x->room) {
-        size_t first = (size_t)(x->grad - x->room->at);
-        gradient_room_zero(x->room, first, first + tensor_size(x));
+    if (x->grad && x->grad_buffer) {
+        size_t first = (size_t)(x->grad - x->grad_buffer->at);
+        grad_buffer_zero(x->grad_buffer, first, first + tensor_size(x));
     }
     return x->grad;
 }
-/* Has nobody asked for any of it? */
-static inline bool tensor_gradient_is_fresh(const Tensor *x) {
-    if (!x->grad || !x->room) return false;
-    size_t first = (size_t)(x->grad - x->room->at);
-    return first + tensor_size(x) <= x->room->first || first >= x->room->end;
+/* Is all of it still zero, because no op has added to it? */
+static inline bool tensor_gradient_is_zero(const Tensor *x) {
+    if (!x->grad || !x->grad_buffer) return false;
+    size_t first = (size_t)(x->grad - x->grad_buffer->at);
+    return first + tensor_size(x) <= x->grad_buffer->first || first >= x->grad_buffer->end;
 }
-/* The gradient, to be added to or, if `*fresh`, set: all of it. */
-static inline real *tensor_gradient_begin(const Tensor *x, bool *fresh) {
-    *fresh = tensor_gradient_is_fresh(x);
-    if (!*fresh) return tensor_gradient(x);
-    GradientRoom *room = x->room;
-    size_t first = (size_t)(x->grad - room->at), end = first + tensor_size(x);
-    if (room->first == room->end) {
-        room->first = first, room->end = end;
-    } else if (end <= room->first) {
-        gradient_room_zero(room, end, end);
-        room->first = first;
+/* The gradient, to be added to or, if `*is_zero`, set: all of it. */
+static inline real *tensor_gradient_begin(const Tensor *x, bool *is_zero) {
+    *is_zero = tensor_gradient_is_zero(x);
+    if (!*is_zero) return tensor_gradient(x);
+    GradBuffer *buffer = x->grad_buffer;
+    size_t first = (size_t)(x->grad - buffer->at), end = first + tensor_size(x);
+    if (buffer->first == buffer->end) {
+        buffer->first = first, buffer->end = end;
+    } else if (end <= buffer->first) {
+        grad_buffer_zero(buffer, end, end);
+        buffer->first = first;
     } else {
-        gradient_room_zero(room, first, first);
-        room->end = end;
+        grad_buffer_zero(buffer, first, first);
+        buffer->end = end;
     }
     return x->grad;
 }

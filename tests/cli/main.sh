@@ -46,7 +46,8 @@ says "did you mean 'attn-mt train'?"
 for command in train translate score heatmap serve bleu; do
     expect 0 "$attn" $command --help
     [ "$(wc -l <"$TMP/out")" -le 45 ] || fail "$command --help has $(wc -l <"$TMP/out") lines"
-    [ "$(tail -n 1 "$TMP/out")" = "attn-mt $command --help all lists every option" ] || fail "$command: no hint"
+    [ "$(tail -n 1 "$TMP/out")" = "attn-mt $command --help all lists every option" ] ||
+        fail "$command: no hint"
     grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/short"
     expect 0 "$attn" help $command all
     grep -o '^ *\(-., \)\{0,1\}--[a-z-]*' "$TMP/out" >"$TMP/long"

@@ -148,30 +148,30 @@ static void test_gradients_begin(void **state) {
            *sharing = tape_tensor_sharing(recording, x), *row[6];
     for (int i = 0; i < 24; i++) x->grad[i] = (real)NAN;
     for (int r = 0; r < 6; r++) row[r] = tape_rows(recording, x, r, 1);
-    assert_true(tensor_gradient_is_fresh(x) && tensor_gradient_is_fresh(row[2]));
+    assert_true(tensor_gradient_is_zero(x) && tensor_gradient_is_zero(row[2]));
     tensor_gradient(row[2])[1] += 5;
-    assert_false(tensor_gradient_is_fresh(x) || tensor_gradient_is_fresh(row[2]));
-    bool fresh;
+    assert_false(tensor_gradient_is_zero(x) || tensor_gradient_is_zero(row[2]));
+    bool is_zero;
     for (int r = 4; r >= 1; r -= 3) { /* beyond row 3 and beside row 2 */
-        assert_true(tensor_gradient_is_fresh(row[r]));
-        real *d = tensor_gradient_begin(row[r], &fresh);
-        assert_true(fresh && d == x->grad + 4 * r);
+        assert_true(tensor_gradient_is_zero(row[r]));
+        real *d = tensor_gradient_begin(row[r], &is_zero);
+        assert_true(is_zero && d == x->grad + 4 * r);
         for (int i = 0; i < 4; i++) d[i] = (real)r;
     }
-    assert_false(tensor_gradient_is_fresh(row[3])); /* it is between two that are not */
-    tensor_gradient_begin(row[1], &fresh);
-    assert_false(fresh);
+    assert_false(tensor_gradient_is_zero(row[3])); /* it is between two that are not */
+    tensor_gradient_begin(row[1], &is_zero);
+    assert_false(is_zero);
     for (int i = 0; i < 4; i++) assert_true(isnan(x->grad[i]) && isnan(x->grad[20 + i])); /* not asked for */
     const Tensor *all[] = {x, y, sharing};
     for (int t = 0; t < 3; t++) {
-        const real *d = tensor_gradient_begin(all[t], &fresh);
-        assert_false(fresh);
+        const real *d = tensor_gradient_begin(all[t], &is_zero);
+        assert_false(is_zero);
         for (int i = 0; i < 24; i++)
             assert_true(d[i] == (i == 9 ? 5 : i / 4 == 1 || i / 4 == 4 ? (real)(i / 4) : 0));
     }
     Tensor *whole = tape_tensor(recording, 2, 3);
-    tensor_gradient_begin(whole, &fresh);
-    assert_true(fresh && !tensor_gradient_is_fresh(whole));
+    tensor_gradient_begin(whole, &is_zero);
+    assert_true(is_zero && !tensor_gradient_is_zero(whole));
     assert_null(tensor_gradient(tape_rows(tape, numbers(4, 6, 7), 0, 2)));
     tape_free(recording);
 }
