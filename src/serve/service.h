@@ -7,9 +7,9 @@
  *   GET  /metrics     for Prometheus
  *   GET  /            a page that translates what is typed
  *
- * Fails   service_run: as pool_new and http_start. Requests fail with {"error": "..."} and 400, 403, 404, 405,
- *         408, 413, 417, 499, 500, 501 or 503. libmicrohttpd answers what it cannot read with a page of its
- *         own (400, 413, 414, 431, 500, 505)
+ * Fails   service_run: as pool_new and http_start. Requests fail with {"error": "..."} and 400, 403, 404,
+ *         405, 408, 413, 417, 499, 500, 501 or 503. libmicrohttpd answers what it cannot read with a page of
+ *         its own (400, 413, 414, 431, 500, 505)
  */
 #ifndef SERVE_SERVICE_H
 #define SERVE_SERVICE_H
