@@ -13,6 +13,8 @@
  *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
  *   serve-client PORT rude COUNT              hang up: in the head, in the body, before the answer, in turn
  *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
+ *   serve-client PORT listen COMMAND...       listen, and run a command that has the socket, as systemd would
+ *                                             (LISTEN_FDS); $PORT is the port, PORT 0 any that is free
  *
  * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
  * wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short ones; it fails if one of those was
@@ -72,9 +74,10 @@ static bool send_all(int fd, const char *data, size_t bytes) {
 }
 
 /* One whole answer with a Content-Length; returns its status, 0 if the connection broke. `answer` gets the
- * body. */
-static int receive(int fd, char *answer) {
+ * body; *last: the server closes the connection after it. */
+static int receive(int fd, char *answer, bool *last) {
     size_t got = 0;
+    answer[0] = '\0';
     for (;;) {
         ssize_t bytes = recv(fd, answer + got, ANSWER_BYTES - 1 - got, 0);
         if (bytes <= 0) return 0;
@@ -85,6 +88,8 @@ static int receive(int fd, char *answer) {
         size_t body = (size_t)atol(length + 17);
         if (got < (size_t)(end + 4 - answer) + body) continue;
         int status = atoi(answer + 9);
+        const char *close_after = strcasestr(answer, "\r\nConnection: close\r\n");
+        *last = close_after && close_after < end;
         memmove(answer, end + 4, body);
         answer[body] = '\0';
         return status;
@@ -160,11 +165,13 @@ static void *load_client(void *unused) {
         line %= texts.count;
         double begin = now();
         size_t bytes = make_request(texts.lines[line], request);
-        bool right = fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer) == 200 &&
+        bool last = false;
+        bool right = fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer, &last) == 200 &&
                      has_translation(answer, translations.lines[line]);
         took[atomic_fetch_add(&requests, 1) % KEPT] = now() - begin;
-        if (right) continue;
-        if (atomic_fetch_add(&wrong, 1) == 0) fprintf(stderr, "wrong: '%s': %s\n", texts.lines[line], answer);
+        if (right && !last) continue;
+        if (!right && atomic_fetch_add(&wrong, 1) == 0)
+            fprintf(stderr, "wrong: '%s': %s\n", texts.lines[line], answer);
         if (fd >= 0) close(fd);
         fd = dial();
     }
@@ -207,8 +214,9 @@ static atomic_int answered_long;
 static int word_bytes;
 
 static bool ask(int fd, const char *text, char *request, char *answer) {
+    bool last;
     size_t bytes = make_request(text, request);
-    return fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer) == 200;
+    return fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer, &last) == 200 && !last;
 }
 
 static void *long_client(void *descriptor) {
@@ -339,12 +347,38 @@ static int connect_often(int count) {
     int failed = 0;
     for (int i = 0; i < count; i++) {
         int fd = dial();
-        if (fd < 0 || !send_all(fd, REQUEST, sizeof REQUEST - 1) || receive(fd, answer) != 200) failed++;
+        bool last;
+        if (fd < 0 || !send_all(fd, REQUEST, sizeof REQUEST - 1) || receive(fd, answer, &last) != 200)
+            failed++;
         if (fd >= 0) close(fd);
     }
     printf("%d connections, %d failed\n", count, failed);
     free(answer);
     return failed > 0;
+}
+
+/* LISTEN_PID is for the command to set: a shell, for example, passes the socket to servers that it starts. */
+static int listen_for(char **command) {
+    enum { FIRST_PASSED = 3 };
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((unsigned short)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof address;
+    char number[16];
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, bytes) != 0 || listen(fd, 1024) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &bytes) != 0 ||
+        (fd != FIRST_PASSED && dup2(fd, FIRST_PASSED) < 0)) {
+        perror("listen");
+        return 1;
+    }
+    if (fd != FIRST_PASSED) close(fd);
+    snprintf(number, sizeof number, "%d", ntohs(address.sin_port));
+    setenv("PORT", number, 1);
+    setenv("LISTEN_FDS", "1", 1);
+    execvp(command[0], command);
+    perror(command[0]);
+    return 1;
 }
 
 int main(int argc, char **argv) {
@@ -359,7 +393,8 @@ int main(int argc, char **argv) {
     if (strcmp(what, "slow") == 0 && argc == 5) return slow(atoi(argv[3]), atof(argv[4]));
     if (strcmp(what, "rude") == 0 && argc == 4) return rude(atoi(argv[3]));
     if (strcmp(what, "connect") == 0 && argc == 4) return connect_often(atoi(argv[3]));
-    fprintf(stderr, "usage: serve-client PORT send|last|load|beside|hold|leave|slow|rude|connect ...; see "
-                    "the head of its source\n");
+    if (strcmp(what, "listen") == 0 && argc > 3) return listen_for(argv + 3);
+    fprintf(stderr, "usage: serve-client PORT send|last|load|beside|hold|leave|slow|rude|connect|listen ...; "
+                    "see the head of its source\n");
     return 2;
 }

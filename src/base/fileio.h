@@ -24,6 +24,9 @@ enum { FILE_LINE_BYTES = 4000000, FILE_TEXT_BYTES = 256000000, FILE_TEXT_LINES =
 int file_open(const char *path, int flags, unsigned mode);
 /* The whole file, decompressed; `limit` (bytes, 0 = none) guards against huge files. */
 Status file_read(const char *path, size_t limit, StrBuf *content);
+/* file_read for lines that become C strings: keys, merge lists. Removes a byte-order mark. STATUS_DATA, with
+ * the line, for a NUL byte and for what is not UTF-8. */
+Status file_read_text(const char *path, size_t limit, StrBuf *content);
 bool file_exists(const char *path);
 /* Bytes; -1 for what is no plain file, or not there; "-": standard input. */
 long long file_size(const char *path);
@@ -50,6 +53,8 @@ Status line_reader_open_kept(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
  * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);
+/* line_reader_next with the checks of file_read_text. */
+Status line_reader_next_text(LineReader *reader, StrView *line, bool *more);
 /* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
  * ahead, so it too ends the life of the last line. */
 bool line_reader_ready(LineReader *reader);

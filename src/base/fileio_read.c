@@ -11,7 +11,9 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 enum { RAW_BYTES = 64 * 1024 };
 
 /* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
@@ -342,6 +344,25 @@ Status file_check_text(const char *path, StrView line) {
     return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
 }
 
+/* A NUL would end a C string early, so that the rest of the line is lost without a word. */
+static Status check_line(const char *path, long number, StrView line) {
+    const char *nul = line.length > 0 ? memchr(line.data, 0, line.length) : NULL;
+    if (!nul && utf8_valid(line)) return STATUS_OK;
+    return status_fail(STATUS_DATA, "'%.700s', line %ld: %s", path, number, nul ? "a NUL byte" : "not UTF-8");
+}
+
+Status file_read_text(const char *path, size_t limit, StrBuf *content) {
+    TRY(file_read(path, limit, content));
+    StrView rest = strbuf_view(content), line;
+    TRY(file_check_text(shown_path(path), rest));
+    for (long number = 1; sv_next(&rest, '\n', &line); number++)
+        TRY(check_line(shown_path(path), number, line));
+    if (!sv_starts(strbuf_view(content), SV(BYTE_ORDER_MARK))) return STATUS_OK;
+    content->length -= sizeof BYTE_ORDER_MARK - 1;
+    memmove(content->data, content->data + sizeof BYTE_ORDER_MARK - 1, content->length + 1);
+    return STATUS_OK;
+}
+
 Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     *more = false;
     *line = (StrView){"", 0};
@@ -360,10 +381,10 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
     if (reader->number == 0) TRY(file_check_text(reader->source->path, *line));
-    if (reader->number++ == 0 && sv_starts(*line, SV("\xEF\xBB\xBF"))) {
+    if (reader->number++ == 0 && sv_starts(*line, SV(BYTE_ORDER_MARK))) {
         reader->marked = true;
-        line->data += 3;
-        line->length -= 3;
+        line->data += sizeof BYTE_ORDER_MARK - 1;
+        line->length -= sizeof BYTE_ORDER_MARK - 1;
     }
     if (sv_ends(*line, SV("\r"))) {
         line->length--;
@@ -371,6 +392,11 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     }
     *more = true;
     return STATUS_OK;
+}
+
+Status line_reader_next_text(LineReader *reader, StrView *line, bool *more) {
+    TRY(line_reader_next(reader, line, more));
+    return check_line(reader->source->path, reader->number, *line);
 }
 
 bool line_reader_ready(LineReader *reader) {

@@ -1,6 +1,8 @@
 /* cmd_serve.c - attn-mt serve: translate for whoever asks over HTTP. */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -79,8 +81,10 @@ static const char DETAILS[] =
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
     "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
     "is typed. Texts that wait are translated together.\n"
-    "SIGTERM finishes what was asked and stops (half a request has 3 seconds for its\n"
-    "rest); SIGHUP loads the model again and loses no request.\n"
+    "SIGTERM refuses new connections, finishes what was asked and stops (half a\n"
+    "request has 3 seconds for its rest); SIGHUP loads the model again and loses no\n"
+    "request. A socket that systemd passes (LISTEN_FDS) replaces --address and --port,\n"
+    "so that a restart loses none either.\n"
     "Everything that a client can ask for is bounded, as the options below say.\n"
     "Short requests come first; long ones get their turn.\n";
 
@@ -113,16 +117,30 @@ static void catch_signals(void) {
 }
 
 /* One line on standard output, for scripts that wait for it. */
-static Status print_address(const ServiceOptions *options, int port) {
+static Status print_address(const char *address, int port) {
     StrBuf line = {0};
-    bool v6 = strchr(options->address, ':');
-    strbuf_format(&line, "http://%s%s%s:%d/\n", v6 ? "[" : "", options->address, v6 ? "]" : "", port);
+    bool v6 = strchr(address, ':');
+    strbuf_format(&line, "http://%s%s%s:%d/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
     Status status = command_print(strbuf_view(&line));
     strbuf_free(&line);
     return status;
 }
 
-static Status serve(const ServiceOptions *options) {
+/* The socket that systemd, or whoever speaks its protocol, passed to this process: sd_listen_fds(3). */
+static Status find_socket(int *socket) {
+    enum { FIRST_PASSED = 3 };
+    const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    *socket = 0;
+    if (!process || !count || strtol(process, NULL, 10) != (long)getpid()) return STATUS_OK;
+    if (strcmp(count, "0") == 0) return STATUS_OK;
+    if (strcmp(count, "1") != 0)
+        return status_fail(STATUS_USAGE, "%.20s sockets were passed (LISTEN_FDS), not one", count);
+    *socket = FIRST_PASSED;
+    return STATUS_OK;
+}
+
+static Status serve(ServiceOptions *options) {
+    TRY(find_socket(&options->socket));
     catch_signals();
     mem_keep_freed();
     return service_run(options, &stop_asked, &reload_asked, print_address);
@@ -137,7 +155,8 @@ static Status serve(const ServiceOptions *options) {
 
 static Status run(const StrList *files, const void *options) {
     if (files->count > 0) return status_fail(STATUS_USAGE, "unexpected argument '%s'", files->items[0]);
-    return serve(options);
+    ServiceOptions with_socket = *(const ServiceOptions *)options;
+    return serve(&with_socket);
 }
 
 Status cmd_serve(int argc, char **argv) {

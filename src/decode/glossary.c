@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "base/utf8.h"
 #include "text/whole_words.h"
 
 typedef struct {
@@ -44,7 +43,7 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
     bool tab = memchr(line.data, '\t', line.length);
     if (tab) sv_next(&line, '\t', &source);
     if (tab) sv_next(&line, '\t', &target);
-    if (unicode_is_blank(source) || unicode_is_blank(target) || !utf8_valid(target)) {
+    if (unicode_is_blank(source) || unicode_is_blank(target)) {
         status_fail(STATUS_DATA, "glossary '%s', line %ld: not SOURCE TAB TARGET", line_reader_path(reader),
                     line_reader_number(reader));
         return status_hint(STATUS_DATA, "a term and its translation on each line, with a TAB between them");
@@ -65,7 +64,7 @@ static Status read_terms(Glossary *glossary, const char *path) {
     Status status = STATUS_OK;
     for (bool more = true; status == STATUS_OK;) {
         StrView line;
-        status = line_reader_next(reader, &line, &more);
+        status = line_reader_next_text(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
         status = add_term(glossary, line, reader);
     }

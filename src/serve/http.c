@@ -2,8 +2,10 @@
 #include "serve/http.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "serve/head.h"
 
 enum {
     HEAD_BYTES = 32 << 10, /* of the library for each connection: request line and headers */
@@ -33,19 +36,22 @@ typedef struct Connection {
     int fd;
     Phase phase;
     double since;
-    bool cut; /* it took too long */
+    bool cut;  /* it took too long */
+    Head head; /* of the request that it receives */
 } Connection;
 
 struct HttpServer {
     HttpOptions options;
     struct MHD_Daemon *daemon;
-    int listening; /* the socket, once it takes no more connections; else -1 */
+    int listening; /* the socket; the library's thread accepts its connections */
+    char address[NI_MAXHOST];
     pthread_mutex_t lock;
     Connection *connections;
-    int count;
+    int count, begun;       /* connections that are open, and that there were */
     size_t bodies, answers; /* bytes of all */
     size_t freed;           /* of these since memory was last given back to the system */
     bool stopping;
+    double stopped; /* when it began to */
 };
 
 struct HttpRequest {
@@ -58,6 +64,7 @@ struct HttpRequest {
     double started;
     int refused; /* the status of a body that was not kept; 0: it was */
     bool handed; /* to the handler */
+    bool last;   /* the connection is closed after it */
     int status;
     size_t answer;                 /* bytes of its body */
     struct MHD_Response *response; /* set once it is answered */
@@ -97,6 +104,7 @@ static void connection_begin(HttpServer *server, struct MHD_Connection *connecti
     if (place->next) place->next->previous = place;
     server->connections = place;
     server->count++;
+    server->begun++;
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -125,28 +133,38 @@ static Connection *place_of(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void *on_request_line(void *context, const char *uri, struct MHD_Connection *connection) {
+static void *on_request_line(void *context, const char *target, struct MHD_Connection *connection) {
     Connection *place = place_of(connection);
-    (void)uri;
     set_phase(context, place, RECEIVING);
+    if (!place) return NULL;
+    place->head = (Head){0};
+    head_check_target(&place->head, target);
     return NULL;
 }
 
 static const char TOO_SLOW[] = "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\n"
+                               "X-Content-Type-Options: nosniff\r\n"
                                "Content-Length: 39\r\nConnection: close\r\n\r\n"
                                "{\"error\": \"the request came too slow\"}\n";
 
-/* For the rest of a request when the server stops. */
-static const double REST_SECONDS = 3;
+/* While the server stops: for the rest of a request; for a request that is on its way. */
+static const double REST_SECONDS = 3, IDLE_SECONDS = 1;
+
+static bool has_expired(const HttpServer *server, const Connection *place, double now) {
+    double limit = server->options.timeout, since = place->since;
+    if (place->phase == WORKING) return false;
+    if (server->stopping && place->phase <= IDLE && since < server->stopped) since = server->stopped;
+    if (server->stopping && place->phase <= IDLE && limit > IDLE_SECONDS) limit = IDLE_SECONDS;
+    if (server->stopping && place->phase == RECEIVING && limit > REST_SECONDS) limit = REST_SECONDS;
+    return now - since > limit;
+}
 
 void http_tick(HttpServer *server) {
     double now = clock_seconds();
     int slow = 0;
     pthread_mutex_lock(&server->lock);
     for (Connection *place = server->connections; place; place = place->next) {
-        double limit = server->options.timeout;
-        if (server->stopping && place->phase == RECEIVING && limit > REST_SECONDS) limit = REST_SECONDS;
-        if (place->cut || place->phase == WORKING || now - place->since <= limit) continue;
+        if (place->cut || !has_expired(server, place, now)) continue;
         /* An idle one closes without a word, which might be taken for the answer to its next request. */
         if (place->phase == NEW || place->phase == RECEIVING) {
             ssize_t sent = send(place->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -164,7 +182,7 @@ void http_tick(HttpServer *server) {
         server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
 }
 
-/* ---- requests ---- */
+/* ---- memory of requests ---- */
 
 /* Bytes of bodies and of answers are needed no more. */
 static void count_freed(HttpServer *server, size_t bodies, size_t answers) {
@@ -190,6 +208,91 @@ static void release_scope(HttpRequest *request) {
     request->scope = NULL;
 }
 
+/* ---- answers ---- */
+
+/* What a browser wants to know before a page of another origin gets to read an answer, or to send JSON. The
+ * Fetch standard, 3.2 (CORS protocol). */
+static void allow_origin(struct MHD_Response *response, const char *origin) {
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_MAX_AGE, "86400");
+}
+
+static struct MHD_Response *make_response(const HttpAnswer *answer, const char *origin, bool last) {
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->body.length, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
+    if (!response) return NULL;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if (answer->name) MHD_add_response_header(response, answer->name, answer->value);
+    if (origin) allow_origin(response, origin);
+    if (last) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return response;
+}
+
+static void set_answer(HttpRequest *request, const HttpAnswer *answer) {
+    pthread_mutex_lock(&request->server->lock);
+    bool last = request->last || request->server->stopping || answer->status == HTTP_HUNG_UP;
+    pthread_mutex_unlock(&request->server->lock);
+    request->status = answer->status;
+    request->response = make_response(answer, request->server->options.origin, last);
+}
+
+/* Let the library send the answer that was set. */
+static void send_answer(HttpRequest *request) {
+    release_scope(request);
+    MHD_resume_connection(request->connection);
+}
+
+/* May an answer of so many bytes be kept until its client takes it? */
+static bool admit_answer(HttpRequest *request, size_t bytes) {
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    bool fits = bytes <= server->options.answers - server->answers;
+    if (fits) server->answers += request->answer = bytes;
+    pthread_mutex_unlock(&server->lock);
+    return fits;
+}
+
+void http_answer(HttpRequest *request, const HttpAnswer *answer) {
+    if (!admit_answer(request, answer->body.length)) {
+        http_answer_error(request, UNAVAILABLE, "too much waits to be taken by clients: try again later");
+        return;
+    }
+    set_answer(request, answer);
+    send_answer(request);
+}
+
+/* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
+static void escape(const char *text, char *escaped, size_t size) {
+    size_t length = 0;
+    for (; *text && length + 2 < size; text++) {
+        if (*text == '"' || *text == '\\') escaped[length++] = '\\';
+        escaped[length++] = *text < ' ' || *text > '~' ? '?' : *text;
+    }
+    escaped[length] = '\0';
+}
+
+static void set_error(HttpRequest *request, int status, const char *message) {
+    char escaped[512], body[sizeof escaped + 16];
+    bool later = status == UNAVAILABLE;
+    escape(message, escaped, sizeof escaped);
+    int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
+    set_answer(request, &(HttpAnswer){.status = status,
+                                      .type = "application/json",
+                                      .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
+                                      .value = "1",
+                                      .body = {body, (size_t)size}});
+}
+
+void http_answer_error(HttpRequest *request, int status, const char *message) {
+    set_error(request, status, message);
+    send_answer(request);
+}
+
+/* ---- requests ---- */
+
 static void request_free(HttpRequest *request) {
     count_freed(request->server, 0, request->answer);
     release_scope(request);
@@ -200,6 +303,24 @@ static void request_free(HttpRequest *request) {
 static void copy_name(char *to, size_t size, const char *from) {
     size_t length = from ? strlen(from) : 0;
     if (length < size) memcpy(to, from ? from : "", length); /* a longer one means nothing: it stays empty */
+}
+
+static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                const char *value, size_t value_length) {
+    (void)kind;
+    head_check_field(context, (StrView){name, name_length}, (StrView){value ? value : "", value_length});
+    return MHD_YES;
+}
+
+/* `method` and `version` point into the bytes of the head, which the library has cut up where they are. */
+static void check_head(Head *head, struct MHD_Connection *connection, const char *method, const char *version,
+                       size_t limit) {
+    size_t bytes = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+    const char *fields = version + strlen(version), *end = method + bytes;
+    head_check_fields(head, (StrView){fields, fields < end ? (size_t)(end - fields) : 0}, sv(version));
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, head);
+    head_check_end(head);
+    head_check_size(head, limit);
 }
 
 static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *connection, const char *method,
@@ -266,6 +387,23 @@ static void refuse(HttpRequest *request) {
     http_answer_error(request, request->refused, message);
 }
 
+/* At once, while the library waits for the body; what comes of it is not read. */
+static enum MHD_Result answer_fault(HttpRequest *request, const Head *head) {
+    request->handed = request->last = true;
+    set_phase(request->server, request->place, SENDING);
+    set_error(request, head->status, head->message);
+    if (!request->response) return MHD_NO;
+    return MHD_queue_response(request->connection, (unsigned)request->status, request->response);
+}
+
+/* The head is here. */
+static enum MHD_Result begin(HttpRequest *request, const char *method, const char *version) {
+    Head *head = &request->place->head;
+    check_head(head, request->connection, method, version, request->server->options.body);
+    request->last = head->chunked; /* what follows its last chunk is not taken for another request */
+    return head->status ? answer_fault(request, head) : MHD_YES;
+}
+
 /* The whole request is here. It is put to sleep first, because the answer may come at once. */
 static void hand_over(HttpRequest *request) {
     HttpServer *server = request->server;
@@ -286,10 +424,9 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
                                  const char *method, const char *version, const char *data, size_t *bytes,
                                  void **kept) {
     HttpRequest *request = *kept;
-    (void)version;
     if (!request) {
         *kept = request = request_new(context, connection, method, path);
-        return request ? MHD_YES : MHD_NO;
+        return request ? begin(request, method, version) : MHD_NO;
     }
     if (*bytes > 0) {
         receive(request, (StrView){data, *bytes});
@@ -332,77 +469,6 @@ bool http_hung_up(const HttpRequest *request) {
 #endif
 }
 
-/* ---- answers ---- */
-
-/* What a browser wants to know before a page of another origin gets to read an answer, or to send JSON. The
- * Fetch standard, 3.2 (CORS protocol). */
-static void allow_origin(struct MHD_Response *response, const char *origin) {
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_MAX_AGE, "86400");
-}
-
-static struct MHD_Response *make_response(const HttpAnswer *answer, const char *origin, bool last) {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        answer->body.length, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
-    if (!response) return NULL;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
-    if (answer->name) MHD_add_response_header(response, answer->name, answer->value);
-    if (origin) allow_origin(response, origin);
-    if (last) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    return response;
-}
-
-/* May an answer of so many bytes be kept until its client takes it? */
-static bool admit_answer(HttpRequest *request, size_t bytes) {
-    HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    bool fits = bytes <= server->options.answers - server->answers;
-    if (fits) server->answers += request->answer = bytes;
-    pthread_mutex_unlock(&server->lock);
-    return fits;
-}
-
-static void send_answer(HttpRequest *request, const HttpAnswer *answer) {
-    pthread_mutex_lock(&request->server->lock);
-    bool last = request->server->stopping || answer->status == HTTP_HUNG_UP;
-    pthread_mutex_unlock(&request->server->lock);
-    request->status = answer->status;
-    request->response = make_response(answer, request->server->options.origin, last);
-    release_scope(request);
-    MHD_resume_connection(request->connection);
-}
-
-void http_answer(HttpRequest *request, const HttpAnswer *answer) {
-    if (admit_answer(request, answer->body.length))
-        send_answer(request, answer);
-    else
-        http_answer_error(request, UNAVAILABLE, "too much waits to be taken by clients: try again later");
-}
-
-/* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
-static void escape(const char *text, char *escaped, size_t size) {
-    size_t length = 0;
-    for (; *text && length + 2 < size; text++) {
-        if (*text == '"' || *text == '\\') escaped[length++] = '\\';
-        escaped[length++] = *text < ' ' || *text > '~' ? '?' : *text;
-    }
-    escaped[length] = '\0';
-}
-
-void http_answer_error(HttpRequest *request, int status, const char *message) {
-    char escaped[512], body[sizeof escaped + 16];
-    bool later = status == UNAVAILABLE;
-    escape(message, escaped, sizeof escaped);
-    int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
-    send_answer(request, &(HttpAnswer){.status = status,
-                                       .type = "application/json",
-                                       .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
-                                       .value = "1",
-                                       .body = {body, (size_t)size}});
-}
-
 /* ---- the server ---- */
 
 static Status find_address(const HttpOptions *options, struct addrinfo **found) {
@@ -414,40 +480,29 @@ static Status find_address(const HttpOptions *options, struct addrinfo **found) 
     return status_fail(STATUS_RUNTIME, "no address '%s': %s", options->address, gai_strerror(code));
 }
 
-static struct MHD_Daemon *start_daemon(HttpServer *server, const struct addrinfo *address) {
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    if (address->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    return MHD_start_daemon(flags, 0, NULL, NULL, on_access, server, MHD_OPTION_SOCK_ADDR, address->ai_addr,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->options.connections,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
-                            MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)server->options.timeout + 10,
-                            MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned)BACKLOG, MHD_OPTION_NOTIFY_COMPLETED,
-                            on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-                            MHD_OPTION_URI_LOG_CALLBACK, on_request_line, server, MHD_OPTION_END);
+static int listen_on(const struct addrinfo *address) {
+    int on = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* of connections that were closed just now */
+    if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
 }
 
-Status http_start(HttpServer **started, const HttpOptions *options) {
+static Status open_socket(HttpServer *server) {
+    const HttpOptions *options = &server->options;
     struct addrinfo *address;
-    *started = NULL;
     TRY(find_address(options, &address));
-    HttpServer *server = calloc(1, sizeof *server);
-    if (!server) {
-        freeaddrinfo(address);
-        return status_fail(STATUS_RUNTIME, "out of memory");
-    }
-    *server = (HttpServer){.options = *options, .listening = -1};
-    pthread_mutex_init(&server->lock, NULL);
-    *started = server; /* before there is a request, whose handler may ask for it */
-    errno = 0;
-    server->daemon = start_daemon(server, address);
+    server->listening = listen_on(address);
     int error = errno;
     freeaddrinfo(address);
-    if (server->daemon) return STATUS_OK;
-    *started = NULL;
-    pthread_mutex_destroy(&server->lock);
-    free(server);
+    snprintf(server->address, sizeof server->address, "%s", options->address);
+    if (server->listening >= 0) return STATUS_OK;
     status_fail(STATUS_RUNTIME, "cannot listen on %s, port %d: %s", options->address, options->port,
-                error ? strerror(error) : "libmicrohttpd does not start");
+                strerror(error));
     if (error == EADDRINUSE) status_hint(STATUS_RUNTIME, "--port 0 takes any port that is free");
     if (error == EADDRNOTAVAIL)
         status_hint(STATUS_RUNTIME, "it is no address of this machine; --address 0.0.0.0 stands for all of "
@@ -455,30 +510,139 @@ Status http_start(HttpServer **started, const HttpOptions *options) {
     return STATUS_RUNTIME;
 }
 
-int http_port(const HttpServer *server) {
-    return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+/* It must not block: another process may accept the connection that poll reported. */
+static Status take_socket(HttpServer *server) {
+    struct sockaddr_storage address;
+    socklen_t bytes = sizeof address, size = sizeof(int);
+    int fd = server->options.socket, listens = 0;
+    bool sound = getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
+                 getsockname(fd, (struct sockaddr *)&address, &bytes) == 0 &&
+                 getnameinfo((struct sockaddr *)&address, bytes, server->address, sizeof server->address,
+                             NULL, 0, NI_NUMERICHOST) == 0 &&
+                 (address.ss_family == AF_INET || address.ss_family == AF_INET6);
+    if (!sound || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
+        return status_fail(STATUS_RUNTIME, "the socket that was passed (LISTEN_FDS) is not one of TCP that "
+                                           "listens");
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    server->listening = fd;
+    return STATUS_OK;
 }
+
+static Status start_daemon(HttpServer *server) {
+    const HttpOptions *options = &server->options;
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_LISTEN_SOCKET, server->listening,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)options->timeout + 10,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        server, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, server, MHD_OPTION_END);
+    if (server->daemon) return STATUS_OK;
+    close(server->listening);
+    return status_fail(STATUS_RUNTIME, "libmicrohttpd does not start");
+}
+
+Status http_start(HttpServer **started, const HttpOptions *options) {
+    HttpServer *server = calloc(1, sizeof *server);
+    if (!server) return status_fail(STATUS_RUNTIME, "out of memory");
+    *server = (HttpServer){.options = *options};
+    pthread_mutex_init(&server->lock, NULL);
+    *started = server; /* before there is a request, whose handler may ask for it */
+    Status status = options->socket > 0 ? take_socket(server) : open_socket(server);
+    if (status == STATUS_OK) status = start_daemon(server);
+    if (status == STATUS_OK) return STATUS_OK;
+    *started = NULL;
+    pthread_mutex_destroy(&server->lock);
+    free(server);
+    return status;
+}
+
+const char *http_address(const HttpServer *server) { return server->address; }
+
+int http_port(const HttpServer *server) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t bytes = sizeof address;
+    if (getsockname(server->listening, &address.any, &bytes) != 0) return 0;
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
+}
+
+/* ---- its end ---- */
 
 static bool is_busy(HttpServer *server) {
     bool busy = false;
     pthread_mutex_lock(&server->lock);
     for (const Connection *place = server->connections; place; place = place->next)
-        busy = busy || place->phase == WORKING || (place->phase > IDLE && !place->cut);
+        busy = busy || place->phase == WORKING || !place->cut;
     pthread_mutex_unlock(&server->lock);
     return busy;
 }
 
+/* Accepted connections that wait for room among --max-connections. */
+typedef struct {
+    int fds[2 * BACKLOG];
+    int count, given; /* to the library */
+    int begun;        /* the server's `begun` before that */
+} Waiting;
+
+static void nap_milliseconds(long milliseconds) {
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+/* Closing a listening socket resets the connections that wait there, so accept them first. A connection that
+ * arrives in the microsecond between the last accept and close is reset. If other processes have the socket,
+ * too, nothing is reset: what waits is left to them. */
+static void stop_listening(HttpServer *server, Waiting *waiting) {
+    MHD_quiesce_daemon(server->daemon);
+    nap_milliseconds(10); /* the library's thread may be accepting */
+    while (server->options.socket == 0 && waiting->count < 2 * BACKLOG) {
+        int fd = accept(server->listening, NULL, NULL);
+        if (fd >= 0)
+            waiting->fds[waiting->count++] = fd;
+        else if (errno != EINTR && errno != ECONNABORTED)
+            break;
+    }
+    close(server->listening);
+    pthread_mutex_lock(&server->lock);
+    waiting->begun = server->begun;
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* As many as there is room for. The library counts a connection for a moment after on_connection heard of its
+ * end. */
+static void give_waiting(HttpServer *server, Waiting *waiting) {
+    pthread_mutex_lock(&server->lock);
+    int coming = waiting->given - (server->begun - waiting->begun);
+    int places = server->options.connections - server->count - coming;
+    pthread_mutex_unlock(&server->lock);
+    if (places > 0 && waiting->given < waiting->count) nap_milliseconds(5);
+    for (; places > 0 && waiting->given < waiting->count; places--) {
+        struct sockaddr_storage address;
+        socklen_t bytes = sizeof address;
+        int fd = waiting->fds[waiting->given++];
+        if (getpeername(fd, (struct sockaddr *)&address, &bytes) != 0)
+            close(fd); /* it has gone */
+        else
+            MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, bytes);
+    }
+}
+
 void http_stop(HttpServer *server) {
+    Waiting waiting = {0};
     pthread_mutex_lock(&server->lock);
     server->stopping = true;
+    server->stopped = clock_seconds();
     pthread_mutex_unlock(&server->lock);
-    server->listening = MHD_quiesce_daemon(server->daemon);
-    while (is_busy(server)) {
+    stop_listening(server, &waiting);
+    do {
+        give_waiting(server, &waiting);
+        nap_milliseconds(20);
         http_tick(server);
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    }
+    } while (waiting.given < waiting.count || is_busy(server));
     MHD_stop_daemon(server->daemon);
-    if (server->listening >= 0) close(server->listening);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }

@@ -26,7 +26,8 @@ typedef void (*HttpHandler)(void *context, HttpRequest *request);
 typedef void (*HttpWatch)(void *context, int status, double seconds);
 
 typedef struct {
-    const char *address; /* a name or number */
+    int socket;          /* that listens already, and that other processes may have, too; 0: none */
+    const char *address; /* else a name or number */
     int port;            /* 0: any that is free */
     int connections;
     size_t body, bodies; /* bytes of one and of all */
@@ -39,12 +40,15 @@ typedef struct {
 } HttpOptions;
 
 Status http_start(HttpServer **server, const HttpOptions *options);
+const char *http_address(const HttpServer *server); /* it listens on this one ... */
 int http_port(const HttpServer *server);
 int http_connections(HttpServer *server); /* that are open */
 /* Close what has taken too long, and give memory back to the system after much was freed; to be called about
  * four times a second. */
 void http_tick(HttpServer *server);
-/* Take no more connections, let what was asked be answered, and close. The handler must go on answering. */
+/* Refuse new connections at once, answer what was asked, also on connections that the kernel had accepted,
+ * and close. If `socket` was passed, new connections wait there for another process. The handler must go on
+ * answering. */
 void http_stop(HttpServer *server);
 
 StrView http_method(const HttpRequest *request);

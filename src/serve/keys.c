@@ -30,7 +30,7 @@ void keys_free(Keys *keys) {
 
 Status keys_read(Keys *keys, const char *path) {
     StrBuf content = {0};
-    Status status = file_read(path, LARGEST_FILE, &content);
+    Status status = file_read_text(path, LARGEST_FILE, &content);
     StrView rest = strbuf_view(&content), line;
     while (status == STATUS_OK && sv_next(&rest, '\n', &line)) {
         line = sv_trim(line);
@@ -54,18 +54,20 @@ void keys_swap(Keys *keys, Keys *fresh) {
     fresh->asked_for = asked_for;
 }
 
+/* `key` is not empty. */
 static bool same_key(const char *key, const char *given) {
     size_t length = strlen(key), given_length = strlen(given);
     unsigned different = length != given_length;
     for (size_t i = 0; i < given_length; i++)
-        different |= (unsigned char)given[i] ^ (unsigned char)key[length > 0 ? i % length : 0];
+        different |= (unsigned char)given[i] ^ (unsigned char)key[i % length];
     return different == 0;
 }
 
 bool keys_allow(Keys *keys, const char *key) {
     bool allowed = false;
     pthread_mutex_lock(&keys->lock);
-    for (size_t i = 0; i < keys->list.count; i++) allowed |= same_key(keys->list.items[i], key ? key : "");
+    for (size_t i = 0; i < keys->list.count && key && key[0]; i++)
+        allowed |= same_key(keys->list.items[i], key);
     allowed |= !keys->asked_for;
     pthread_mutex_unlock(&keys->lock);
     return allowed;

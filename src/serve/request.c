@@ -76,8 +76,7 @@ static Status read_member(TranslateRequest *request, const Json *member) {
 static Status read_json(TranslateRequest *request, StrView body, int most_texts) {
     Json *root;
     JsonLimits limits = {.depth = 32, .values = most_texts + SPARE_VALUES};
-    if (json_parse_within(&root, body, limits) != STATUS_OK)
-        return status_context(STATUS_DATA, "not JSON");
+    if (json_parse_within(&root, body, limits) != STATUS_OK) return status_context(STATUS_DATA, "not JSON");
     if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
     for (const Json *member = json_first(root); member; member = json_after(member))
         TRY(read_member(request, member));

@@ -462,7 +462,8 @@ static Status service_begin(Service *service) {
                         .split = options->split,
                         .most_waiting = (size_t)options->max_waiting,
                         .memory = (size_t)options->max_memory << 20};
-    HttpOptions http = {.address = options->address,
+    HttpOptions http = {.socket = options->socket,
+                        .address = options->address,
                         .port = options->port,
                         .connections = options->connections,
                         .body = (size_t)options->max_body,
@@ -506,10 +507,10 @@ static void load_again(const Service *service) {
 }
 
 Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *stop,
-                   volatile sig_atomic_t *reload, Status (*ready)(const ServiceOptions *options, int port)) {
+                   volatile sig_atomic_t *reload, Status (*ready)(const char *address, int port)) {
     Service service = {.options = options, .keys = keys_new(), .metrics = metrics_new()};
     Status status = service_begin(&service);
-    if (status == STATUS_OK) status = ready(options, http_port(service.http));
+    if (status == STATUS_OK) status = ready(http_address(service.http), http_port(service.http));
     while (status == STATUS_OK && !*stop) {
         nanosleep(&(struct timespec){.tv_nsec = TICK_NANOSECONDS}, NULL);
         http_tick(service.http);

@@ -164,7 +164,7 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
 
 static Status read_codes(Bpe **bpe, const char *path, BpeMarker fallback) {
     StrBuf content = {0};
-    Status status = file_read(path, FILE_TEXT_BYTES, &content);
+    Status status = file_read_text(path, FILE_TEXT_BYTES, &content);
     if (status == STATUS_OK) status = bpe_read(bpe, strbuf_view(&content), path, fallback);
     strbuf_free(&content);
     return status;

@@ -363,6 +363,51 @@ static void lines_are_not_of_utf16(void **state) {
     }
 }
 
+/* What would end a C string early, or is not UTF-8, is refused with its line, whole or line by line. */
+static void texts_are_utf8_without_nul(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+        const char *message; /* or NULL, then the text is "one\ntwo\n" */
+    } CASES[] = {
+        {"one\ntwo\n", 8, NULL},
+        {"\xEF\xBB\xBFone\ntwo\n", 11, NULL},
+        {"one\n\0\n", 6, "line 2: a NUL byte"},
+        {"one\0more\ntwo\n", 13, "line 1: a NUL byte"},
+        {"one\ntwo\0", 8, "line 2: a NUL byte"},
+        {"one\n\xFF\n", 6, "line 2: not UTF-8"},
+        {"\xFF\xFEo\0n\0e\0", 8, "is UTF-16, not UTF-8"},
+        {"o\0n\0e\0\n\0", 8, "is UTF-16, not UTF-8"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *path = in_folder("text");
+        StrBuf whole = {0}, joined = {0};
+        LineReader *reader;
+        StrView line;
+        bool more = true;
+        put_plain(path, CASES[i].text, CASES[i].bytes);
+        Status status = file_read_text(path, 100, &whole);
+        assert_int_equal(line_reader_open(&reader, path), STATUS_OK);
+        if (CASES[i].message) {
+            assert_message(status, STATUS_DATA, CASES[i].message);
+            while ((status = line_reader_next_text(reader, &line, &more)) == STATUS_OK) assert_true(more);
+            assert_message(status, STATUS_DATA, CASES[i].message);
+        } else {
+            assert_int_equal(status, STATUS_OK);
+            while ((status = line_reader_next_text(reader, &line, &more)) == STATUS_OK && more)
+                strbuf_format(&joined, "%.*s\n", SV_ARG(line));
+            assert_int_equal(status, STATUS_OK);
+            assert_string_equal(strbuf_text(&whole), "one\ntwo\n");
+            assert_int_equal(whole.length, 8);
+            assert_string_equal(strbuf_text(&joined), "one\ntwo\n");
+        }
+        line_reader_close(reader);
+        strbuf_free(&whole);
+        strbuf_free(&joined);
+    }
+}
+
 /* A pipe of which the reader sees one end as standard input. */
 static void lines_come_from_slow_pipes(void **state) {
     (void)state;
@@ -754,6 +799,7 @@ int main(void) {
         cmocka_unit_test(lines_may_be_long),
         cmocka_unit_test(lines_have_limits),
         cmocka_unit_test(lines_are_not_of_utf16),
+        cmocka_unit_test(texts_are_utf8_without_nul),
         cmocka_unit_test(lines_come_from_slow_pipes),
         cmocka_unit_test(lines_come_from_slow_gzip),
         cmocka_unit_test(lines_end_before_their_checksum),

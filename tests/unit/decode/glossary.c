@@ -68,7 +68,8 @@ static void test_refused(void **state) {
         {"go\tva\ngo va\n", "line 2: not SOURCE TAB TARGET", 12},
         {"\tva\n", "line 1: not SOURCE TAB TARGET", 4},
         {"go\t \n", "line 1: not SOURCE TAB TARGET", 5},
-        {"go\t\xFF\n", "line 1: not SOURCE TAB TARGET", 5},
+        {"go\t\xFF\n", "line 1: not UTF-8", 5},
+        {"go\tva\nhi\tsa\0lut\n", "line 2: a NUL byte", 15},
         {"\n\n", "has no terms", 2},
         {"\x1F\x8B\x08", "the gzip data is cut off", 3},
     };
