@@ -40,7 +40,7 @@ bool file_is_utf16(StrView line);
 /* STATUS_DATA if a file that begins with this line is either; `path` is for the message. */
 Status file_check_text(const char *path, StrView line);
 
-/* STATUS_DATA if a line is longer than FILE_LINE_BYTES, or if there are more lines than FILE_TEXT_LINES. */
+/* STATUS_DATA if a line is longer than FILE_LINE_BYTES, or there are more lines than FILE_TEXT_LINES. */
 Status file_check_lines(const char *path, StrView text);
 
 typedef struct LineReader LineReader;

@@ -10,6 +10,9 @@
 
 /* Write to standard output and make sure that it arrived. */
 Status command_print(StrView text);
+/* The same for a report, in which names of files and what a model says of itself must not command a terminal:
+ * changes `text` as log_sanitize does. */
+Status command_print_report(StrBuf *text);
 /* `usage` (lines of text), the options, `examples`. */
 Status command_print_help(const char *usage, const OptionTable *tables, const char *examples);
 /* STATUS_USAGE if `output` is empty, or would take the place of the file, "-" for standard input, or of one
