@@ -46,7 +46,7 @@ Status file_check_lines(const char *path, StrView text);
 typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
-/* The same for a caller that keeps all lines: more text than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
+/* The same for a caller that keeps all lines: more than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
 Status line_reader_open_kept(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
  * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */
