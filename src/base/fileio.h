@@ -42,13 +42,13 @@ bool file_is_utf16(StrView line);
 /* STATUS_DATA if a file that begins with this line is either; `path` is for the message. */
 Status file_check_text(const char *path, StrView line);
 
-/* STATUS_DATA if a line is longer than FILE_LINE_BYTES, or if there are more lines than FILE_TEXT_LINES. */
+/* STATUS_DATA if a line is longer than FILE_LINE_BYTES, or there are more lines than FILE_TEXT_LINES. */
 Status file_check_lines(const char *path, StrView text);
 
 typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
-/* The same for a caller that keeps all lines: more text than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
+/* The same for a caller that keeps all lines: more than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
 Status line_reader_open_kept(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
  * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */

@@ -439,6 +439,17 @@ void json_write_integer(StrBuf *out, long long value) {
     strbuf_format(out, "%lld", value);
 }
 
+/* The character at *at, which becomes its last byte: as \uXXXX if a terminal would obey it. */
+static void add_character(StrBuf *out, StrView text, size_t *at) {
+    size_t next = *at;
+    int code_point = utf8_next(text, &next);
+    if (utf8_is_control(code_point))
+        strbuf_format(out, "\\u%04x", (unsigned)code_point);
+    else
+        strbuf_add(out, (StrView){text.data + *at, next - *at});
+    *at = next - 1;
+}
+
 void json_write_string(StrBuf *out, StrView text) {
     StrBuf sound = {0};
     if (text.length > 0 && (memchr(text.data, 0, text.length) || !utf8_valid(text))) {
@@ -447,19 +458,17 @@ void json_write_string(StrBuf *out, StrView text) {
     }
     open(out, '"');
     for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.data[i];
+        char c = text.data[i];
         if (c == '"' || c == '\\')
-            strbuf_add_char(out, '\\'), strbuf_add_char(out, (char)c);
+            strbuf_add_char(out, '\\'), strbuf_add_char(out, c);
         else if (c == '\n')
             strbuf_add(out, SV("\\n"));
         else if (c == '\t')
             strbuf_add(out, SV("\\t"));
         else if (c == '\r')
             strbuf_add(out, SV("\\r"));
-        else if (c < 0x20 || c == 0x7F)
-            strbuf_format(out, "\\u%04x", c);
         else
-            strbuf_add_char(out, (char)c);
+            add_character(out, text, &i);
     }
     strbuf_add_char(out, '"');
     strbuf_free(&sound);

@@ -35,15 +35,15 @@ static void put(const char *text, size_t length) {
     }
 }
 
-void log_disarm(char *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        bool control = byte < 0x20 || byte == 0x7F;
-        if (byte == 0xC2 && i + 1 < length && (unsigned char)text[i + 1] >= 0x80 &&
-            (unsigned char)text[i + 1] < 0xA0) /* U+0080 to U+009F */
-            text[i] = text[i + 1] = '?';
-        else if (control && byte != '\n' && byte != '\t')
-            text[i] = '?';
+void log_sanitize(char *text, size_t length) {
+    for (size_t at = 0, next = 0; at < length; at = next) {
+        int code_point = utf8_next((StrView){text, length}, &next);
+        bool shown = !utf8_is_control(code_point) || code_point == '\n' || code_point == '\t';
+        for (size_t i = at; i < next; i++) {
+            /* Terminals that do not read UTF-8 obey these bytes, too. */
+            bool stray = code_point == UTF8_REPLACEMENT && (text[i] & 0xE0) == 0x80;
+            if (!shown || stray) text[i] = '?';
+        }
     }
 }
 
@@ -86,7 +86,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
     int length = snprintf(line, sizeof line, "%s%s", progress_shown ? "\r\033[K" : "", prefix);
     int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
     if (added < 0) return;
-    log_disarm(line + length, strlen(line + length));
+    log_sanitize(line + length, strlen(line + length));
     size_t end = set_in(line, (size_t)length, sizeof line - 1);
     if (!prefix[0] && log_is_terminal()) end = wrap(line, (size_t)length, sizeof line - 1);
     line[end++] = '\n';
@@ -136,6 +136,7 @@ void log_progress(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(line + 1, sizeof line - 8, format, arguments);
     va_end(arguments);
+    log_sanitize(line + 1, strlen(line + 1));
     /* A line that wraps cannot be wiped: cut it to the width, not inside a UTF-8 sequence. */
     size_t end = 1;
     for (int column = 0, width = log_terminal_width(STDERR_FILENO); line[end] && column < width - 1;

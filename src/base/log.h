@@ -21,8 +21,9 @@ void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The recorded failure of this thread with its hint: shown at every level, unless its text is empty. */
 void log_failure(void);
 
-/* Text of others must not command a terminal: control characters but line feed and TAB become '?'. */
-void log_disarm(char *text, size_t length);
+/* Text of others (names of files, metadata of models) must not command a terminal: each byte of a character
+ * that utf8_is_control names, but line feed and TAB, becomes '?'. */
+void log_sanitize(char *text, size_t length);
 
 bool log_is_terminal(void); /* is stderr one on which a line can be rewritten */
 void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2))); /* no newline */

@@ -98,6 +98,11 @@ size_t utf8_valid_length(StrView text) {
     return text.length;
 }
 
+bool utf8_is_control(int code_point) {
+    return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
+           (code_point >= 0x202A && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
 bool utf8_valid(StrView text) { return utf8_valid_length(text) == text.length; }
 
 size_t utf8_repair(StrView text, StrBuf *out) {

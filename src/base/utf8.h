@@ -17,6 +17,9 @@ void utf8_add(StrBuf *out, int code_point);
 static inline bool utf8_continues(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 size_t utf8_count(StrView text); /* code points */
 bool utf8_valid(StrView text);
+/* Does a terminal obey it instead of showing it: U+0000 to U+001F, U+007F to U+009F, and what turns the
+ * direction of text, U+202A to U+202E and U+2066 to U+2069. */
+bool utf8_is_control(int code_point);
 size_t utf8_valid_length(StrView text); /* bytes before the first ill-formed sequence */
 /* Append `text` with ill-formed sequences and NUL bytes replaced by U+FFFD; returns how many were. */
 size_t utf8_repair(StrView text, StrBuf *out);

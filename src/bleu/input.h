@@ -2,7 +2,7 @@
  *
  * Only '\n' ends a line; white space at the end of a line goes, by Python's idea of white space; a byte-order
  * mark stays.
- * STATUS_DATA for a text beyond the limits of base/fileio.h: FILE_TEXT_BYTES, FILE_TEXT_LINES, FILE_LINE_BYTES.
+ * STATUS_DATA for a text beyond the limits of base/fileio.h.
  * Ill-formed UTF-8, where sacreBLEU gives up, becomes U+FFFD with a warning; UTF-16 and packed files are
  * STATUS_DATA.
  *

@@ -427,7 +427,7 @@ Status cmd_bleu(int argc, char **argv) {
         status = command_print_help(&TEXT, run.tables, help);
     } else if (status == STATUS_OK) {
         status = score(&run, &out);
-        if (status == STATUS_OK) status = command_print(strbuf_view(&out));
+        if (status == STATUS_OK) status = command_print_report(&out);
     }
     strbuf_free(&out);
     input_free(&run.reference_lines);

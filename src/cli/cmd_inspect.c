@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fileio.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -57,12 +56,6 @@ static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect --codes bpe.codes best.safetensors\n"
                                "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n";
 
-/* What the file says of itself must not command a terminal. */
-static Status print(StrBuf *out) {
-    if (isatty(STDOUT_FILENO) == 1) log_disarm(out->data, out->length);
-    return command_print(strbuf_view(out));
-}
-
 /* ---- vocabularies ---- */
 
 static void add_token(const Vocab *vocab, int id, StrBuf *out) {
@@ -103,7 +96,9 @@ static Status print_vocab(const Seq2Seq *model, bool json) {
     } else {
         add_tokens(source, target, &out);
     }
-    Status status = print(&out);
+    /* A list for other programs has the tokens as they are. */
+    Status status =
+        isatty(STDOUT_FILENO) == 1 ? command_print_report(&out) : command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;
 }
@@ -346,7 +341,7 @@ static Status report(const Seq2Seq *model, const char *path, StrView text, bool 
         write_json(model, path, text, &out);
     else
         status = write_text(model, path, provenance, &out);
-    if (status == STATUS_OK) status = print(&out);
+    if (status == STATUS_OK) status = command_print_report(&out);
     strbuf_free(&out);
     json_free(provenance);
     return status;

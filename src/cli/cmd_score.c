@@ -95,6 +95,7 @@ typedef struct {
     Workers *workers;
     Translator *translator;
     OutFile *output;
+    bool to_terminal;
     PairWindow window;
     /* What the summary says. */
     long scored, empty, too_long, kept, steps;
@@ -246,6 +247,7 @@ static Status score_pairs(Session *session) {
         translation_free(&results[i]);
     }
     Status status = translator_check(session->translator, &session->options.models);
+    if (session->to_terminal) log_sanitize(out.data, out.length); /* tokens are the model's */
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     mem_free(results);
@@ -392,6 +394,7 @@ static Status session_begin(Session *session, const StrList *files) {
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
                        &scoring, session->workers));
+    session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     return file_create(&session->output, options->output);
 }
 

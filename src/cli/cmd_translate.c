@@ -132,7 +132,7 @@ static Status translate_window(Session *session, long first_number) {
                                    window->json ? window->raw[i] : (StrView){0}, &results[i], &out);
     }
     session->lines += window->count;
-    if (session->to_terminal) log_disarm(out.data, out.length);
+    if (session->to_terminal) log_sanitize(out.data, out.length);
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {

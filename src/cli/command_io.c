@@ -12,6 +12,11 @@
 
 Status command_print(StrView text) { return file_put("-", text); }
 
+Status command_print_report(StrBuf *text) {
+    log_sanitize(text->data, text->length);
+    return command_print(strbuf_view(text));
+}
+
 static HelpReader help_reader;
 static void *help_context;
 

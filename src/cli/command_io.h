@@ -10,6 +10,9 @@
 
 /* Write to standard output and make sure that it arrived. */
 Status command_print(StrView text);
+/* The same for a report, in which names of files and what a model says of itself must not command a terminal:
+ * changes `text` as log_sanitize does. */
+Status command_print_report(StrBuf *text);
 /* What --help prints around the options. `details` is only in the long form: --help all, or all there is. */
 typedef struct {
     const char *usage, *examples, *details;

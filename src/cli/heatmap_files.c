@@ -1,6 +1,7 @@
 /* heatmap_files.c - see heatmap_files.h. */
 #include "cli/heatmap_files.h"
 
+#include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/options_value.h"
@@ -77,6 +78,8 @@ static void join_lines(StrBuf *json) {
 
 static Status print(HeatmapFormat format, int number, StrBuf *content) {
     if (number > 0 && format == FORMAT_JSON) join_lines(content);
+    bool plain = format == FORMAT_CSV && isatty(STDOUT_FILENO) == 1; /* others have no labels as they are */
+    if (plain) log_sanitize(content->data, content->length);
     if (number > 1 && format != FORMAT_JSON) TRY(command_print(SV("\n")));
     return command_print(strbuf_view(content));
 }

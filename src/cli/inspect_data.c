@@ -252,7 +252,7 @@ Status inspect_data(const InspectData *wanted, const char *path) {
             write_json(&stats, path, &out);
         else
             write_text(&stats, wanted, path, &out);
-        status = command_print(strbuf_view(&out));
+        status = command_print_report(&out);
         pair_stats_free(&stats);
     }
     strbuf_free(&out);

@@ -64,8 +64,8 @@ static size_t longest_token(const Vocab *vocab) {
     return longest;
 }
 
-/* The last word: at each of its tokens this one, or one that begins with the rest of the word. Where the rest is
- * longer than any token, this one is fixed: time grows with the length of the word, not with its square. */
+/* The last word: at each of its tokens this one, or one that begins with the rest of the word. Where the rest
+ * is longer than any token, this one is fixed: time grows with the word's length, not with its square. */
 static void allow_completions(Guide *guide, int fixed) {
     const Vocab *vocab = segmenter_vocab(guide->target);
     size_t V = (size_t)vocabulary(guide), left = longest_token(vocab) + sizeof BPE_WORD_END, bytes = 0;

@@ -31,8 +31,8 @@ typedef struct {
     size_t bytes;     /* product of the shape times the size of one element */
 } SafeTensor;
 
-/* Replace the file at `path` atomically. Metadata are pairs {key, value}. STATUS_DATA, and the old file stays,
- * for what no reader takes: a number that is not finite, a name twice, a header that is too large. */
+/* Replace the file at `path` atomically. Metadata are pairs {key, value}. STATUS_DATA, and the old file
+ * stays, for what no reader takes: a number that is not finite, a name twice, a header that is too large. */
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count);
 /* The same without a look at the numbers: for tests of what readers refuse. */

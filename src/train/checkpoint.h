@@ -33,8 +33,8 @@ typedef struct {
 /* Take the run directory (created if missing); STATUS_USAGE if another process has it, STATUS_RUNTIME if it
  * cannot be locked. The lock ends with the process. */
 Status checkpoint_lock(const char *dir);
-/* After a failure: remove the directory again if this process made it and holds its lock, and there is nothing
- * else in it. */
+/* After a failure: remove the directory again if this process made it and holds its lock, and there is
+ * nothing else in it. */
 void checkpoint_leave(const char *dir);
 /* STATUS_RUNTIME if the file that checkpoint_lock locked is gone or another one: for before saving. */
 Status checkpoint_check_lock(const char *dir);

@@ -40,8 +40,8 @@ void progress_add(Progress *progress, const ProgressRecord *record);
 void progress_write_json(const ProgressRecord *record, StrBuf *out); /* one line with its newline */
 /* For people, without a newline: at most 80 columns up to 9,999,999 updates, so it has not all digits. */
 void progress_write_line(const ProgressRecord *record, StrBuf *out);
-/* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. STATUS_DATA, with a hint, if
- * it is damaged or no regular file. */
+/* Read the lines of train.jsonl up to `last_update`; a missing file is an empty one. STATUS_DATA, with a
+ * hint, if it is damaged or no regular file. */
 Status progress_read(Progress *progress, const char *path, long long last_update);
 /* Replace train.jsonl and curve.svg in `dir`. The picture says what `config` adds to the training loss, and
  * has chrF where it was computed. */

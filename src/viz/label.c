@@ -9,17 +9,12 @@ enum { DOTTED_CIRCLE = 0x25CC };
 enum { OPEN_BOX = 0x2423 };
 enum { LEFT_TO_RIGHT_MARK = 0x200E };
 
-/* Embeddings, overrides and isolates of Unicode's bidirectional algorithm. */
-static bool turns_text(int code) {
-    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
 /* Controls steer terminals; the last two code points of the plane may not appear in XML. A no-break space and
  * its likes cannot be seen. */
 static int next_code(StrView text, size_t *position) {
     int code = utf8_next(text, position);
     if (code >= 0x80 && code != 0x85 && unicode_is_space(code)) return OPEN_BOX;
-    bool steers = unicode_is_control(code) || turns_text(code) || code == 0xFFFE || code == 0xFFFF;
+    bool steers = utf8_is_control(code) || code == 0xFFFE || code == 0xFFFF;
     return steers ? UTF8_REPLACEMENT : code;
 }
 

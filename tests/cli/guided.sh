@@ -8,6 +8,12 @@ translate() { "$attn" translate -m "$model" "$@"; }
 printf 'go .\nhi !\n\ni lost .\n' >"$TMP/source"
 translate "$TMP/source" >"$TMP/base"
 
+# A prefix that is one long word takes seconds, not minutes.
+{ yes je | head -n 75000 | tr -d '\n' && echo; } >"$TMP/word"
+head -n 1 "$TMP/source" >"$TMP/first"
+expect 0 timeout 120 "$attn" translate -m "$model" --quiet --prefix-file "$TMP/word" "$TMP/first"
+[ "$(wc -c <"$TMP/out")" -ge 150000 ] || fail "the prefix is cut"
+
 # A prefix: of all lines, line by line, in JSON; greedy, with a beam, for each of the n best.
 for beam in 1 5; do
     expect 0 translate -b $beam --prefix 'je suis ' "$TMP/source"

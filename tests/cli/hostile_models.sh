@@ -99,12 +99,36 @@ expect 0 "$attn" translate --model "$TMP/1" "$TMP/line"
 expect 0 "$attn" translate --quiet --model "$TMP/escape" "$TMP/line"
 grep -q "$(printf '\033')" "$TMP/out" || fail "the token is not in the output, so nothing is shown"
 if has_terminals; then
-    for command in "translate --quiet --model $TMP/escape $TMP/line" "inspect --vocab $TMP/escape"; do
+    printf 'go .\t\033]0;\302\23331m !\n' >"$TMP/pair"
+    for command in "translate --quiet --model $TMP/escape $TMP/line" "inspect --vocab $TMP/escape" \
+        "score --keep-above -1000 --model $TMP/escape $TMP/pair" "heatmap -f csv -m $TMP/escape 'go .'"; do
         script -qec "'$attn' $command" /dev/null </dev/null >"$TMP/out" || fail "$command on a terminal"
         grep -q ']0;' "$TMP/out" || fail "$command: no such token on the terminal"
         ! LC_ALL=C grep -q "$(printf '\033]\|\302\233')" "$TMP/out" || fail "$command commands the terminal"
     done
 fi
+# Reports are for people wherever they go; JSON has the characters as \u00XX.
+esc=$(printf '\033') hidden=$(printf '\302\233\342\200\256\342\201\246')
+hostile="$esc]\\|$(printf '\302\233')\\|$(printf '\342\200\256')\\|$(printf '\342\201\246')"
+name=$TMP/x$esc]0\;pwn$(printf '\007')$hidden
+printf 'go .\tva !\n' >"$name.tsv"
+cp "$TMP/line" "$name.txt"
+"$reseal" $model "$name" text provenance '{' '{"trick": "\u001b]0;\u009b\u202e\u2066", '
+# silent COMMAND...: neither output has a character that a terminal obeys
+silent() {
+    expect 0 "$attn" "$@"
+    [ -s "$TMP/out" ] || fail "$1 prints nothing"
+    ! cat "$TMP/out" "$TMP/err" | LC_ALL=C grep -q "$hostile" || fail "$* commands the terminal"
+}
+silent inspect "$name.tsv" --languages en-fr
+silent inspect --json "$name.tsv" --languages en-fr
+silent inspect "$name"
+silent inspect --json "$name"
+silent bleu "$name.txt" -i "$name.txt" --force
+silent bleu "$name.txt" -i "$name.txt" "$TMP/line" --force --format text
+silent bleu "$name.txt" -i "$name.txt" "$TMP/line" --force --format json
+silent train "$name.tsv" --dump-config --set "data.valid=$name.tsv" --languages en-fr
+
 name=$(printf '%s/a\nattn-mt: all is well' "$TMP")
 expect 1 "$attn" inspect "$name"
 ! grep -q '^attn-mt: all is well' "$TMP/err" || fail "a name with a line feed forges a line of the log"

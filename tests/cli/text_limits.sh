@@ -68,7 +68,8 @@ done
 expect 3 "$attn" heatmap -m $model <"$TMP/many"
 says "'standard input' has more than 4,000,000 lines"
 { printf 'a\tb\n' && yes '' | head -n 4000000; } >"$TMP/terms"
-refuse --glossary "terms' has more than 4,000,000 lines" translate -m $model --glossary "$TMP/terms" "$TMP/line"
+refuse --glossary "terms' has more than 4,000,000 lines" \
+    translate -m $model --glossary "$TMP/terms" "$TMP/line"
 if [ -c /dev/zero ]; then
     refuse bleu "'/dev/zero' is larger than 256 MB" bleu /dev/zero -i "$TMP/line"
     refuse --reference "'/dev/zero' is larger than" translate -m $model --reference /dev/zero "$TMP/line"

@@ -336,8 +336,8 @@ static void kill_and_resume(const Case *c, const Subject *subject) {
     }
 }
 
-/* Two trainers begin at once: one is refused while the other works. "mkdir": in a folder that is not there, as
- * both of them see. */
+/* Two trainers begin at once: one is refused while the other works. "mkdir": in a folder that is not there,
+ * as both of them see. */
 static void race(const Case *c, const Subject *subject) {
     double begin = now();
     bool makes_folder = strcmp(c->how, "mkdir") == 0;

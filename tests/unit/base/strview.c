@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/hashmap.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/status.h"
@@ -378,6 +379,21 @@ static void log_cuts_long_lines(void **state) {
     assert_int_equal(text[length - 1], '\n');
 }
 
+/* Control characters, also as stray bytes, and those that turn the direction of text. */
+static void log_sanitizes_controls(void **state) {
+    (void)state;
+    char text[] = "a\tb\n\x1b]\x7f \xC2\x80\xC2\x9F\xC2\xA0 \xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF "
+                  "\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9 \x9B\xE9 \xEF\xBF\xBD\xC3\xA9";
+    log_sanitize(text, sizeof text - 1);
+    assert_string_equal(text,
+                        "a\tb\n?]? ????\xC2\xA0 \xE2\x80\xA9??????\xE2\x80\xAF \xE2\x81\xA5?????? ?\xE9 "
+                        "\xEF\xBF\xBD\xC3\xA9");
+    StrBuf json = {0};
+    json_write_string(&json, SV("\x1b\x7f\xC2\x9B\xE2\x80\xAE\xE2\x81\xA6\xC3\xA9\t"));
+    assert_string_equal(strbuf_text(&json), "\"\\u001b\\u007f\\u009b\\u202e\\u2066\xC3\xA9\\t\"");
+    strbuf_free(&json);
+}
+
 static void print_hostile(void) { log_warn("tensor '\033[2Ja\rb\x7F\tc\xC3\xA9'"); }
 
 static void log_disarms_control_characters(void **state) {
@@ -413,6 +429,7 @@ int main(void) {
         cmocka_unit_test(log_obeys_its_level),
         cmocka_unit_test(log_cuts_long_lines),
         cmocka_unit_test(log_disarms_control_characters),
+        cmocka_unit_test(log_sanitizes_controls),
         cmocka_unit_test(clock_goes_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
