@@ -101,6 +101,40 @@ static void test_translate(void **state) {
     attn_mt_close(NULL);
 }
 
+typedef struct {
+    const attn_mt_model *model;
+    int calls;
+    double share;
+} Progress;
+
+/* A call within a call, and how far the outer one has come. */
+static void watch(void *context, double share) {
+    Progress *progress = context;
+    attn_mt_result *result;
+    assert_int_equal(attn_mt_translate(progress->model, &texts[1], 1, NULL, &result, NULL), ATTN_MT_OK);
+    assert_string_equal(attn_mt_candidate_at(result, 0, 0)->text, strbuf_text(&expected[1].items[0].text));
+    attn_mt_release(result);
+    assert_true(share > progress->share);
+    progress->share = share;
+    progress->calls++;
+}
+
+static void test_progress(void **state) {
+    (void)state;
+    attn_mt_model *model = opened();
+    attn_mt_result *result;
+    Progress progress = {.model = model};
+    attn_mt_options options = {.batch_size = 4, .progress = watch, .progress_context = &progress};
+    assert_int_equal(attn_mt_translate(model, texts, TEXTS, &options, &result, NULL), ATTN_MT_OK);
+    assert_in_range(progress.calls, 2, TEXTS);
+    assert_true(progress.share == 1);
+    for (int i = 0; i < TEXTS; i++)
+        assert_string_equal(attn_mt_candidate_at(result, i, 0)->text,
+                            strbuf_text(&expected[i].items[0].text));
+    attn_mt_release(result);
+    attn_mt_close(model);
+}
+
 static void test_n_best_and_attention(void **state) {
     (void)state;
     attn_mt_model *model = opened();
@@ -477,6 +511,7 @@ int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_translate),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_n_best_and_attention),
         cmocka_unit_test(test_score),
         cmocka_unit_test(test_split_and_markup),
