@@ -170,20 +170,6 @@ void log_progress_end(void) {
     pthread_mutex_unlock(&log_lock);
 }
 
-LogShare log_share_begin(const char *doing) {
-    double now = clock_seconds();
-    return (LogShare){doing, now, now};
-}
-
-void log_share(LogShare *work, double share) {
-    double now = clock_seconds();
-    if (!work || now - work->shown < log_progress_interval()) return;
-    work->shown = now;
-    char eta[32] = "?";
-    if (share > 0) str_duration((now - work->began) * (1 - share) / share, eta);
-    (log_is_terminal() ? log_progress : log_info)("%-8s %3.0f%%  ETA %s", work->doing, 100 * share, eta);
-}
-
 bool log_may_colour(int fd) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");

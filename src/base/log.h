@@ -32,14 +32,6 @@ void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
 double log_progress_interval(void);
 void log_progress_end(void); /* wipe the line */
 
-/* How far a piece of work has come and when it will be done, said once every log_progress_interval(). */
-typedef struct {
-    const char *doing; /* "reading" */
-    double began, shown;
-} LogShare;
-
-LogShare log_share_begin(const char *doing);
-void log_share(LogShare *work, double share); /* 0..1; NULL: nobody wants to know */
 /* May colour be used on this file descriptor: a terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool log_may_colour(int fd);
 /* The same, and COLORTERM or TERM says that the terminal has 24-bit colours. */

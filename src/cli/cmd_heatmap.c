@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -287,7 +288,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                          const ModelSet *models, const HeatmapFiles *files, const Lines *lines,
                          const Lines *targets, HeatmapRemarks *remarks) {
     StrBuf content = {0};
-    LogShare progress = log_share_begin("exploring");
+    ProgressLine progress = progress_line_begin("exploring");
     Status status = heatmap_page_write(&(HeatmapPage){.models = models,
                                                       .paths = &options->models,
                                                       .translating = translating,

@@ -400,7 +400,7 @@ static Status session_begin(Session *session, const StrList *files) {
 
 static Status session_run(Session *session) {
     const ScoreOptions *options = &session->options;
-    CommandProgress progress =
+    ProgressLine progress =
         command_progress_begin("pairs", options->output, options->quiet || session->interactive);
     Status status = STATUS_OK;
     for (bool more = true, first = true; more && status == STATUS_OK; first = false) {
@@ -409,8 +409,8 @@ static Status session_run(Session *session) {
         if (status == STATUS_OK && session->filter && options->max_length > 0) drop_long_pairs(session);
         if (status == STATUS_OK && session->window.count > 0) status = score_pairs(session);
         if (status == STATUS_OK)
-            command_progress(&progress, (double)(session->scored + session->too_long),
-                             pair_window_share(&session->window));
+            progress_line_count(&progress, (double)(session->scored + session->too_long),
+                                pair_window_share(&session->window));
     }
     log_progress_end();
     if (status == STATUS_OK) {

@@ -56,7 +56,7 @@ typedef struct {
     TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
-    CommandProgress progress;
+    ProgressLine progress;
     long lines; /* so far, over all inputs */
     double seconds;
 } Session;
@@ -159,8 +159,8 @@ static void show_progress(void *context, double share) {
     Session *session = context;
     double bytes =
         (double)session->window_start + share * (double)(session->window_end - session->window_start);
-    command_progress(&session->progress, (double)session->lines + share * session->window.count,
-                     session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
+    progress_line_count(&session->progress, (double)session->lines + share * session->window.count,
+                        session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
 }
 
 static Status translate_file(Session *session, const char *path) {

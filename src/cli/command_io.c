@@ -7,6 +7,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "base/workers.h"
 #include "decode/translator.h"
 
@@ -92,22 +93,11 @@ void command_say_columns(const LanguageColumns *columns, const char *path) {
              SV_ARG(columns->second_name), path);
 }
 
-CommandProgress command_progress_begin(const char *things, const char *output, bool silent) {
+ProgressLine command_progress_begin(const char *things, const char *output, bool silent) {
     bool one_terminal = log_is_terminal() && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
-    double now = clock_seconds();
-    return (CommandProgress){things, silent || one_terminal, now, now};
-}
-
-void command_progress(CommandProgress *progress, double count, double share) {
-    double now = clock_seconds(), elapsed = now - progress->began;
-    if (progress->silent || now - progress->shown < log_progress_interval()) return;
-    progress->shown = now;
-    char left[64] = "", number[32], eta[32];
-    if (share > 0)
-        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * share,
-                 str_duration(elapsed * (1 - share) / share, eta));
-    (log_is_terminal() ? log_progress : log_info)("%s %s%s  %.1f %s/s", str_count((long long)count, number),
-                                                  progress->things, left, count / elapsed, progress->things);
+    ProgressLine line = progress_line_begin(things);
+    line.silent = silent || one_terminal;
+    return line;
 }
 
 void command_warn_repaired(long lines, long first) {
@@ -176,13 +166,13 @@ enum { LINES_AT_A_TIME = 10000 };
 
 /* How far translate_all has come. */
 typedef struct {
-    LogShare share;
+    ProgressLine share;
     double start, lines, count; /* where the lines being translated begin, how many they are, and all */
 } LinesProgress;
 
 static void show_lines(void *context, double share) {
     LinesProgress *progress = context;
-    log_share(&progress->share, (progress->start + share * progress->lines) / progress->count);
+    progress_line_share(&progress->share, (progress->start + share * progress->lines) / progress->count);
 }
 
 static void translate_all(Translator *translator, const StrView *sources, size_t count,
@@ -207,7 +197,7 @@ Status translate_lines(const StrList *models, const StrView *sources, size_t cou
                        int beam_size, char ***outputs) {
     ModelSet set;
     TRY(model_set_load(&set, models, FORMAT_FLOAT32));
-    LinesProgress progress = {.share = log_share_begin("translating"), .count = (double)count};
+    LinesProgress progress = {.share = progress_line_begin("translating"), .count = (double)count};
     TranslatorOptions options = {
         .search = {.decode = model_set_decode(set.items[0]), .n_best = 1, .tokens_only = true},
         .progress = show_lines,

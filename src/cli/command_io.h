@@ -2,8 +2,8 @@
 #ifndef CLI_COMMAND_IO_H
 #define CLI_COMMAND_IO_H
 
-#include "base/log.h"
 #include "base/options.h"
+#include "base/progress_line.h"
 #include "decode/model_set.h"
 #include "decode/translator.h"
 #include "text/languages.h"
@@ -39,18 +39,9 @@ void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, Deco
 /* Tell which columns of a file are read, since its first line names them. */
 void command_say_columns(const LanguageColumns *columns, const char *path);
 
-/* How far a command has come with what it reads: how many, the share of all and the time left, and how many a
- * second, once every log_progress_interval(). Nothing is said where the results go to the same terminal, nor
- * if `silent`. */
-typedef struct {
-    const char *things; /* "lines" */
-    bool silent;
-    double began, shown;
-} CommandProgress;
-
-CommandProgress command_progress_begin(const char *things, const char *output, bool silent);
-/* `share`: of all, 0 to 1; 0: not known */
-void command_progress(CommandProgress *progress, double count, double share);
+/* How far a command has come with the lines or pairs that it reads. The line is silent if `silent`, or if the
+ * results go to the same terminal. */
+ProgressLine command_progress_begin(const char *things, const char *output, bool silent);
 
 /* Warn of lines with bytes that are no text, if there are any. */
 void command_warn_repaired(long lines, long first);

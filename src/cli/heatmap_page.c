@@ -2,7 +2,9 @@
 #include "cli/heatmap_page.h"
 
 #include <limits.h>
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "base/utf8.h"
 #include "decode/backpointers.h"
 #include "decode/confidence.h"
@@ -173,7 +175,7 @@ Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
     Status status = writer_begin(&writer);
     for (int i = 0; i < page->count && status == STATUS_OK; i++) {
         status = add_sentence(&writer, i);
-        log_share(page->progress, (double)(i + 1) / page->count);
+        progress_line_share(page->progress, (double)(i + 1) / page->count);
     }
     log_progress_end();
     if (status == STATUS_OK) {

@@ -2,7 +2,7 @@
 #ifndef CLI_HEATMAP_PAGE_H
 #define CLI_HEATMAP_PAGE_H
 
-#include "base/log.h"
+#include "base/progress_line.h"
 #include "cli/command_io.h"
 #include "decode/alignment.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     int layer, head;         /* to begin with, from 1; 0: the mean of all */
     bool subwords;           /* to begin with, instead of words */
     HeatmapRemarks *remarks; /* or NULL */
-    LogShare *progress;      /* told after each sentence; or NULL */
+    ProgressLine *progress;  /* told after each sentence; or NULL */
 } HeatmapPage;
 
 /* `number`: of the line; 0 if there is only one. */

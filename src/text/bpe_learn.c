@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "text/bigram.h"
 
 typedef struct {
@@ -183,7 +184,7 @@ static int best_pair(Learner *learner, int min_count) {
     return -1;
 }
 
-Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count, LogShare *progress) {
+Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count, ProgressLine *progress) {
     Bpe *bpe = bpe_new(marker);
     Learner learner;
     learner_begin(&learner, words, marker);
@@ -191,7 +192,7 @@ Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count
     for (int number = 1; number <= merges; number++) {
         int best = best_pair(&learner, min_count < 1 ? 1 : min_count);
         if (best < 0) break;
-        log_share(progress, (double)number / merges);
+        progress_line_share(progress, (double)number / merges);
         StrView left = hashmap_key(learner.symbols, (size_t)learner.pairs[best].left);
         StrView right = hashmap_key(learner.symbols, (size_t)learner.pairs[best].right);
         bpe_add(bpe, left, right);

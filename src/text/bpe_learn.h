@@ -5,13 +5,13 @@
 #define TEXT_BPE_LEARN_H
 
 #include "base/hashmap.h"
-#include "base/log.h"
+#include "base/progress_line.h"
 #include "text/bpe.h"
 
 enum { BPE_LEARN_LONGEST = 1000 }; /* longer words (bytes) take no part */
 
 /* `words`: pre-tokens with their markers and their counts. Stops when no pair occurs `min_count` times.
  * `progress`: the share of the merges; may be NULL. */
-Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count, LogShare *progress);
+Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count, ProgressLine *progress);
 
 #endif

@@ -4,7 +4,9 @@
  * so that the sum has every word where it would be if one thread had read it all.
  */
 #include <assert.h>
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "text/corpus.h"
 #include "text/pair_blocks.h"
 
@@ -58,7 +60,7 @@ typedef struct {
     Segmenter *segmenter[SIDES];
     HashMap *words[SIDES];
     const TextOptions *text;
-    LogShare progress; /* of the first */
+    ProgressLine progress; /* of the first */
 } Finishing;
 
 static void finish_side(void *context, int side, int thread) {
@@ -75,9 +77,9 @@ static void finish(Segmenter **segmenters, HashMap **words, const TextOptions *t
     Finishing finishing = {.segmenter = {segmenters[SOURCE], segmenters[TARGET]},
                            .words = {words[SOURCE], words[TARGET]},
                            .text = text,
-                           .progress = log_share_begin("learning")};
+                           .progress = progress_line_begin("learning")};
     int count = words[SOURCE] == words[TARGET] ? 1 : SIDES;
-    log_progress("%s", finishing.progress.doing); /* words are laid out before the first merge */
+    log_progress("%s", finishing.progress.what); /* words are laid out before the first merge */
     workers_run(workers, count, finish_side, &finishing);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 
 enum { ROUNDS = 3, ROUND_BLOCKS = PAIR_SLOTS / ROUNDS, BLOCK_BYTES = 1 << 20 };
 
@@ -80,12 +81,12 @@ static void run_task(void *context, int task, int thread) {
 }
 
 static Status run_rounds(Run *run, Workers *workers) {
-    LogShare progress = log_share_begin(run->work->doing);
+    ProgressLine progress = progress_line_begin(run->work->doing);
     do {
         workers_run(workers, 2 + run->working->count, run_task, run);
         if (run->collected.code != STATUS_OK) return status_restore(&run->collected);
         if (run->read.code != STATUS_OK) return status_restore(&run->read);
-        log_share(&progress, pair_reader_share(run->reader));
+        progress_line_share(&progress, pair_reader_share(run->reader));
         Round *free_again = run->collecting;
         run->collecting = run->working;
         run->working = run->reading;

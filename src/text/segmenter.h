@@ -19,7 +19,7 @@
 
 #include "base/hashmap.h"
 #include "base/json.h"
-#include "base/log.h"
+#include "base/progress_line.h"
 #include "base/options.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -56,7 +56,7 @@ Status segmenter_begin(Segmenter **segmenter, const TextOptions *options);
 void segmenter_count(Segmenter *segmenter, StrView line, HashMap *words);
 /* Words may be in any order; STATUS_DATA if there are none. `progress`: of the merges; may be NULL. */
 Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const HashMap *words,
-                        LogShare *progress);
+                        ProgressLine *progress);
 Segmenter *segmenter_retain(Segmenter *segmenter);
 void segmenter_free(Segmenter *segmenter);
 /* The same segmenter with a cache of its own; `segmenter` outlives it. */

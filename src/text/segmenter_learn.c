@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "text/bpe_learn.h"
 #include "text/segmenter_parts.h"
 
@@ -191,7 +192,7 @@ Status segmenter_begin(Segmenter **segmenter, const TextOptions *options) {
 }
 
 Status segmenter_finish(Segmenter *segmenter, const TextOptions *options, const HashMap *words,
-                        LogShare *progress) {
+                        ProgressLine *progress) {
     if (hashmap_count(words) == 0) return status_fail(STATUS_DATA, "no text to learn a vocabulary from");
     if (segmenter->tokenizer == TOKENIZER_WORD) {
         segmenter->vocab = word_vocab(words, options);

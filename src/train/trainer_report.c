@@ -4,6 +4,7 @@
 #include "base/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
+#include "base/progress_line.h"
 #include "num/kern.h"
 #include "num/product.h"
 #include "train/trainer_parts.h"
@@ -167,14 +168,9 @@ void trainer_show_progress(Trainer *t, double loss) {
     double share = trainer_share(t), limit = 60 * t->config->train.max_minutes;
     estimate_rest(t, share, eta);
     if (limit > 0) share = fmax(share, p->seconds / limit);
-    char line[160];
-    snprintf(line, sizeof line, "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
-             p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
-             str_count((long long)speed_of(t, t->tokens, t->train_seconds), speed), eta);
-    if (log_is_terminal())
-        log_progress("%s", line);
-    else
-        log_info("%s", line);
+    progress_line_write("epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s",
+                        p->epoch + 1, str_count(p->update, updates), 100 * share, loss, p->last_rate,
+                        str_count((long long)speed_of(t, t->tokens, t->train_seconds), speed), eta);
 }
 
 static void show_samples(const Trainer *t, const ValidationScore *score) {

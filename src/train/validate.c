@@ -7,6 +7,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress_line.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
 #include "decode/translator.h"
@@ -90,7 +91,7 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *wor
     return sum;
 }
 
-static void show_share(void *work, double share) { log_share(work, share); }
+static void show_share(void *work, double share) { progress_line_share(work, share); }
 
 /* The first hypothesis of each sentence, on rank 0. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
@@ -102,7 +103,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     int *ids = mem_alloc(corpus_tokens(corpus, &corpus->source) + 1, sizeof *ids);
     for (int i = comm_rank(); i < count; i += size)
         sources[own++] = corpus_source(corpus, i, ids + corpus->source.start[i]);
-    LogShare work = log_share_begin("validating");
+    ProgressLine work = progress_line_begin("validating");
     translator_greedy(model, sources, own, &config->decode, workers, show_share, &work, mine);
     for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
     share_translations(found, count);

@@ -1,0 +1,51 @@
+/* progress_line.c - see progress_line.h. */
+#include "base/progress_line.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/log.h"
+#include "base/strview.h"
+
+ProgressLine progress_line_begin(const char *what) {
+    double now = clock_seconds();
+    return (ProgressLine){.what = what, .began = now, .shown = now};
+}
+
+/* Is it time for another line? Then `elapsed` are the seconds of all the work so far. */
+static bool is_due(ProgressLine *line, double *elapsed) {
+    double now = clock_seconds();
+    if (!line || line->silent || now - line->shown < log_progress_interval()) return false;
+    line->shown = now;
+    *elapsed = now - line->began;
+    return true;
+}
+
+static const char *time_left(double elapsed, double share, char eta[32]) {
+    return share > 0 ? str_duration(elapsed * (1 - share) / share, eta) : "?";
+}
+
+void progress_line_share(ProgressLine *line, double share) {
+    double elapsed;
+    char eta[32];
+    if (!is_due(line, &elapsed)) return;
+    progress_line_write("%-8s %3.0f%%  ETA %s", line->what, 100 * share, time_left(elapsed, share, eta));
+}
+
+void progress_line_count(ProgressLine *line, double count, double share) {
+    double elapsed;
+    char left[64] = "", number[32], eta[32];
+    if (!is_due(line, &elapsed)) return;
+    if (share > 0)
+        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * share, time_left(elapsed, share, eta));
+    progress_line_write("%s %s%s  %.1f %s/s", str_count((long long)count, number), line->what, left,
+                        count / elapsed, line->what);
+}
+
+void progress_line_write(const char *format, ...) {
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (log_is_terminal() ? log_progress : log_info)("%s", text);
+}
