@@ -90,7 +90,7 @@ static Status run_all(Bench *bench);
 static const Subcommand SUBCOMMANDS[] = {
     {"gemm", "products of matrices at the model's sizes", MODEL, bench_gemm},
     {"ops", "each op of the tape, forward and backward", MODEL, bench_ops},
-    {"training", "updates from scratch, and where they spend their time", MODEL, bench_training},
+    {"training", "updates from scratch", MODEL, bench_training},
     {"translation", "lines translated many together", MODEL, bench_translation},
     {"latency", "lines translated one at a time", MODEL, bench_latency},
     {"start", "from the start of the program to its first translation", MODEL, bench_start},

@@ -86,7 +86,6 @@ typedef struct {
 
 typedef struct {
     TrainLoop *loop;
-    Profiler *profiler;
     Round *rounds;
     size_t count, capacity;
     double since, serial;

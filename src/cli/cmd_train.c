@@ -19,7 +19,7 @@ typedef enum { DUMP_NO_PAIRS, DUMP_TRAINING, DUMP_VALIDATION } DumpPairs;
 
 typedef struct {
     char *run, *init, *vocabulary, *languages;
-    bool resume, overwrite, profile, quiet, check_comm;
+    bool resume, overwrite, quiet, check_comm;
     int threads;
     int dump, dump_pairs; /* DumpConfig, DumpPairs */
 } TrainCommand;
@@ -44,8 +44,6 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "start again even if DIR already holds a model"},
     {.flag = "threads", .alias = "cpu-threads", FIELD(INT, threads), .fallback = "0", .max = 1024,
      .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
-    {.flag = "profile", FIELD(BOOL, profile),
-     .help = "print at the end where the time went: a table of phases; does not change the result"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .letter = 'q', FIELD(BOOL, quiet),
@@ -164,7 +162,6 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                               .vocabulary_only = command->vocabulary != NULL,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
-                              .profile = command->profile,
                               .threads = command->threads,
                               .ready = catch_signals,
                               .stop = &stop_signal};

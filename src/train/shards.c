@@ -32,7 +32,6 @@ struct Shards {
     const Seq2Seq *model;
     const Corpus *corpus;
     Workers *workers;
-    Profiler *profiler;
     int count;   /* 0: it follows from each batch */
     int threads; /* for which short tapes go together */
     SumTree *sum;
@@ -82,11 +81,6 @@ void shards_free(Shards *s) {
 }
 
 void shards_plan_for(Shards *s, int threads) { s->threads = threads; }
-
-void shards_profile(Shards *s, Profiler *profiler) {
-    s->profiler = profiler;
-    for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);
-}
 
 void shards_teach(Shards *s, const Teachers *teachers) { s->teachers = teachers; }
 
@@ -139,7 +133,7 @@ static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
 static void put_losses(const Shards *s, int thread, Tape **tapes, const TrainingBatch *parts, int count,
                        CrossEntropy *sums, long *tokens) {
     const real *taught[TAPES_TOGETHER] = {NULL};
-    if (s->teachers) teachers_predict(s->teachers, parts, count, thread, s->tape[thread]->profile, taught);
+    if (s->teachers) teachers_predict(s->teachers, parts, count, thread, taught);
     for (int i = 0; i < count; i++)
         tokens[i] =
             seq2seq_put_loss(s->model, tapes[i], &parts[i], taught[i], s->teachers ? s->teachers->share : 0,
@@ -163,7 +157,6 @@ static void share_losses(const Shards *s, void *block, size_t row, int shards,
     int ranks = comm_size();
     if (ranks == 1) return;
     size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    Phase before = profiler_phase(s->profiler, PHASE_EXCHANGE);
     for (int r = 0, start = 0; r <= ranks; r++) {
         if (r < ranks)
             comm_share(shards, r, &start);
@@ -172,7 +165,6 @@ static void share_losses(const Shards *s, void *block, size_t row, int shards,
         first[r] = (size_t)(starts ? starts(s, start) : start) * row;
     }
     comm_gather(block, first);
-    profiler_phase(s->profiler, before);
     mem_free(first);
 }
 
@@ -208,9 +200,7 @@ static void run_shard(void *context, int task, int thread) {
         s->loss[task * s->batch_count + b] = run_pairs(s, thread, pairs, count, batch->seed_update);
         mem_free(pairs);
     }
-    Phase before = tape_phase(tape, PHASE_REDUCE);
     sum_tree_complete(s->sum, task, tape->grads);
-    tape_phase(tape, before);
 }
 
 static BatchLoss run_shards(Shards *s) {
@@ -343,7 +333,6 @@ static bool run_together(Shards *s, bool open) {
     for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tape[i]);
     s->groups = plan_groups(s);
     workers_run(s->workers, s->groups, run_group, s);
-    Phase before = profiler_phase(s->profiler, PHASE_WEIGHT_GRADIENTS);
     for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
         for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
         gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first),
@@ -352,10 +341,8 @@ static bool run_together(Shards *s, bool open) {
     }
     workers_run(s->workers, leaves * gradients_slices(s->gradients[0]), add_slice, s);
     open = s->end_run < s->run_count && s->runs[s->end_run].leaf == s->runs[s->end_run - 1].leaf;
-    profiler_phase(s->profiler, PHASE_REDUCE);
     workers_run(s->workers, leaves - open, complete_leaf, s);
     if (open) s->block[0] = s->block[leaves - 1];
-    profiler_phase(s->profiler, before);
     return open;
 }
 

@@ -25,7 +25,6 @@
 #include "base/workers.h"
 #include "models/seq2seq.h"
 #include "text/corpus.h"
-#include "train/profiler.h"
 #include "train/sum_tree.h"
 #include "train/teachers.h"
 
@@ -43,7 +42,6 @@ void shards_free(Shards *shards);
 /* Before the first update: make the rounds of work that so many threads would get; the result is the same.
  * For simulations. */
 void shards_plan_for(Shards *shards, int threads);
-void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
 void shards_teach(Shards *shards, const Teachers *teachers); /* from now on; NULL: nobody teaches */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */

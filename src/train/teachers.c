@@ -94,30 +94,27 @@ bool teachers_turn(const Teachers *t, const TrainOptions *options, Optimizer *op
 
 /* What one teacher predicts for these parts, on its tape. */
 static void predict(const Teachers *t, int teacher, const TrainingBatch *parts, int count, int thread,
-                    Profile *profile, Tensor **predictions) {
+                    Tensor **predictions) {
     const Seq2Seq *model = t->models[teacher];
     Tape *tape = t->tapes[thread * t->count + teacher];
     Tape branch[TAPES_TOGETHER] = {{0}}, *branches[TAPES_TOGETHER];
     Tensor *readout[TAPES_TOGETHER];
     tape_reset(tape);
-    tape->profile = profile;
     for (int i = 0; i < count; i++) {
         branches[i] = &branch[i];
         tape_branch(branches[i], tape);
         readout[i] = seq2seq_put_readout(model, branches[i], &parts[i]);
     }
     tapes_run_forward(branches, count);
-    Phase before = tape_phase(tape, PHASE_OUTPUT);
     for (int i = 0; i < count; i++) predictions[i] = seq2seq_predict(model, branches[i], readout[i]);
-    tape_phase(tape, before);
 }
 
-void teachers_predict(const Teachers *t, const TrainingBatch *parts, int count, int thread, Profile *profile,
+void teachers_predict(const Teachers *t, const TrainingBatch *parts, int count, int thread,
                       const real **mean) {
     Tensor *sum[TAPES_TOGETHER], *other[TAPES_TOGETHER];
-    predict(t, 0, parts, count, thread, profile, sum);
+    predict(t, 0, parts, count, thread, sum);
     for (int k = 1; k < t->count; k++) {
-        predict(t, k, parts, count, thread, profile, other);
+        predict(t, k, parts, count, thread, other);
         for (int i = 0; i < count; i++) kern->add(tensor_size(sum[i]), other[i]->data, sum[i]->data);
     }
     for (int i = 0; i < count; i++) {

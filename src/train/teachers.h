@@ -35,6 +35,6 @@ bool teachers_turn(const Teachers *teachers, const TrainOptions *options, Optimi
 /* The mean of their distributions, mean[i] of part i of a batch: [target tokens with </s>, V], until the next
  * call on this thread. Up to TAPES_TOGETHER parts (num/tapes.h) go through together. */
 void teachers_predict(const Teachers *teachers, const TrainingBatch *parts, int count, int thread,
-                      Profile *profile, const real **mean);
+                      const real **mean);
 
 #endif

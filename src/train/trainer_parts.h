@@ -21,7 +21,6 @@ typedef struct {
     Optimizer *optimizer;
     Shards *shards;
     Teachers teachers;
-    Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
     BatchPlan *plan;     /* of the current epoch; NULL: to be made */
