@@ -155,7 +155,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
     if (command->quiet) log_set_level(LOG_WARN);
-    comm_introduce();
+    comm_set_log_prefix();
     if (command->check_comm) return check_comm(command->threads);
     TrainerOptions options = {.config = config,
                               .dir = command->run,

@@ -91,7 +91,7 @@ static Status fit_lengths(Trainer *t) {
 
 /* Threads of this rank. */
 static Status make_workers(Trainer *t) {
-    CommPlace *places = comm_places(t->options->threads);
+    CommRank *places = comm_places(t->options->threads);
     t->workers = workers_new(places[comm_rank()].threads);
     mem_free(places);
     return product_self_test(workers_count(t->workers));
