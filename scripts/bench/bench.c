@@ -51,7 +51,7 @@ static Status run_all(Bench *bench);
 static const Subcommand SUBCOMMANDS[] = {
     {"gemm", "products of matrices at the model's sizes", bench_gemm},
     {"ops", "each op of the tape, forward and backward", bench_ops},
-    {"training", "updates from scratch, and where they spend their time", bench_training},
+    {"training", "updates from scratch", bench_training},
     {"translation", "lines translated many together", bench_translation},
     {"latency", "lines translated one at a time", bench_latency},
     {"start", "from the start of the program to its first translation", bench_start},

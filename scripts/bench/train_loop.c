@@ -46,7 +46,6 @@ static void work_add(Work *work, int source_length, int target_length) {
 Status train_loop_update(TrainLoop *loop) {
     const TrainOptions *o = &loop->config->train;
     double norm, tokens = 0;
-    Phase before = profiler_phase(loop->profiler, PHASE_DATA);
     next_batch(loop);
     int first = loop->plan->start[loop->batch], count = loop->plan->start[loop->batch + 1] - first;
     const int *pairs = loop->plan->pairs + first;
@@ -66,13 +65,7 @@ Status train_loop_update(TrainLoop *loop) {
     TRY(optimizer_update(loop->optimizer, &gradients, o, schedule_rate(o, loop->updates, 0, 0),
                          schedule_average(o, loop->updates), &norm));
     if (!(norm > 0)) return status_fail(STATUS_RUNTIME, "update %ld: no gradient", loop->updates);
-    profiler_phase(loop->profiler, before);
     return STATUS_OK;
-}
-
-void train_loop_profile(TrainLoop *loop, Profiler *profiler) {
-    loop->profiler = loop->optimizer->profiler = profiler;
-    shards_profile(loop->shards, profiler);
 }
 
 Seq2Seq *train_loop_end(TrainLoop *loop) {

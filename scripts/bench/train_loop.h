@@ -27,16 +27,14 @@ typedef struct {
     BatchPlan *plan; /* of the current epoch */
     int epoch, batch;
     long updates;
-    double loss;        /* of the last update, a token */
-    Work work;          /* since it was last set to zero */
-    Profiler *profiler; /* told what goes on, or NULL */
+    double loss; /* of the last update, a token */
+    Work work;   /* since it was last set to zero */
 } TrainLoop;
 
 /* A fresh model; `workers` and `corpus` must outlive the loop. */
 TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
                           Workers *workers);
 Status train_loop_update(TrainLoop *loop);
-void train_loop_profile(TrainLoop *loop, Profiler *profiler); /* tell it what goes on; NULL: nobody */
 void train_loop_rewind(TrainLoop *loop); /* the next batch is the first one of this epoch again */
 /* All but the model, which is the caller's from now on; its weights become the average if there is one. */
 Seq2Seq *train_loop_end(TrainLoop *loop);

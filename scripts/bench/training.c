@@ -84,40 +84,9 @@ static Status measure_speed(Bench *bench, TrainLoop *loops[TEAMS]) {
                        "runs over the same batches; useful work has no padding and no optimizer");
 }
 
-/* Where the threads spend one more run over the same batches. */
-static Status measure_phases(Bench *bench, int team, TrainLoop *loop) {
-    double spent[MEASURE_PARTS];
-    char name[32];
-    Trial trial = trial_of(loop);
-    TRY(measure_prepare(&trial, bench_seconds(bench, 0.04, bench_teams(bench))));
-    Profiler *profiler = profiler_new(bench->team[team]);
-    train_loop_profile(loop, profiler);
-    Status status = run(loop, trial.repeats, spent);
-    ProfilerSum sum = profiler_sum(profiler);
-    train_loop_profile(loop, NULL);
-    profiler_free(profiler);
-    TRY(status);
-    Report *r = &bench->report;
-    bench_team_name(bench, team, name);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        double time = sum.seconds[phase];
-        if (!(time > 0)) continue;
-        const char *item = profile_name((Phase)phase);
-        report_value(r, item, name, "ms/update", LESS_IS_BETTER, 1e3 * time / trial.repeats);
-        report_value(r, item, name, "%", NOT_JUDGED, 100 * time / (sum.threads * sum.wall));
-        if (sum.flops[phase] > 0)
-            report_value(r, item, name, "GFLOP/s", MORE_IS_BETTER, 1e-9 * sum.flops[phase] / time);
-    }
-    return STATUS_OK;
-}
-
 static Status measure_training(Bench *bench, TrainLoop *loops[TEAMS]) {
     TRY(check(bench, loops));
-    TRY(measure_speed(bench, loops));
-    bench->report.section = "phases";
-    for (int team = 0; team < bench_teams(bench); team++) TRY(measure_phases(bench, team, loops[team]));
-    return report_show(&bench->report, "Where training spends its time",
-                       "times of all threads together; GFLOP/s: matrix products of one thread");
+    return measure_speed(bench, loops);
 }
 
 static TrainLoop *new_loop(const Bench *bench, int team) {

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/workers.h"
 
-void comm_introduce(void) {
+void comm_set_log_prefix(void) {
     char origin[80];
     if (comm_size() == 1) return;
     snprintf(origin, sizeof origin, "rank %d (%s)", comm_rank(), comm_host(comm_rank()));
@@ -23,21 +23,21 @@ void comm_introduce(void) {
 
 /* ---- collectives --------------------------------------------------------------------------------------- */
 
-static CommParcel *parcels_new(void) { return mem_alloc((size_t)comm_size(), sizeof(CommParcel)); }
+static CommMessage *messages_new(void) { return mem_alloc((size_t)comm_size(), sizeof(CommMessage)); }
 
 static void gather(void *block, const size_t *first, bool to_all) {
-    CommParcel *parcels = parcels_new();
+    CommMessage *messages = messages_new();
     int me = comm_rank();
     char *bytes = block;
     for (int r = 0; r < comm_size(); r++) {
         if (r == me) continue;
         if (to_all || r == 0)
-            parcels[r].give = bytes + first[me], parcels[r].give_bytes = first[me + 1] - first[me];
+            messages[r].give = bytes + first[me], messages[r].give_bytes = first[me + 1] - first[me];
         if (to_all || me == 0)
-            parcels[r].take = bytes + first[r], parcels[r].take_bytes = first[r + 1] - first[r];
+            messages[r].take = bytes + first[r], messages[r].take_bytes = first[r + 1] - first[r];
     }
-    comm_exchange(parcels);
-    mem_free(parcels);
+    comm_exchange(messages);
+    mem_free(messages);
 }
 
 void comm_gather(void *block, const size_t *first) { gather(block, first, true); }
@@ -48,17 +48,17 @@ void comm_broadcast(void *data, size_t bytes) {
     int size = comm_size();
     if (size == 1 || bytes == 0) return;
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    CommParcel *parcels = parcels_new();
+    CommMessage *messages = messages_new();
     for (int r = 0; r <= size; r++) first[r] = bytes / (size_t)size * (size_t)r;
     first[size] = bytes;
     for (int r = 1; r < size; r++) {
         size_t length = first[r + 1] - first[r];
-        if (comm_is_root()) parcels[r] = (CommParcel){(char *)data + first[r], length, NULL, 0};
-        if (comm_rank() == r) parcels[0] = (CommParcel){NULL, 0, (char *)data + first[r], length};
+        if (comm_is_root()) messages[r] = (CommMessage){(char *)data + first[r], length, NULL, 0};
+        if (comm_rank() == r) messages[0] = (CommMessage){NULL, 0, (char *)data + first[r], length};
     }
-    comm_exchange(parcels);
+    comm_exchange(messages);
     comm_gather(data, first);
-    mem_free(parcels);
+    mem_free(messages);
     mem_free(first);
 }
 
@@ -105,12 +105,12 @@ typedef struct {
     char host[64];
     char mask[512]; /* of the CPUs that the process may use, in hexadecimal digits */
     int cores, machine, wanted;
-} Seat;
+} RankFacts;
 
-static Seat own_seat(int wanted) {
-    Seat seat = {.cores = workers_default_count(), .wanted = wanted};
-    seat.machine = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    snprintf(seat.host, sizeof seat.host, "%s", comm_host(comm_rank()));
+static RankFacts own_facts(int wanted) {
+    RankFacts own = {.cores = workers_default_count(), .wanted = wanted};
+    own.machine = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    snprintf(own.host, sizeof own.host, "%s", comm_host(comm_rank()));
 #ifdef __linux__
     cpu_set_t usable;
     CPU_ZERO(&usable);
@@ -119,29 +119,29 @@ static Seat own_seat(int wanted) {
             int value = 0;
             for (size_t bit = 0; bit < 4; bit++)
                 value |= (CPU_ISSET(4 * digit + bit, &usable) ? 1 : 0) << bit;
-            seat.mask[digit] = "0123456789abcdef"[value];
+            own.mask[digit] = "0123456789abcdef"[value];
         }
 #endif
-    return seat;
+    return own;
 }
 
-static bool same_cores(const Seat *a, const Seat *b) {
+static bool same_cores(const RankFacts *a, const RankFacts *b) {
     return strcmp(a->host, b->host) == 0 && memcmp(a->mask, b->mask, sizeof a->mask) == 0;
 }
 
-CommPlace *comm_places(int wanted) {
-    Seat mine = own_seat(wanted), *seats = gather_values(&mine, sizeof mine);
+CommRank *comm_places(int wanted) {
+    RankFacts mine = own_facts(wanted), *facts = gather_values(&mine, sizeof mine);
     int size = comm_size();
-    CommPlace *places = mem_alloc((size_t)size, sizeof *places);
+    CommRank *places = mem_alloc((size_t)size, sizeof *places);
     for (int r = 0; r < size; r++) {
-        CommPlace *p = &places[r];
-        *p = (CommPlace){.cores = seats[r].cores, .machine = seats[r].machine};
-        snprintf(p->host, sizeof p->host, "%s", seats[r].host);
-        for (int other = 0; other < size; other++) p->sharing += same_cores(&seats[r], &seats[other]);
-        p->threads = seats[r].wanted ? seats[r].wanted : p->cores / p->sharing;
+        CommRank *p = &places[r];
+        *p = (CommRank){.cores = facts[r].cores, .machine = facts[r].machine};
+        snprintf(p->host, sizeof p->host, "%s", facts[r].host);
+        for (int other = 0; other < size; other++) p->sharing += same_cores(&facts[r], &facts[other]);
+        p->threads = facts[r].wanted ? facts[r].wanted : p->cores / p->sharing;
         if (p->threads < 1) p->threads = 1;
     }
-    mem_free(seats);
+    mem_free(facts);
     return places;
 }
 

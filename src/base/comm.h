@@ -31,7 +31,7 @@ int comm_size(void); /* 1 before comm_start */
 static inline int comm_is_root(void) { return comm_rank() == 0; }
 const char *comm_host(int rank);
 /* From now on only rank 0 tells what goes on; of the others one hears where they fail. */
-void comm_introduce(void);
+void comm_set_log_prefix(void);
 const char *comm_library(void); /* name and version of what carries the bytes */
 
 /* What goes to one rank, and what comes from it. Both may be 0 bytes long, and the other side knows how many
@@ -41,10 +41,10 @@ typedef struct {
     size_t give_bytes;
     void *take;
     size_t take_bytes;
-} CommParcel;
+} CommMessage;
 
-/* Give and take parcel[r] to and from every rank r; that of this rank itself is copied. */
-void comm_exchange(const CommParcel *parcels);
+/* Give and take messages[r] to and from every rank r; that of this rank itself is copied. */
+void comm_exchange(const CommMessage *messages);
 
 /* ---- made of exchanges: comm.c ------------------------------------------------------------------------- */
 
@@ -68,9 +68,9 @@ typedef struct {
     int cores;   /* that the process may use */
     int machine; /* cores of the machine */
     int sharing; /* ranks that may use the same cores, this one included */
-} CommPlace;
+} CommRank;
 /* [size] places; `wanted` threads, 0 = the cores that the process may use, dealt among those that share
  * them. mem_free it. */
-CommPlace *comm_places(int wanted);
+CommRank *comm_places(int wanted);
 
 #endif

@@ -202,28 +202,28 @@ static void wait_for(MPI_Request *requests, int count) {
 
 static int pieces(size_t bytes) { return (int)((bytes + LARGEST - 1) / LARGEST); }
 
-void comm_exchange(const CommParcel *parcels) {
+void comm_exchange(const CommMessage *messages) {
     int count = 0, started = 0;
     for (int r = 0; r < comm.size; r++)
-        count += pieces(parcels[r].give_bytes) + pieces(parcels[r].take_bytes);
+        count += pieces(messages[r].give_bytes) + pieces(messages[r].take_bytes);
     MPI_Request *requests = mem_alloc((size_t)count + 1, sizeof(MPI_Request));
     for (int r = 0; r < comm.size; r++) {
         if (r == comm.rank) continue;
-        char *take = parcels[r].take;
-        for (size_t left = parcels[r].take_bytes, n; left > 0; left -= n, take += n) {
+        char *take = messages[r].take;
+        for (size_t left = messages[r].take_bytes, n; left > 0; left -= n, take += n) {
             n = left < LARGEST ? left : LARGEST;
             check(MPI_Irecv(take, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
     for (int step = 1; step < comm.size; step++) { /* each begins with another one */
         int r = (comm.rank + step) % comm.size;
-        const char *give = parcels[r].give;
-        for (size_t left = parcels[r].give_bytes, n; left > 0; left -= n, give += n) {
+        const char *give = messages[r].give;
+        for (size_t left = messages[r].give_bytes, n; left > 0; left -= n, give += n) {
             n = left < LARGEST ? left : LARGEST;
             check(MPI_Isend(give, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
-    const CommParcel *own = &parcels[comm.rank];
+    const CommMessage *own = &messages[comm.rank];
     if (own->take && own->take != own->give) memcpy(own->take, own->give, own->take_bytes);
     wait_for(requests, started);
     mem_free(requests);

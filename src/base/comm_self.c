@@ -25,7 +25,7 @@ const char *comm_host(int rank) {
     return host;
 }
 
-void comm_exchange(const CommParcel *parcels) {
-    if (parcels->take && parcels->take != parcels->give)
-        memcpy(parcels->take, parcels->give, parcels->take_bytes);
+void comm_exchange(const CommMessage *messages) {
+    if (messages->take && messages->take != messages->give)
+        memcpy(messages->take, messages->give, messages->take_bytes);
 }

@@ -35,8 +35,6 @@ struct Workers {
     WorkerTask task;
     void *context;
     int count;
-    WorkersWatch watch; /* or NULL */
-    void *watcher;
     atomic_int remaining;  /* tasks not yet taken */
     atomic_int unfinished; /* tasks not yet done */
     atomic_bool stop;
@@ -78,10 +76,6 @@ static bool spin_until(bool (*condition)(Workers *), Workers *team) {
     return false;
 }
 
-static void tell(const Workers *team, int thread, bool busy) {
-    if (team->watch) team->watch(team->watcher, thread, busy);
-}
-
 static bool left_out(const Workers *team) { return team->stop_on && *team->stop_on; }
 
 /* Take and run tasks until none is left. */
@@ -91,9 +85,7 @@ static void work_off(Workers *team, int thread) {
         if (!atomic_compare_exchange_weak_explicit(&team->remaining, &left, left - 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
-        tell(team, thread, true);
         if (!left_out(team)) team->task(team->context, team->count - left, thread);
-        tell(team, thread, false);
         if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&team->lock);
             pthread_cond_signal(&team->done);
@@ -168,12 +160,6 @@ void workers_free(Workers *team) {
 
 int workers_count(const Workers *team) { return team->threads; }
 
-void workers_watch(Workers *team, WorkersWatch watch, void *context) {
-    assert(is_done(team));
-    team->watch = watch;
-    team->watcher = context;
-}
-
 void workers_stop_on(Workers *team, const volatile sig_atomic_t *stop) {
     assert(is_done(team));
     team->stop_on = stop;
@@ -190,7 +176,6 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
     pthread_cond_broadcast(&team->work);
     pthread_mutex_unlock(&team->lock);
     work_off(team, 0);
-    tell(team, 0, false); /* also where the others took every task */
     if (spin_until(is_done, team)) return;
     pthread_mutex_lock(&team->lock);
     while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
@@ -200,16 +185,11 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
 void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     if (team->threads == 1 || count <= 1) {
         for (int i = 0; i < count && !left_out(team); i++) {
-            tell(team, 0, true);
             task(context, i, 0);
-            tell(team, 0, false);
         }
-        tell(team, 0, false);
-        tell(team, 0, true);
         return;
     }
     run_on_all(team, count, task, context);
-    tell(team, 0, true);
 }
 
 #ifdef __linux__

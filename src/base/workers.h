@@ -18,11 +18,6 @@ void workers_free(Workers *workers);
 int workers_count(const Workers *workers);
 /* Run task 0..count-1, return when all are done. */
 void workers_run(Workers *workers, int count, WorkerTask task, void *context);
-/* Be told, on the thread itself, that it begins a task (busy) or has ended one; the caller of workers_run is
- * told once more that it is not when no task is left, and that it is busy again when all are done. For
- * profiles; NULL: nobody is told. Not while tasks run. */
-typedef void (*WorkersWatch)(void *context, int thread, bool busy);
-void workers_watch(Workers *workers, WorkersWatch watch, void *context);
 /* While *stop is not 0, tasks that have not begun are left out: whoever asks for this must not use what they
  * would have made. NULL: all run. Not while tasks run. */
 void workers_stop_on(Workers *workers, const volatile sig_atomic_t *stop);

@@ -17,7 +17,7 @@ enum { NUMBERS = 4 << 20, ROUNDS = 10, SMALL_ROUNDS = 200 };
 static double time_sum(void) {
     int size = comm_size(), me = comm_rank();
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    CommParcel *parcels = mem_alloc((size_t)size, sizeof *parcels);
+    CommMessage *messages = mem_alloc((size_t)size, sizeof *messages);
     for (int r = 0, start; r < size; r++) {
         int length = comm_share(NUMBERS, r, &start);
         first[r] = (size_t)start * sizeof(real);
@@ -28,13 +28,13 @@ static double time_sum(void) {
          *slices = mem_aligned((size_t)size * n, sizeof *slices);
     real *own = block + first[me] / sizeof(real);
     for (int r = 0; r < size; r++)
-        parcels[r] = (CommParcel){block + first[r] / sizeof(real), first[r + 1] - first[r],
-                                  slices + (size_t)r * n, mine};
+        messages[r] = (CommMessage){block + first[r] / sizeof(real), first[r + 1] - first[r],
+                                    slices + (size_t)r * n, mine};
     double best = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
         comm_largest(0);
         double started = clock_seconds();
-        comm_exchange(parcels);
+        comm_exchange(messages);
         for (int r = 1; r < size; r++) kern->add(n, slices + (size_t)r * n, slices);
         memcpy(own, slices, mine);
         comm_gather(block, first);
@@ -43,7 +43,7 @@ static double time_sum(void) {
     }
     mem_free(slices);
     mem_free(block);
-    mem_free(parcels);
+    mem_free(messages);
     mem_free(first);
     return best;
 }
@@ -56,7 +56,7 @@ static double time_small(void) {
     return (clock_seconds() - started) / SMALL_ROUNDS;
 }
 
-static void write_places(const CommPlace *places, StrBuf *out) {
+static void write_places(const CommRank *places, StrBuf *out) {
     strbuf_format(out, "MPI      %s\n\n rank  threads  cores  of  host\n", comm_library());
     for (int r = 0; r < comm_size(); r++)
         strbuf_format(out, "%5d  %7d  %5d %3d  %s\n", r, places[r].threads, places[r].cores,
@@ -64,7 +64,7 @@ static void write_places(const CommPlace *places, StrBuf *out) {
 }
 
 Status check_comm(int threads) {
-    CommPlace *places = comm_places(threads);
+    CommRank *places = comm_places(threads);
     StrBuf out = {0};
     double seconds = time_sum(), small = time_small(), bytes = (double)NUMBERS * sizeof(real);
     int size = comm_size();

@@ -19,7 +19,7 @@ typedef enum { DUMP_NO_PAIRS, DUMP_TRAINING, DUMP_VALIDATION } DumpPairs;
 
 typedef struct {
     char *run, *init, *vocabulary, *languages;
-    bool resume, overwrite, profile, quiet, check_comm;
+    bool resume, overwrite, quiet, check_comm;
     int threads;
     int dump, dump_pairs; /* DumpConfig, DumpPairs */
 } TrainCommand;
@@ -44,8 +44,6 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "start again even if DIR already holds a model"},
     {.flag = "threads", .common = true, FIELD(INT, threads), .fallback = "0", .max = 1024,
      .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
-    {.flag = "profile", FIELD(BOOL, profile),
-     .help = "print at the end where the time went: a table of phases; does not change the result"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .common = true, .letter = 'q', FIELD(BOOL, quiet),
@@ -168,14 +166,13 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
     if (command->quiet) log_set_level(LOG_WARN);
-    comm_introduce();
+    comm_set_log_prefix();
     if (command->check_comm) return check_comm(command->threads);
     TrainerOptions options = {.config = config,
                               .dir = command->run,
                               .vocabulary_only = command->vocabulary != NULL,
                               .resume = command->resume,
                               .overwrite = command->overwrite,
-                              .profile = command->profile,
                               .threads = command->threads,
                               .ready = catch_signals,
                               .stop = &stop_signal};

@@ -21,10 +21,7 @@ TransformerBlock transformer_new(ParamSet *params, const char *name, const Trans
 }
 
 KeysValues transformer_project_source(Tape *tape, const TransformerBlock *block, Tensor *source) {
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
-    KeysValues kv = multihead_project(tape, &block->cross, source);
-    tape_phase(tape, before);
-    return kv;
+    return multihead_project(tape, &block->cross, source);
 }
 
 /* ---- one run ---- */
@@ -65,13 +62,10 @@ static Tensor *self_attention(Tape *tape, const TransformerBlock *b, Tensor *x, 
 static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                                int index, uint32_t stream) {
     AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
     Tensor *h = part_input(tape, b, &b->cross_norm, x);
     h = multihead_attend(tape, &b->cross, h, &run->source[index], run->source_spans, NULL, dropout,
                          &run->cross_weights[index]);
-    x = add_part(tape, b, &b->cross_norm, x, h, run, stream + 1);
-    tape_phase(tape, before);
-    return x;
+    return add_part(tape, b, &b->cross_norm, x, h, run, stream + 1);
 }
 
 static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,

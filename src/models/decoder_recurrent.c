@@ -79,7 +79,6 @@ static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
 /* Set what is seen of the source. Without attention that is one row, in which every weight is 1, so that
  * nothing below need know of it. */
 static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
     if (!decoder_attends(d->options)) {
         int *start = tape_alloc(tape, ((size_t)encoded->B + 1) * sizeof *start);
         for (int b = 0; b <= encoded->B; b++) start[b] = b;
@@ -87,7 +86,6 @@ static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, 
         encoded->start = start;
     }
     encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
-    tape_phase(tape, before);
 }
 
 void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const EncoderOutput *output,
@@ -177,13 +175,11 @@ static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in
     double p = decoder_attends(d->options) ? d->options->dropout_attention : 0;
     AttentionDropout dropout = {p, DROPOUT_ATTENTION, in->row_keys};
     Context context = {.spans = in->spans, .mapped = in->mapped};
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
     if (!in->mapped) {
         context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
         note(tape, d->attention.name, "context", context.vector);
     }
-    tape_phase(tape, before);
     return context;
 }
 
@@ -293,12 +289,9 @@ static void note_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *
 static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Sequences *target,
                               const SequenceSteps *steps, Tensor *outputs) {
     AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_INTRA_ATTENTION, target->row_keys};
-    Phase before = tape_phase(tape, PHASE_ATTENTION);
     outputs = op_gather(tape, outputs, steps->place, target->rows);
     Tensor *contexts = intra_attention_all(tape, &d->intra, outputs, target, dropout);
-    contexts = op_gather(tape, contexts, steps->row, target->rows);
-    tape_phase(tape, before);
-    return contexts;
+    return op_gather(tape, contexts, steps->row, target->rows);
 }
 
 /* The first `rows` sentences of the state: those that still run. */
@@ -347,8 +340,5 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
                       .vector = last.vector ? tape_whole(tape, last.vector) : NULL};
     tape_sequence_end(tape);
     if (d->intra.score) all.intra = intra_contexts(tape, d, target, &steps, all.output);
-    Phase before = tape_phase(tape, PHASE_OUTPUT);
-    Tensor *readout = op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
-    tape_phase(tape, before);
-    return readout;
+    return op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
 }

@@ -177,13 +177,11 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, i
     }
     drop_words(tape, o->word_dropout, DROPOUT_SOURCE_WORD, source->row_keys, tokens, source->rows);
 
-    Phase before = tape_phase(tape, PHASE_ENCODER);
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
     x = op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
     Annotated read = {.output = encoder_run(tape, &m->encoder, x, source), .start = source->start, .B = B};
     read.annotations = op_dropout(tape, read.output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT,
                                   source->row_keys);
-    tape_phase(tape, before);
     note(tape, "source", "embedded", x);
     note(tape, "encoder", "annotations", read.annotations);
     return read;
@@ -192,9 +190,7 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, i
 static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *read, int decoder) {
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape, .decoder = decoder, .B = read->B, .start = read->start};
-    Phase before = tape_phase(tape, PHASE_DECODER);
     decoder_prepare(tape, &m->decoder[decoder], &read->output, read->annotations, e);
-    tape_phase(tape, before);
     return e;
 }
 
@@ -312,11 +308,9 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);
 
-    Phase before = tape_phase(tape, PHASE_DECODER);
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder[decoder], encoded, target, embedded);
-    tape_phase(tape, before);
     note(tape, "target", "embedded", embedded);
     note(tape, "decoder", "readout", readout);
     return (Forced){readout, labels};
@@ -330,9 +324,7 @@ long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, 
     *sums = (CrossEntropy){0};
     for (int d = 0; d < seq2seq_directions(m); d++) {
         Forced f = run_forced(m, tape, batch, &read, d);
-        Phase before = tape_phase(tape, PHASE_OUTPUT);
         op_cross_entropy(tape, f.readout, f.labels, &loss, sums);
-        tape_phase(tape, before);
         rows += f.readout->rows;
     }
     return rows;

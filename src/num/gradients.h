@@ -20,7 +20,7 @@ void gradients_free(Gradients *gradients);
  * fewer at the end, become one; rounding may depend on how many. */
 void gradients_collect(Gradients *gradients, const Tape *tapes, int count, int joined);
 int gradients_slices(const Gradients *gradients); /* those of the same parameters and threads are as many */
-/* Add a slice to a gradient block. `worker`: whose working memory and profile are used. */
+/* Add a slice to a gradient block. `worker`: whose working memory is used. */
 void gradients_add(const Gradients *gradients, int slice, const Tape *worker, real *grads);
 
 #endif

@@ -117,13 +117,10 @@ static void defer_gradient(const Part *part) {
 
 static void pass_back(const Part *parts, int count, int rows) {
     if (!parts->tape->record) return;
-    Phase before = tape_phase(parts->tape, PHASE_OUTPUT_BACKWARD);
     real *gradients = gather_rows(parts, count, rows, true);
     multiply(parts, rows, gradients, true);
     scatter_gradients(parts, count, gradients);
-    tape_phase(parts->tape, PHASE_WEIGHT_GRADIENTS);
     for (int i = 0; i < count; i++) defer_gradient(&parts[i]);
-    tape_phase(parts->tape, before);
 }
 
 static void run_parts(Part *parts, int count, real *logits) {

@@ -44,7 +44,6 @@ typedef enum { OP_TABLE(OP_ID) OP_COUNT } OpId;
 struct Node {
     Node *previous, *next;
     OpId op;
-    Phase phase;                   /* in which it ran, or shall */
     Tensor *in[NODE_INPUTS], *out; /* a second result is with the inputs */
     const void *data;              /* the op's own record, in the arena */
 };

@@ -8,16 +8,10 @@
 #include "num/kern.h"
 #include "num/tapes.h"
 
-/* Count the arithmetic of a product [M, K] x [K, N]. */
-static void count_flops(const Tape *tape, int M, int N, int K) {
-    if (tape->profile) profile_count_flops(tape->profile, 2.0 * M * N * K);
-}
-
 void product_with_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x,
                          int ldx, real *y, int ldy, bool accumulate) {
     int K = transposed ? weight->columns : weight->rows, N = transposed ? weight->rows : weight->columns;
     const void *packed = transposed ? weight->packed_transpose : weight->packed;
-    count_flops(tape, M, N, K);
     if (packed)
         kern->weights[tape->params->format].multiply(M, N, K, x, ldx, packed, y, ldy, accumulate,
                                                      tape->scratch);
@@ -67,7 +61,6 @@ static void multiply_rows(Tape *tape, const WeightProduct *product, int N, int K
         for (int r = 0; r < parts[i].rows; r++)
             at[row++] = (GemmRow){parts[i].x + (size_t)r * (size_t)parts[i].ldx,
                                   parts[i].y + (size_t)r * (size_t)parts[i].ldy};
-    count_flops(tape, rows, N, K);
     product->multiply_rows(rows, N, K, at, packed, accumulate, tape->scratch);
 }
 
@@ -120,7 +113,6 @@ static void gather_and_multiply(const Tape *tape, int M, int N, int rows, const 
 
 void product_for_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
                           const real *const *b, int b0, real *dw, int lddw) {
-    count_flops(tape, M, N, rows);
     const WeightProduct *product = &kern->weights[tape->params->format];
     if (product->outer)
         product->outer(M, N, rows, a, (size_t)a0, b, (size_t)b0, dw, lddw, tape->scratch);

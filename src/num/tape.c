@@ -50,7 +50,6 @@ void tape_branch(Tape *branch, const Tape *from) {
                      .waits = true,
                      .params = from->params,
                      .scratch = from->scratch,
-                     .profile = from->profile,
                      .pending = branch->pending,
                      .pending_capacity = branch->pending_capacity};
 }
@@ -166,7 +165,6 @@ Tensor *tape_run(Tape *tape, Node node) {
     if (tape->record || tape->waits) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
-        if (tape->profile) kept->phase = tape->profile->open;
         kept->previous = tape->last;
         if (tape->last)
             tape->last->next = kept;
@@ -184,16 +182,10 @@ Tensor *tape_run_same_shape(Tape *tape, OpId op, Tensor *x, const void *data) {
 
 void tape_end_backward(Tape *tape) {
     tape->first = tape->last = NULL;
-    tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
     product_end_gradients(tape);
 }
 
 void tape_backward(Tape *tape) {
-    Phase before = tape_phase(tape, PHASE_WEIGHT_GRADIENTS);
-    for (const Node *node = tape->last; node; node = node->previous) {
-        tape_phase(tape, profile_backward(node->phase));
-        OPS[node->op].backward(tape, node);
-    }
+    for (const Node *node = tape->last; node; node = node->previous) OPS[node->op].backward(tape, node);
     tape_end_backward(tape);
-    tape_phase(tape, before);
 }

@@ -25,7 +25,6 @@
 #include <stdint.h>
 #include "base/arena.h"
 #include "num/params.h"
-#include "num/profile.h"
 #include "num/tensor.h"
 
 typedef struct Node Node;
@@ -48,7 +47,6 @@ typedef struct Tape {
     TapeSequence *sequence; /* the one that is open, or NULL */
     void *room;             /* on the arena, for products of several tapes */
     size_t room_size;       /* bytes */
-    Profile *profile;       /* of the thread that uses the tape, or NULL: nobody wants to know */
     Notes *notes;           /* num/notes.h, or NULL */
 } Tape;
 
@@ -84,11 +82,6 @@ void tape_step_end(Tape *tape);
 /* All rows of the sequence for a tape_step_tensor made inside a step. */
 Tensor *tape_whole(Tape *tape, const Tensor *step);
 void tape_sequence_end(Tape *tape);
-
-/* From here on the work belongs to this phase of the profile, if there is one; returns the one before. */
-static inline Phase tape_phase(const Tape *tape, Phase phase) {
-    return tape->profile ? profile_enter(tape->profile, phase) : phase;
-}
 
 /* Gradients of everything that was recorded; that of the outputs is in their tensor_gradient already. */
 void tape_backward(Tape *tape);

@@ -13,10 +13,6 @@ typedef struct {
     const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
 } Walk;
 
-static void enter_phase(const Walk *w, int tape, const Node *node) {
-    tape_phase(w->tapes[tape], w->back ? profile_backward(node->phase) : node->phase);
-}
-
 static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
 
 /* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
@@ -28,7 +24,6 @@ static bool is_joined(const Walk *w, const Node *node) {
 static void run_alone(Walk *w, int tape) {
     for (const Node *node; (node = w->at[tape]) != NULL; advance(w, tape)) {
         if (is_joined(w, node)) return;
-        enter_phase(w, tape, node);
         if (w->back)
             OPS[node->op].backward(w->tapes[tape], node);
         else
@@ -58,7 +53,6 @@ static bool run_together(Walk *w, const Param *weight) {
     for (int t = 0; t < w->count; t++) {
         if (!w->at[t] || (weight && (w->at[t]->op != OP_AFFINE || op_affine_weight(w->at[t]) != weight)))
             continue;
-        if (!count) enter_phase(w, t, w->at[t]);
         tape[count] = w->tapes[t];
         node[count++] = w->at[t];
         advance(w, t);
@@ -80,9 +74,7 @@ static void walk(Tape *const *tapes, int count, bool back) {
 
 void tapes_run(Tape *const *tapes, int count) {
     assert(count > 0 && count <= TAPES_TOGETHER);
-    Phase before = tape_phase(tapes[0], PHASE_WEIGHT_GRADIENTS);
     walk(tapes, count, false);
     walk(tapes, count, true);
     for (int t = 0; t < count; t++) tape_end_backward(tapes[t]);
-    tape_phase(tapes[0], before);
 }

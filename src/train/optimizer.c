@@ -118,10 +118,8 @@ static void gather(const Optimizer *o, void *block, size_t unit, size_t per, boo
     int ranks = comm_size();
     if (ranks == 1) return;
     size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    Phase before = profiler_phase(o->profiler, PHASE_EXCHANGE);
     for (int r = 0; r <= ranks; r++) first[r] = (o->slices[r] + per - 1) / per * unit;
     (to_all ? comm_gather : comm_gather_root)(block, first);
-    profiler_phase(o->profiler, before);
     mem_free(first);
 }
 
@@ -138,9 +136,7 @@ Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *
     Pass pass = {.optimizer = o, .grads = grads, .first = slice[0] / CHUNK};
     pass.count = (slice[1] + CHUNK - 1) / CHUNK - pass.first;
     pass.partial = mem_alloc((size_t)chunks, sizeof *pass.partial);
-    Phase before = profiler_phase(o->profiler, comm_size() > 1 ? PHASE_EXCHANGE : PHASE_REDUCE);
     pass.sum = sum_ranks_exchange(o->ranks, grads, o->workers);
-    profiler_phase(o->profiler, PHASE_REDUCE);
     workers_run(o->workers, (int)pass.count, reduce_chunk, &pass);
     gather(o, pass.partial, sizeof *pass.partial, CHUNK, true);
     double total = 0;
@@ -159,12 +155,9 @@ Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *
                            .correction = (real)(1 / sqrt(1 - pow(options->beta2, t))),
                            .decay = (real)(learning_rate * options->weight_decay),
                            .average_rate = (real)average_rate};
-    profiler_phase(o->profiler, PHASE_UPDATE);
     workers_run(o->workers, chunks, update_chunk, &pass);
     gather(o, o->params->data, sizeof(real), 1, true);
-    profiler_phase(o->profiler, PHASE_PACK);
     optimizer_repack(o);
-    profiler_phase(o->profiler, before);
     return STATUS_OK;
 }
 

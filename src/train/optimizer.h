@@ -14,7 +14,7 @@
 #include "base/workers.h"
 #include "models/config.h"
 #include "num/params.h"
-#include "train/profiler.h"
+#include "base/workers.h"
 #include "train/sum_ranks.h"
 
 typedef struct {
@@ -25,8 +25,7 @@ typedef struct {
     size_t *slices; /* [ranks + 1] (comm.h): rank r updates weights slices[r] .. slices[r + 1] - 1, and has
                          * moments and average of these alone, the others' only after optimizer_collect */
     SumRanks *ranks;
-    long long updates;  /* done so far */
-    Profiler *profiler; /* told what goes on; NULL after optimizer_new */
+    long long updates; /* done so far */
 } Optimizer;
 
 /* What products of a training round to: FORMAT_BF16 where that is asked for and this processor multiplies it,

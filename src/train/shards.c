@@ -32,7 +32,6 @@ struct Shards {
     const Seq2Seq *model;
     const Corpus *corpus;
     Workers *workers;
-    Profiler *profiler;
     int threads; /* for which short tapes go together */
     SumTree *sum;
     Tape **tape; /* per thread */
@@ -74,11 +73,6 @@ void shards_free(Shards *s) {
     mem_free(s->tape);
     sum_tree_free(s->sum);
     mem_free(s);
-}
-
-void shards_profile(Shards *s, Profiler *profiler) {
-    s->profiler = profiler;
-    for (int i = 0; i < workers_count(s->workers); i++) s->tape[i]->profile = profiler_thread(profiler, i);
 }
 
 SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
@@ -241,7 +235,6 @@ static bool run_together(Shards *s, bool open) {
     for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tape[i]);
     s->groups = plan_groups(s);
     workers_run(s->workers, s->groups, run_group, s);
-    Phase before = profiler_phase(s->profiler, PHASE_WEIGHT_GRADIENTS);
     for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
         for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
         gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first),
@@ -250,10 +243,8 @@ static bool run_together(Shards *s, bool open) {
     }
     workers_run(s->workers, leaves * gradients_slices(s->gradients[0]), add_slice, s);
     open = s->end_run < s->run_count && s->runs[s->end_run].leaf == s->runs[s->end_run - 1].leaf;
-    profiler_phase(s->profiler, PHASE_REDUCE);
     workers_run(s->workers, leaves - open, complete_leaf, s);
     if (open) s->block[0] = s->block[leaves - 1];
-    profiler_phase(s->profiler, before);
     return open;
 }
 
@@ -269,7 +260,6 @@ static void gather_losses(const Shards *s, int shards) {
     int ranks = comm_size();
     if (ranks == 1) return;
     size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    Phase before = profiler_phase(s->profiler, PHASE_EXCHANGE);
     for (int r = 0, shard = 0; r <= ranks; r++) {
         if (r < ranks)
             comm_share(shards, r, &shard);
@@ -278,7 +268,6 @@ static void gather_losses(const Shards *s, int shards) {
         first[r] = (size_t)first_run_of(s, shard) * sizeof *s->runs;
     }
     comm_gather(s->runs, first);
-    profiler_phase(s->profiler, before);
     mem_free(first);
 }
 

@@ -22,7 +22,6 @@
 #include "base/workers.h"
 #include "models/seq2seq.h"
 #include "text/corpus.h"
-#include "train/profiler.h"
 #include "train/sum_tree.h"
 
 typedef struct Shards Shards;
@@ -35,7 +34,6 @@ typedef struct {
 ShardPlan shards_plan(int sentences, long rows);
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 void shards_free(Shards *shards);
-void shards_profile(Shards *shards, Profiler *profiler); /* from now on tell it what goes on; NULL: nobody */
 SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
 /* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */
 typedef struct {

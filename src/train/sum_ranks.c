@@ -104,22 +104,22 @@ SumRest sum_ranks_exchange(SumRanks *ranks, const SumRest *own, Workers *workers
            memcmp(nodes, ranks->nodes + start[me], (size_t)count * sizeof *nodes) == 0);
     for (int r = 0; r < size; r++)
         if (start[r + 1] - start[r] > most) most = start[r + 1] - start[r];
-    CommParcel *parcels = mem_alloc((size_t)size, sizeof *parcels);
+    CommMessage *messages = mem_alloc((size_t)size, sizeof *messages);
     for (int k = 0; k < most; k++) {
         for (int r = 0; r < size; r++) {
-            parcels[r] = (CommParcel){0};
+            messages[r] = (CommMessage){0};
             if (r == me) continue;
             if (k < count)
-                parcels[r].give = blocks[k] + slices[r],
-                parcels[r].give_bytes = (slices[r + 1] - slices[r]) * sizeof(real);
+                messages[r].give = blocks[k] + slices[r],
+                messages[r].give_bytes = (slices[r + 1] - slices[r]) * sizeof(real);
             if (start[r] + k < start[r + 1])
-                parcels[r].take = ranks->blocks[start[r] + k],
-                parcels[r].take_bytes = (slices[me + 1] - slices[me]) * sizeof(real);
+                messages[r].take = ranks->blocks[start[r] + k],
+                messages[r].take_bytes = (slices[me + 1] - slices[me]) * sizeof(real);
         }
-        comm_exchange(parcels);
+        comm_exchange(messages);
     }
     SumRest rest = {own->leaves, start[size], ranks->nodes, ranks->blocks};
-    mem_free(parcels);
+    mem_free(messages);
     mem_free(start);
     return rest;
 }

@@ -114,10 +114,8 @@ static Status write_save(Trainer *t) {
 }
 
 static Status save(Trainer *t) {
-    Phase before = profiler_phase(t->profiler, PHASE_SAVING);
     optimizer_collect(t->optimizer);
     Status status = comm_is_root() ? write_save(t) : STATUS_OK;
-    profiler_phase(t->profiler, before);
     TRY(comm_settle(status));
     share_clock(t); /* the first rank has looked at it meanwhile */
     return STATUS_OK;
@@ -127,7 +125,6 @@ static Status save(Trainer *t) {
 static Status keep_validation(Trainer *t, const ValidationScore *score, bool best) {
     t->checkpoint.calibration = score->calibration;
     trainer_report(t, score, best);
-    profiler_phase(t->profiler, PHASE_SAVING);
     TRY(checkpoint_check_lock(t->options->dir));
     return best ? checkpoint_save_model(&t->checkpoint, "best.safetensors") : STATUS_OK;
 }
@@ -145,7 +142,6 @@ static Status use_validation(Trainer *t, const ValidationScore *score) {
 /* Without effect if a signal asks to stop meanwhile. */
 static Status validate(Trainer *t) {
     Progress *p = &t->progress;
-    Phase before = profiler_phase(t->profiler, PHASE_VALIDATION);
     optimizer_collect(t->optimizer);
     TRY(optimizer_check(t->optimizer));
     log_progress("validating");
@@ -162,21 +158,17 @@ static Status validate(Trainer *t) {
     t->validated = p->update;
     if (comm_is_root()) status = progress_save(p, t->config, t->options->dir);
     TRY(comm_settle(status));
-    TRY(save(t));
-    profiler_phase(t->profiler, before);
-    return STATUS_OK;
+    return save(t);
 }
 
 /* ---- training ------------------------------------------------------------------------------------------ */
 
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
-    Phase before = profiler_phase(t->profiler, PHASE_DATA);
     corpus_resegment(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
                      (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
-    profiler_phase(t->profiler, before);
 }
 
 static void end_epoch(Trainer *t) {
@@ -222,7 +214,6 @@ static Status update(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
     double started = clock_seconds();
-    Phase before = profiler_phase(t->profiler, PHASE_DATA);
     int left = t->plan->count - (int)p->batch, batches = left < o->accumulate ? left : o->accumulate;
     long long tokens;
     double loss = run_batches(t, batches, &tokens);
@@ -234,7 +225,6 @@ static Status update(Trainer *t) {
     SumRest gradients = shards_gradients(t->shards);
     TRY(optimizer_update(t->optimizer, &gradients, o, p->last_rate, schedule_average(o, p->update + 1),
                          &p->last_norm));
-    profiler_phase(t->profiler, before);
     double seconds = clock_seconds() - started;
     p->update++;
     p->batch += batches;
@@ -310,7 +300,6 @@ Status trainer_run(const TrainerOptions *options) {
     if (status == STATUS_OK) status = train(&t);
     if (status == STATUS_DIVERGED) status = comm_settle(hint_cure(&t)); /* it is so on every rank */
     log_progress_end();
-    profiler_report(t.profiler);
     trainer_tear_down(&t);
     return status;
 }

@@ -19,7 +19,6 @@ typedef struct {
     bool vocabulary_only; /* ... of which only the vocabulary is taken */
     bool resume;          /* with the weights of the run; the vocabulary of `init` must be the run's */
     bool overwrite;
-    bool profile;        /* log at the end where the time went */
     int threads;         /* 0 = one per core */
     void (*ready)(void); /* called when there is something to save: signals may ask from now on */
     /* The signal that asks to stop, met by any rank; 0: none. */

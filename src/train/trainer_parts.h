@@ -19,7 +19,6 @@ typedef struct {
     Seq2Seq *model;
     Optimizer *optimizer;
     Shards *shards;
-    Profiler *profiler; /* or NULL */
     Progress progress;
     Checkpoint checkpoint;
     BatchPlan *plan;     /* of the current epoch; NULL: to be made */

@@ -91,7 +91,7 @@ static Status fit_lengths(Trainer *t) {
 
 /* Threads of this rank. */
 static Status make_workers(Trainer *t) {
-    CommPlace *places = comm_places(t->options->threads);
+    CommRank *places = comm_places(t->options->threads);
     t->workers = workers_new(places[comm_rank()].threads);
     mem_free(places);
     return product_self_test(workers_count(t->workers));
@@ -152,9 +152,6 @@ Status trainer_set_up(Trainer *t) {
         TRY(comm_settle(comm_is_root() ? load_state(t) : STATUS_OK));
         checkpoint_share_state(&t->checkpoint);
     }
-    if (o->profile) t->profiler = profiler_new(t->workers);
-    shards_profile(t->shards, t->profiler);
-    t->optimizer->profiler = t->profiler;
     t->started = t->last_saved = t->last_shown = clock_seconds();
     t->seconds_before = t->progress.seconds;
     if (t->options->ready) t->options->ready();
@@ -172,6 +169,5 @@ void trainer_tear_down(Trainer *t) {
     segmenter_free(t->source);
     segmenter_free(t->target);
     progress_free(&t->progress);
-    profiler_free(t->profiler);
     workers_free(t->workers);
 }

@@ -13,7 +13,7 @@
 static void alone(void **state) {
     volatile sig_atomic_t stop = 0;
     char from[] = "abc", to[] = "xyz";
-    CommParcel parcel = {from, 4, to, 4};
+    CommMessage message = {from, 4, to, 4};
     (void)state;
     unsetenv("SLURM_NTASKS");
     unsetenv("PMI_SIZE");
@@ -22,7 +22,7 @@ static void alone(void **state) {
     assert_int_equal(comm_size(), 1);
     assert_int_equal(comm_rank(), 0);
     assert_true(comm_host(0)[0] != '\0');
-    comm_exchange(&parcel);
+    comm_exchange(&message);
     assert_string_equal(to, "abc");
     comm_broadcast(to, 4);
     comm_gather(to, (size_t[]){0, 4});
@@ -57,7 +57,7 @@ static void refuses_singletons(void **state) {
 
 static void places(void **state) {
     (void)state;
-    CommPlace *place = comm_places(0);
+    CommRank *place = comm_places(0);
     assert_int_equal(place->sharing, 1);
     assert_int_equal(place->threads, place->cores);
     assert_true(place->cores >= 1 && place->machine >= 1);
