@@ -184,9 +184,7 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
 
 void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count && !left_out(team); i++) {
-            task(context, i, 0);
-        }
+        for (int i = 0; i < count && !left_out(team); i++) task(context, i, 0);
         return;
     }
     run_on_all(team, count, task, context);
