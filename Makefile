@@ -89,7 +89,7 @@ COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FL
 LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm $(LDLIBS)
 
-# src/num/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
+# src/kern/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
 KERN_FLAGS_base :=
 KERN_FLAGS_avx2 := -mavx2 -mfma
 KERN_FLAGS_avx512 := -mavx512f -mavx512vl -mavx512dq -mavx512bw -mprefer-vector-width=512
@@ -121,16 +121,18 @@ KERN_CFLAGS = $(HOT_CFLAGS) -ffp-contract=fast -DKERN_SUFFIX=$(1) $(KERN_FLAGS_$
 # ---- what is built -------------------------------------------------------------------------------------
 
 OBJ := $(BUILD)/obj
-KERN := src/num/kern_impl.c
+KERN := src/kern/kern_impl.c
 SRC := $(sort $(shell find src -name '*.c'))
-OTHER_COMM := src/base/comm_$(if $(MPI),self,mpi).c
+OTHER_COMM := src/distributed/comm_$(if $(MPI),self,mpi).c
 LIB_SRC := $(filter-out src/cli/main.c $(KERN) $(if $(SERVE_LIBS),,src/serve/http.c) $(OTHER_COMM),$(SRC))
 objects = $(patsubst src/%.c,$(1)/%.o,$(2))
-LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC)) $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/num/kern_impl_%.o))
+LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC))
+LIB_OBJ += $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/kern/kern_impl_%.o))
 # The same numerics in double precision, for the gradient checks.
-F64_SRC := $(filter src/base/% src/num/% src/layers/% src/models/% src/text/%,$(LIB_SRC))
+F64_FOLDERS := base kern autograd layers config models text data
+F64_SRC := $(filter $(F64_FOLDERS:%=src/%/%),$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
-F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/num/kern_impl_base.o)
+F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/kern/kern_impl_base.o)
 ASSETS := $(BUILD)/obj/explorer_assets
 LIB_OBJ += $(ASSETS).o
 LIB := $(BUILD)/libattn-mt.a
@@ -178,7 +180,7 @@ $(ASSETS).o: $(ASSETS).c $(BUILD)/flags
 	$(compile) -c -o $@ $<
 
 # The numeric folders run hot loops: they are optimized further than the rest.
-$(OBJ)/num/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
+$(OBJ)/kern/%.o $(OBJ)/autograd/%.o $(OBJ)/layers/%.o $(OBJ)/train/%.o: HOT = $(HOT_CFLAGS)
 
 $(OBJ)/%.o: src/%.c $(BUILD)/flags
 	$(compile) -c -o $@ $<
@@ -190,10 +192,10 @@ $(OBJ)/serve/page.o: $(PAGE)
 $(BUILD)/page/%.inc: src/serve/page/%
 	$(q)mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n",/' $< >$@
 
-$(OBJ)/num/kern_impl_%.o: $(KERN) $(BUILD)/flags
+$(OBJ)/kern/kern_impl_%.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,$*) -c -o $@ $<
 
-$(BUILD)/f64/obj/num/kern_impl_base.o: $(KERN) $(BUILD)/flags
+$(BUILD)/f64/obj/kern/kern_impl_base.o: $(KERN) $(BUILD)/flags
 	$(compile) $(call KERN_CFLAGS,base) -DREAL_DOUBLE -c -o $@ $<
 
 $(BUILD)/f64/obj/%.o: src/%.c $(BUILD)/flags

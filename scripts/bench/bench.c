@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "bench/child.h"
-#include "num/gemm.h"
-#include "num/kern.h"
+#include "kern/gemm.h"
+#include "kern/kern.h"
 
 /* ---- subcommands and options ------------------------------------------------------------------------- */
 

@@ -33,7 +33,7 @@ typedef struct {
     const Config *config; /* that, or the model's; NULL before bench_subject */
     Workers *team[TEAMS]; /* one thread, all threads */
     Corpus train, valid;  /* empty if a model was given */
-    Segmenter *source, *target;
+    Tokenizer *source, *target;
     StrList input;                 /* lines to translate */
     double peak[WAYS_MOST][TEAMS]; /* greatest GFLOP/s of any product: by way to multiply, BLAS first */
     TrainLoop *loop;               /* with all threads, left by the training, or NULL */

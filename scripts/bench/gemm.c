@@ -13,9 +13,9 @@
 #include "layers/recurrent.h"
 #include "models/decoder.h"
 #include "models/encoder.h"
-#include "num/compact.h"
-#include "num/gemm.h"
-#include "num/kern.h"
+#include "autograd/quantize.h"
+#include "kern/gemm.h"
+#include "kern/kern.h"
 
 /* C [M, N] = A B; A is [M, K], or [K, M] if transposed, B is [K, N] or [N, K]. */
 typedef struct {
@@ -56,7 +56,7 @@ static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
     enum { FEW = 12, STEP = 64, ALL_STEPS = 1500, BLOCK = 256 };
     const ModelOptions *m = &bench->config->model;
     int H = m->hidden, E = m->embedding, C = encoder_output_size(m), G = cell_gates((CellKind)m->cell) * H;
-    int V = vocab_size(segmenter_vocab(bench->target)), R = decoder_readout_size(m), n = 0;
+    int V = vocab_size(tokenizer_vocab(bench->target)), R = decoder_readout_size(m), n = 0;
     list[n++] = (Product){"one sentence's step", 1, G, H, false, false};
     list[n++] = (Product){"a few rows' step", FEW, G, H, false, false};
     list[n++] = (Product){"a batch's step", STEP, G, H, false, false};
@@ -171,8 +171,8 @@ static void pack(Job *job) {
                     .columns = p->transpose_b ? p->K : p->N,
                     .packing = p->transpose_b ? PACK_OUTPUT : PACK_AFFINE};
     int8_t *rounded = mem_alloc(param_size(&weight), 1);
-    real *scales = mem_alloc(compact_scales(&weight), sizeof *scales);
-    compact_int8(&weight, job->B, rounded, scales);
+    real *scales = mem_alloc(quantize_scales(&weight), sizeof *scales);
+    quantize_int8(&weight, job->B, rounded, scales);
     kern->pack_int8(p->K, p->N, rounded, scales, p->transpose_b, job->packed);
     mem_free(rounded);
     mem_free(scales);

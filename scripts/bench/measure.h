@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
-#include "num/tensor.h"
+#include "kern/tensor.h"
 
 /* One quantity, measured several times. A zeroed Sample is empty; sample_free releases it. */
 typedef struct {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "bench/rig.h"
-#include "num/op_table.h"
+#include "autograd/op_table.h"
 
 enum { RUNS = 9 };
 
@@ -242,7 +242,7 @@ static Status measure_op(Bench *bench, OpId id, Operands *operands, double secon
 Status bench_ops(Bench *bench) {
     TRY(bench_subject(bench));
     OpSizes size = {.B = 64, .S = 14, .H = bench->config->model.hidden};
-    size.V = vocab_size(segmenter_vocab(bench->target));
+    size.V = vocab_size(tokenizer_vocab(bench->target));
     Operands operands = operands_new(size);
     Status status = STATUS_OK;
     char title[128];

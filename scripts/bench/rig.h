@@ -6,7 +6,7 @@
 #define BENCH_RIG_H
 
 #include "bench/measure.h"
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 enum { RIG_OPERANDS = 4, RIG_CALLS = 64 };
 

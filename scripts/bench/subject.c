@@ -4,8 +4,8 @@
 #include "base/version.h"
 #include "bench/bench.h"
 #include "models/modelfile.h"
-#include "num/gemm.h"
-#include "num/kern.h"
+#include "kern/gemm.h"
+#include "kern/kern.h"
 
 enum { LINES_MOST = 5000, LINES_QUICK = 64 };
 
@@ -35,8 +35,8 @@ static Status read_lines(Bench *bench, const char *path) {
 static Status take_model(Bench *bench) {
     TRY(modelfile_load_floats(&bench->model, bench->options.model, NULL));
     bench->config = seq2seq_config(bench->model);
-    bench->source = segmenter_retain(seq2seq_source(bench->model));
-    bench->target = segmenter_retain(seq2seq_target(bench->model));
+    bench->source = tokenizer_retain(seq2seq_source(bench->model));
+    bench->target = tokenizer_retain(seq2seq_target(bench->model));
     snprintf(bench->knows, sizeof bench->knows, "from a file");
     if (!bench->options.input)
         return status_hint(status_fail(STATUS_USAGE, "no lines to translate"), "name some: --input FILE");
@@ -49,7 +49,7 @@ static Status take_data(Bench *bench) {
         return status_hint(status_fail(STATUS_USAGE, "neither a configuration with data nor a model"),
                            "try --config configs/bench-bidirectional.json");
     TRY(config_check(c));
-    TRY(corpus_learn_segmenters(&c->data.train, &c->data, &c->text, bench->team[1], &bench->source,
+    TRY(corpus_learn_tokenizers(&c->data.train, &c->data, &c->text, bench->team[1], &bench->source,
                                 &bench->target));
     TRY(corpus_read(&bench->train, &c->data.train, &c->data, bench->source, bench->target, true, false,
                     bench->team[1]));
@@ -64,8 +64,8 @@ static Status take_data(Bench *bench) {
 
 static Status announce(Bench *bench) {
     const ModelOptions *m = &bench->config->model;
-    int pairs = bench->train.count, source = vocab_size(segmenter_vocab(bench->source)),
-        target = vocab_size(segmenter_vocab(bench->target));
+    int pairs = bench->train.count, source = vocab_size(tokenizer_vocab(bench->source)),
+        target = vocab_size(tokenizer_vocab(bench->target));
     StrBuf text = {0};
     strbuf_format(&bench->facts,
                   ", \"training_pairs\": %d, \"source_vocabulary\": %d, \"target_vocabulary\": %d", pairs,
@@ -95,8 +95,8 @@ void bench_release(Bench *bench) {
     seq2seq_free(bench->model);
     corpus_free(&bench->train);
     corpus_free(&bench->valid);
-    segmenter_free(bench->source);
-    segmenter_free(bench->target);
+    tokenizer_free(bench->source);
+    tokenizer_free(bench->target);
     for (size_t i = 0; i < bench->input.count; i++) mem_free(bench->input.items[i]);
     mem_free(bench->input.items);
     for (int team = 0; team < TEAMS; team++) workers_free(bench->team[team]);

@@ -6,10 +6,10 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "models/encoder.h"
-#include "num/params.h"
+#include "autograd/params.h"
 #include "train/schedule.h"
 
-TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
+TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Tokenizer *source, Tokenizer *target,
                           Workers *workers) {
     TrainLoop *loop = mem_alloc(1, sizeof *loop);
     Seq2Seq *model = seq2seq_new(config, source, target);

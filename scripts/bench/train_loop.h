@@ -7,7 +7,7 @@
 #ifndef BENCH_TRAIN_LOOP_H
 #define BENCH_TRAIN_LOOP_H
 
-#include "text/batch.h"
+#include "data/batch.h"
 #include "train/optimizer.h"
 #include "train/shards.h"
 
@@ -32,7 +32,7 @@ typedef struct {
 } TrainLoop;
 
 /* A fresh model; `workers` and `corpus` must outlive the loop. */
-TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Segmenter *source, Segmenter *target,
+TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Tokenizer *source, Tokenizer *target,
                           Workers *workers);
 Status train_loop_update(TrainLoop *loop);
 void train_loop_rewind(TrainLoop *loop); /* the next batch is the first one of this epoch again */

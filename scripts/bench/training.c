@@ -21,7 +21,7 @@ static Status check(const Bench *bench, TrainLoop *loops[TEAMS]) {
                                loops[0]->loss, loops[1]->loss, bench->threads);
         if (i == 0) first = loops[0]->loss;
     }
-    double unlearned = log(vocab_size(segmenter_vocab(bench->target)));
+    double unlearned = log(vocab_size(tokenizer_vocab(bench->target)));
     if (first < 0.3 * unlearned || first > 3 * unlearned)
         return status_fail(STATUS_RUNTIME, "the first loss is %.3f, that of a guess is %.3f", first,
                            unlearned);

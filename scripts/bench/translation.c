@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bench/bench.h"
-#include "decode/translator.h"
+#include "translate/translator.h"
 #include "models/modelfile.h"
 
 enum { MINI_BATCH = 64, CHECKED = 24, RUNS = 5 };

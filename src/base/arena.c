@@ -41,7 +41,7 @@ struct Arena {
 
 static Chunk *chunk_new(size_t size, Chunk *older) {
     Chunk *chunk = mem_alloc(1, sizeof *chunk);
-    *chunk = (Chunk){.older = older, .data = mem_aligned_unset(size, 1), .size = size};
+    *chunk = (Chunk){.older = older, .data = mem_aligned_uninitialized(size, 1), .size = size};
     POISON(chunk->data, size);
     return chunk;
 }

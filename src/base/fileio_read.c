@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define PAIR_ISSUE_BYTE_ORDER_MARK "\xEF\xBB\xBF"
 enum { RAW_BYTES = 64 * 1024 };
 
 /* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
@@ -357,9 +357,9 @@ Status file_read_text(const char *path, size_t limit, StrBuf *content) {
     TRY(file_check_text(shown_path(path), rest));
     for (long number = 1; sv_next(&rest, '\n', &line); number++)
         TRY(check_line(shown_path(path), number, line));
-    if (!sv_starts(strbuf_view(content), SV(BYTE_ORDER_MARK))) return STATUS_OK;
-    content->length -= sizeof BYTE_ORDER_MARK - 1;
-    memmove(content->data, content->data + sizeof BYTE_ORDER_MARK - 1, content->length + 1);
+    if (!sv_starts(strbuf_view(content), SV(PAIR_ISSUE_BYTE_ORDER_MARK))) return STATUS_OK;
+    content->length -= sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
+    memmove(content->data, content->data + sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1, content->length + 1);
     return STATUS_OK;
 }
 
@@ -381,10 +381,10 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
     if (reader->number == 0) TRY(file_check_text(reader->source->path, *line));
-    if (reader->number++ == 0 && sv_starts(*line, SV(BYTE_ORDER_MARK))) {
+    if (reader->number++ == 0 && sv_starts(*line, SV(PAIR_ISSUE_BYTE_ORDER_MARK))) {
         reader->marked = true;
-        line->data += sizeof BYTE_ORDER_MARK - 1;
-        line->length -= sizeof BYTE_ORDER_MARK - 1;
+        line->data += sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
+        line->length -= sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
     }
     if (sv_ends(*line, SV("\r"))) {
         line->length--;

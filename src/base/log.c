@@ -19,10 +19,12 @@
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static LogLevel log_level = LOG_INFO;
 static bool progress_shown;
-static char trouble[96] = "attn-mt: "; /* what warnings and errors begin with */
+static char warning_prefix[96] = "attn-mt: "; /* what warnings and errors begin with */
 
 void log_set_level(LogLevel level) { log_level = level; }
-void log_set_origin(const char *origin) { snprintf(trouble, sizeof trouble, "attn-mt: %s: ", origin); }
+void log_set_origin(const char *origin) {
+    snprintf(warning_prefix, sizeof warning_prefix, "attn-mt: %s: ", origin);
+}
 
 /* One write, so that lines of several processes do not mix; a broken standard error is nobody's failure. */
 static void put(const char *text, size_t length) {
@@ -107,7 +109,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
 
 void log_info(const char *format, ...) { LOG_AT(LOG_INFO, ""); }
 
-void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, trouble); }
+void log_warn(const char *format, ...) { LOG_AT(LOG_WARN, warning_prefix); }
 
 __attribute__((format(printf, 2, 3))) static void put_always(const char *prefix, const char *format, ...) {
     va_list arguments;
@@ -119,7 +121,7 @@ __attribute__((format(printf, 2, 3))) static void put_always(const char *prefix,
 void log_failure(void) {
     if (!status_message()[0]) return;
     pthread_mutex_lock(&log_lock);
-    put_always(trouble, "%s", status_message());
+    put_always(warning_prefix, "%s", status_message());
     if (status_hint_text()[0]) put_always("hint: ", "%s", status_hint_text());
     pthread_mutex_unlock(&log_lock);
 }

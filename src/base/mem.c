@@ -73,11 +73,11 @@ void mem_keep_freed(void) {
     mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
 }
 
-void mem_return_freed(void) { malloc_trim(0); }
+void mem_trim(void) { malloc_trim(0); }
 #else
 static void return_large(void) {}
 void mem_keep_freed(void) {}
-void mem_return_freed(void) {}
+void mem_trim(void) {}
 #endif
 
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
@@ -93,7 +93,7 @@ static void *huge_block(size_t bytes) {
 #endif
 }
 
-void *mem_aligned_unset(size_t count, size_t size) {
+void *mem_aligned_uninitialized(size_t count, size_t size) {
     size_t bytes = product(count, size);
     if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
@@ -104,7 +104,7 @@ void *mem_aligned_unset(size_t count, size_t size) {
 }
 
 void *mem_aligned(size_t count, size_t size) {
-    void *block = mem_aligned_unset(count, size);
+    void *block = mem_aligned_uninitialized(count, size);
     memset(block, 0, product(count, size));
     return block;
 }

@@ -12,10 +12,10 @@
 
 enum { MEM_ALIGNMENT = 64 }; /* bytes: a cache line, and the widest vector */
 
-void *mem_alloc(size_t count, size_t size);              /* zeroed */
-void *mem_realloc(void *old, size_t count, size_t size); /* like realloc; new bytes are not zeroed */
-void *mem_aligned(size_t count, size_t size);            /* zeroed, aligned, release with mem_free */
-void *mem_aligned_unset(size_t count, size_t size);      /* the same, but nobody promises zeros */
+void *mem_alloc(size_t count, size_t size);                 /* zeroed */
+void *mem_realloc(void *old, size_t count, size_t size);    /* like realloc; new bytes are not zeroed */
+void *mem_aligned(size_t count, size_t size);               /* zeroed, aligned, release with mem_free */
+void *mem_aligned_uninitialized(size_t count, size_t size); /* the same, but nobody promises zeros */
 /* So many bytes that something aligned can follow. */
 static inline size_t mem_round_up(size_t bytes) {
     return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
@@ -24,7 +24,7 @@ static inline size_t mem_round_up(size_t bytes) {
  * 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
 void mem_keep_freed(void);
 /* Give back to the system what was freed and kept so far: for after something large and rare. */
-void mem_return_freed(void);
+void mem_trim(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);

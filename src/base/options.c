@@ -464,7 +464,7 @@ Status options_parse_config(const OptionTable *tables, int argc, char **argv, St
     return parse((Parser){tables, argc, 1, argv, true, NULL, given}, positional, help);
 }
 
-void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from) {
+void options_apply_defaults(const OptionTable *table, const OptionsGiven *given, const void *from) {
     const OptionTable other = {table->rows, (void *)from};
     for (const Option *row = table->rows; !option_row_ends(row); row++)
         if (!is_given(given, row)) option_copy(row, option_field(table, row), option_field(&other, row));

@@ -96,7 +96,7 @@ Status options_parse_config(const OptionTable *tables, int argc, char **argv, St
 bool options_given(const OptionsGiven *given, const char *name);
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
-void options_lay_under(const OptionTable *table, const OptionsGiven *given, const void *from);
+void options_apply_defaults(const OptionTable *table, const OptionsGiven *given, const void *from);
 
 /* Set one option from text, by configuration key. */
 Status options_set(const OptionTable *tables, StrView key, StrView value);

@@ -308,7 +308,7 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
 }
 
 #define TOKENIZER_ROW(name_, function_) {name_, function_},
-const Tokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
+const BleuTokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
 
 int tokenizer_for(StrView language) {
     static const char *const WITHOUT_SPACES[][2] = {

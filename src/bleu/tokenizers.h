@@ -12,7 +12,7 @@ typedef struct {
     const char *name; /* as in options and signatures */
     /* Replace the content of `out` by the line with white space between words. */
     void (*apply)(StrView line, StrBuf *out);
-} Tokenizer;
+} BleuTokenizer;
 
 /* One row per tokenizer: its name and its function in tokenizers.c.
  *
@@ -34,7 +34,7 @@ typedef struct {
 #define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
 
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
-extern const Tokenizer TOKENIZERS[];
+extern const BleuTokenizer TOKENIZERS[];
 
 /* The one for texts in this language, index into TOKENIZERS: of characters where nothing stands between
  * words, in which the first one, 13a, would find none; else 13a. */

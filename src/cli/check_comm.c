@@ -3,11 +3,11 @@
 #include "cli/check_comm.h"
 
 #include <string.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 /* NUMBERS: those of a model of middle size. */
 enum { NUMBERS = 4 << 20, ROUNDS = 10, SMALL_ROUNDS = 200 };

@@ -10,7 +10,7 @@
 #include "base/version.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "decode/confidence.h"
+#include "translate/confidence.h"
 #include "models/modelfile.h"
 
 typedef struct {
@@ -45,8 +45,8 @@ static void write_kind(const Seq2Seq *model, StrBuf *out) {
     kind.model.size = SIZE_MANUAL;
     kind.decode = (DecodeOptions){0};
     config_write_json(&kind, out);
-    segmenter_write_json(seq2seq_source(model), out);
-    segmenter_write_json(seq2seq_target(model), out);
+    tokenizer_write_json(seq2seq_source(model), out);
+    tokenizer_write_json(seq2seq_target(model), out);
 }
 
 static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrList *files, size_t i) {
@@ -151,7 +151,7 @@ static Status average(const StrList *files, const char *output) {
 
 static Status run(const StrList *files, const void *target) {
     const AverageOptions *options = target;
-    TRY(command_spare_models(options->output, files));
+    TRY(command_refuse_overwrite_models(options->output, files));
     if (files->count >= 2 && options->output) return average(files, options->output);
     status_fail(STATUS_USAGE,
                 files->count < 2 ? "an average needs at least two models, %zu given"

@@ -55,8 +55,8 @@ static Status convert(const char *path, const ConvertOptions *options) {
     StrBuf provenance = {0};
     Status status = modelfile_load_exact(&model, path, &provenance);
     if (status == STATUS_OK) {
-        status = modelfile_save_compact(model, PRECISIONS[options->precision], strbuf_text(&provenance),
-                                        options->output);
+        status = modelfile_save_quantized(model, PRECISIONS[options->precision], strbuf_text(&provenance),
+                                          options->output);
         seq2seq_free(model);
     }
     if (status == STATUS_OK) report(path, options->output);
@@ -66,7 +66,7 @@ static Status convert(const char *path, const ConvertOptions *options) {
 
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
-    TRY(command_spare_models(options->output, files));
+    TRY(command_refuse_overwrite_models(options->output, files));
     if (files->count == 1 && options->output) return convert(files->items[0], options);
     if (files->count != 1)
         status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");

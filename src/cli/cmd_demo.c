@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "cli/demo.h"
+#include "textbook/demo.h"
 
 static const Demo *const DEMOS[] = {&DEMO_POOLING, &DEMO_ATTENTION, &DEMO_SOFTMAX, &DEMO_MULTIHEAD,
                                     &DEMO_POSITIONS};

@@ -13,13 +13,14 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/heatmap_files.h"
-#include "cli/heatmap_page.h"
-#include "decode/alignment.h"
-#include "decode/self_attention.h"
-#include "decode/trace.h"
-#include "decode/translator.h"
-#include "decode/voters.h"
+#include "explain/heatmap_page.h"
+#include "translate/alignment.h"
+#include "explain/self_attention.h"
+#include "explain/trace.h"
+#include "translate/translator.h"
+#include "search/rescore.h"
 #include "viz/heatmap.h"
+#include "translate/unknown_text.h"
 
 typedef struct {
     StrList models, formats;
@@ -152,7 +153,7 @@ static void write_json(const Shown *shown, StrBuf *out) {
     enum { BEST = 10 };
     const Translation *translation = shown->translation;
     const TranslationItem *item = &translation->items[0];
-    int V = vocab_size(segmenter_vocab(seq2seq_target(shown->model)));
+    int V = vocab_size(tokenizer_vocab(seq2seq_target(shown->model)));
     Trace trace;
     trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
@@ -224,7 +225,7 @@ static Status show_blank(StrView line, const HeatmapFiles *files, int number) {
     return status;
 }
 
-static Status show_translation(const Translation *translation, StrView line, const ModelSet *models,
+static Status show_translation(const Translation *translation, StrView line, const Ensemble *models,
                                const Backpointers *tree, const HeatmapOptions *options,
                                const HeatmapFiles *files, int number) {
     Alignment alignment;
@@ -248,7 +249,7 @@ static Status show_translation(const Translation *translation, StrView line, con
 /* ---- the command ---- */
 
 /* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
-static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const ModelSet *models,
+static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const Ensemble *models,
                   const HeatmapFiles *files, const Lines *lines, const Lines *targets,
                   HeatmapRemarks *remarks) {
     enum { TOGETHER = 256 };
@@ -260,14 +261,14 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
     if (wanted[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
     if (wanted[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
     Workers *workers = workers_new(workers_default_count());
-    Status status = translator_new(&translator, model_set_items(models), models->count, translating, workers);
+    Status status = translator_new(&translator, ensemble_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
         int n = lines->count - first < together ? lines->count - first : together;
         if (targets->count > 0)
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
             translator_run(translator, lines->items + first, n, first + 1, results);
-        status = translator_check(translator, &options->models);
+        status = translator_check_finite(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
             heatmap_remark(remarks, &results[i], models->items[0], number);
@@ -285,7 +286,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
 
 /* All sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
-                         const ModelSet *models, const HeatmapFiles *files, const Lines *lines,
+                         const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
                          const Lines *targets, HeatmapRemarks *remarks) {
     StrBuf content = {0};
     ProgressLine progress = progress_line_begin("exploring");
@@ -370,7 +371,7 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
 }
 
 static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
-                      TranslatorOptions *translating, const ModelSet *models, const char *sentence) {
+                      TranslatorOptions *translating, const Ensemble *models, const char *sentence) {
     Lines lines = {0}, targets = {0};
     HeatmapRemarks remarks = {0};
     bool pictures = false;
@@ -378,7 +379,7 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
     translating->search.attention = !options->self;
     translating->search.choice = choice_of(options);
     TRY(check_choice(options, models->items[0]));
-    if (files->wanted[FORMAT_JSON]) TRY(model_check_forwards(models->items[0], "--format json"));
+    if (files->wanted[FORMAT_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
     Status status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
     for (int f = 0; f < FORMATS; f++) pictures |= files->wanted[f] && f != FORMAT_HTML;
@@ -389,8 +390,8 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
         status = run(options, translating, models, files, &lines, &targets, &remarks);
     if (status == STATUS_OK && !options->quiet && remarks.shown == 0)
         log_warn("no line has text: there is nothing to show");
-    if (status == STATUS_OK && !options->quiet) unseen_text_report(&remarks.unseen, models->items[0]);
-    unseen_text_free(&remarks.unseen);
+    if (status == STATUS_OK && !options->quiet) unknown_text_report(&remarks.unknown, models->items[0]);
+    unknown_text_free(&remarks.unknown);
     lines_free(&lines);
     lines_free(&targets);
     return status;
@@ -400,7 +401,7 @@ Status cmd_heatmap(int argc, char **argv) {
     HeatmapOptions options = {0};
     HeatmapFiles files;
     TranslatorOptions translating = {0};
-    ModelSet models = {0};
+    Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
     OptionsGiven given = {0};
@@ -419,15 +420,15 @@ Status cmd_heatmap(int argc, char **argv) {
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
         options.subwords = options_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
-        status = model_set_load(&models, &options.models, FORMAT_FLOAT32);
+        status = ensemble_load(&models, &options.models, FORMAT_FLOAT32);
         if (status == STATUS_OK) {
-            model_set_lay_under(&models, &given, &translating.search.decode);
+            ensemble_apply_defaults(&models, &given, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);
         }
     }
     mem_free(words.items);
     mem_free(given.rows);
-    model_set_free(&models);
+    ensemble_free(&models);
     options_free(tables);
     return status;
 }

@@ -84,8 +84,8 @@ static void add_tokens(const Vocab *source, const Vocab *target, StrBuf *out) {
 }
 
 static Status print_vocab(const Seq2Seq *model, bool json) {
-    const Vocab *source = segmenter_vocab(seq2seq_source(model)),
-                *target = segmenter_vocab(seq2seq_target(model));
+    const Vocab *source = tokenizer_vocab(seq2seq_source(model)),
+                *target = tokenizer_vocab(seq2seq_target(model));
     StrBuf out = {0};
     if (json) {
         json_open_object(&out);
@@ -157,9 +157,9 @@ static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
 
 /* ---- byte-pair merges ---- */
 
-static Status write_codes(const Segmenter *segmenter, const char *path) {
+static Status write_codes(const Tokenizer *tokenizer, const char *path) {
     StrBuf codes = {0};
-    if (!segmenter_write_codes(segmenter, &codes))
+    if (!tokenizer_write_codes(tokenizer, &codes))
         return status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is 'word'");
     Status status = file_put(path, strbuf_view(&codes));
     strbuf_free(&codes);
@@ -167,7 +167,7 @@ static Status write_codes(const Segmenter *segmenter, const char *path) {
 }
 
 static Status write_all_codes(const Seq2Seq *model, const char *file, const char *path) {
-    Segmenter *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
+    Tokenizer *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
     if (sides[0] == sides[1]) return write_codes(sides[0], path);
     if (strcmp(path, "-") == 0) {
         status_fail(STATUS_USAGE, "the merges of two vocabularies do not fit on standard output");
@@ -176,7 +176,7 @@ static Status write_all_codes(const Seq2Seq *model, const char *file, const char
     for (int side = 0; side < 2; side++) {
         StrBuf name = {0};
         strbuf_format(&name, "%s.%s", path, side ? "target" : "source");
-        Status status = command_spare(strbuf_text(&name), file);
+        Status status = command_refuse_overwrite(strbuf_text(&name), file);
         if (status == STATUS_OK) status = write_codes(sides[side], strbuf_text(&name));
         strbuf_free(&name);
         TRY(status);
@@ -217,7 +217,7 @@ static void write_tensors_json(const ParamSet *params, StrBuf *out) {
 
 static void write_json(const Seq2Seq *model, const char *path, StrView provenance, StrBuf *out) {
     const ParamSet *params = seq2seq_params(model);
-    const Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
+    const Tokenizer *source = seq2seq_source(model), *target = seq2seq_target(model);
     json_open_object(out);
     json_put_string(out, "file", sv(path));
     json_write_line(out, 0);
@@ -225,8 +225,8 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     config_write_json(seq2seq_config(model), out);
     strbuf_add_char(out, ',');
     json_write_line(out, 0);
-    json_put_integer(out, "source_vocabulary", vocab_size(segmenter_vocab(source)));
-    json_put_integer(out, "target_vocabulary", vocab_size(segmenter_vocab(target)));
+    json_put_integer(out, "source_vocabulary", vocab_size(tokenizer_vocab(source)));
+    json_put_integer(out, "target_vocabulary", vocab_size(tokenizer_vocab(target)));
     json_put_bool(out, "joint", source == target);
     json_write_line(out, 0);
     json_put_string(out, "precision", sv(modelfile_precision(model)));
@@ -286,17 +286,17 @@ static Status write_config(const Config *config, StrBuf *out) {
 /* `provenance`: NULL if the file has none. */
 static Status write_text(const Seq2Seq *model, const char *path, const Json *provenance, StrBuf *out) {
     const ParamSet *params = seq2seq_params(model);
-    const Segmenter *source = seq2seq_source(model), *target = seq2seq_target(model);
+    const Tokenizer *source = seq2seq_source(model), *target = seq2seq_target(model);
     char number[32], bytes[32];
     strbuf_format(out, "%s\n\nvocabularies\n", path);
     if (source == target)
         strbuf_format(out, "  %-24s %s tokens\n", "joint",
-                      str_count(vocab_size(segmenter_vocab(source)), number));
+                      str_count(vocab_size(tokenizer_vocab(source)), number));
     else {
         strbuf_format(out, "  %-24s %s tokens\n", "source",
-                      str_count(vocab_size(segmenter_vocab(source)), number));
+                      str_count(vocab_size(tokenizer_vocab(source)), number));
         strbuf_format(out, "  %-24s %s tokens\n", "target",
-                      str_count(vocab_size(segmenter_vocab(target)), number));
+                      str_count(vocab_size(tokenizer_vocab(target)), number));
     }
     const Shortlist *shortlist = seq2seq_shortlist(model);
     if (shortlist)
@@ -350,7 +350,7 @@ static Status report(const Seq2Seq *model, const char *path, StrView text, bool 
 static Status inspect(const InspectOptions *options, const char *path) {
     Seq2Seq *model;
     StrBuf provenance = {0};
-    TRY(command_spare(options->codes, path));
+    TRY(command_refuse_overwrite(options->codes, path));
     Status status = modelfile_load_floats(&model, path, &provenance);
     if (status == STATUS_OK) {
         if (options->codes) status = write_all_codes(model, path, options->codes);

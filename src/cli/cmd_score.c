@@ -10,9 +10,9 @@
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "cli/pair_window.h"
-#include "decode/translator.h"
-#include "text/segmenter.h"
+#include "data/pair_window.h"
+#include "translate/translator.h"
+#include "text/tokenizer.h"
 
 typedef struct {
     StrList models;
@@ -91,7 +91,7 @@ typedef struct {
     ScoreOptions options;
     bool filter, direction_given; /* --keep-above, --left-to-right */
     bool interactive;
-    ModelSet models;
+    Ensemble models;
     Workers *workers;
     Translator *translator;
     OutFile *output;
@@ -131,7 +131,7 @@ static void add_parts(const TranslationItem *item, bool words, const char *separ
     }
 }
 
-static void add_json_strings(const Segmenter *segmenter, const TranslationItem *item, bool words,
+static void add_json_strings(const Tokenizer *tokenizer, const TranslationItem *item, bool words,
                              StrBuf *out) {
     StrBuf text = {0};
     for (int t = 0; t < item->length;) {
@@ -139,9 +139,9 @@ static void add_json_strings(const Segmenter *segmenter, const TranslationItem *
         strbuf_clear(&text);
         for (t++; words && t < item->length && item->word[t] == item->word[first];) t++;
         if (words)
-            segmenter_decode(segmenter, item->ids + first, (size_t)(t - first), &text);
+            tokenizer_decode(tokenizer, item->ids + first, (size_t)(t - first), &text);
         else
-            segmenter_label(segmenter, item->ids[first], &text);
+            tokenizer_label(tokenizer, item->ids[first], &text);
         if (first > 0) strbuf_add(out, SV(", "));
         json_write_string(out, strbuf_view(&text));
     }
@@ -155,7 +155,7 @@ static void add_json_text(const char *name, StrView text, StrBuf *out) {
 }
 
 static void write_json(const Session *session, const Pair *pair, PairScore score, StrBuf *out) {
-    const Segmenter *target = seq2seq_target(session->models.items[0]);
+    const Tokenizer *target = seq2seq_target(session->models.items[0]);
     strbuf_add_char(out, '{');
     if (session->options.n_best) strbuf_format(out, "\"id\": %ld, ", pair->id);
     add_json_text("source", pair->source, out);
@@ -246,7 +246,7 @@ static Status score_pairs(Session *session) {
         write_pair(session, &session->window.pairs[i], &results[i], &out);
         translation_free(&results[i]);
     }
-    Status status = translator_check(session->translator, &session->options.models);
+    Status status = translator_check_finite(session->translator, &session->options.models);
     if (session->to_terminal) log_sanitize(out.data, out.length); /* tokens are the model's */
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
@@ -257,10 +257,10 @@ static Status score_pairs(Session *session) {
     return status;
 }
 
-static bool is_longer(StrView text, Segmenter *segmenter, int most) {
+static bool is_longer(StrView text, Tokenizer *tokenizer, int most) {
     if (text.length <= (size_t)most) return false; /* hardly a token is less than a byte */
     IdList ids = {0};
-    segmenter_encode(segmenter, text, &ids);
+    tokenizer_encode(tokenizer, text, &ids);
     bool longer = ids.count > (size_t)most;
     id_list_free(&ids);
     return longer;
@@ -289,7 +289,7 @@ static void say_columns(const Session *session) {
     StrView source = window->source_language, target = window->target_language;
     bool swapped = window->source_column > window->target_column;
     if (session->options.quiet) return;
-    command_say_columns(named, line_reader_path(window->reader));
+    languages_log_columns(named, line_reader_path(window->reader));
     if (swapped || !languages_differ(source, target, named->first_name, named->second_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
@@ -373,11 +373,11 @@ static Status session_begin(Session *session, const StrList *files) {
     const ScoreOptions *options = &session->options;
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
-    TRY(command_spare_all(options->output, &options->models));
-    TRY(command_spare_all(options->output, files));
-    if (files->count == 0) TRY(command_spare(options->output, "-"));
-    TRY(command_spare(options->output, options->n_best));
-    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
+    TRY(command_refuse_overwrites(options->output, &options->models));
+    TRY(command_refuse_overwrites(options->output, files));
+    if (files->count == 0) TRY(command_refuse_overwrite(options->output, "-"));
+    TRY(command_refuse_overwrite(options->output, options->n_best));
+    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
     session->window.filters = session->filter;
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
@@ -392,7 +392,7 @@ static Status session_begin(Session *session, const StrList *files) {
         .length_penalty = options->length_penalty,
         .left_to_right = session->direction_given ? options->left_to_right : wanted->left_to_right};
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
+    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
                        &scoring, session->workers));
     session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     return file_create(&session->output, options->output);
@@ -424,7 +424,7 @@ static Status session_run(Session *session) {
 static void session_free(Session *session) {
     translator_free(session->translator);
     workers_free(session->workers);
-    model_set_free(&session->models);
+    ensemble_free(&session->models);
     pair_window_free(&session->window);
 }
 

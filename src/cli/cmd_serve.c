@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "serve/service.h"
-#include "text/shortlist.h"
+#include "data/shortlist.h"
 
 #define FIELD(member) OPT_FIELD(ServiceOptions, member)
 

@@ -2,15 +2,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/check_comm.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "cli/train_plan.h"
+#include "train/train_plan.h"
 #include "train/checkpoint.h"
-#include "train/share.h"
+#include "distributed/broadcast.h"
 #include "train/training_data.h"
 #include "train/trainer.h"
 
@@ -179,21 +179,21 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     Seq2Seq *init = NULL;
     bool begins = !only_prints(command) && comm_is_root();
     bool has_files = files->count > 0 || config->data.train.count > 0;
-    Status status = comm_settle(begins ? trainer_begin(&options) : STATUS_OK);
+    Status status = comm_agree_status(begins ? trainer_begin(&options) : STATUS_OK);
     if (status == STATUS_OK)
-        status =
-            comm_settle(train_plan(&(TrainPlan){.files = files,
-                                                .without_config = has_files && !given->configs,
-                                                .languages = command->languages,
-                                                .init = command->init ? command->init : command->vocabulary,
-                                                .vocabulary_only = command->vocabulary != NULL,
-                                                .resume = command->resume ? command->run : NULL,
-                                                .threads = command->threads,
-                                                .config = config,
-                                                .given = given},
-                                   &init));
+        status = comm_agree_status(
+            train_plan(&(TrainPlan){.files = files,
+                                    .without_config = has_files && !given->configs,
+                                    .languages = command->languages,
+                                    .init = command->init ? command->init : command->vocabulary,
+                                    .vocabulary_only = command->vocabulary != NULL,
+                                    .resume = command->resume ? command->run : NULL,
+                                    .threads = command->threads,
+                                    .config = config,
+                                    .given = given},
+                       &init));
     options.init = init;
-    if (status == STATUS_OK) share_config(config);
+    if (status == STATUS_OK) broadcast_config(config);
     if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);
     if (status == STATUS_OK) status = only_prints(command) ? print(command, config, tables) : run(&options);
     if (status != STATUS_OK && begins) checkpoint_leave(command->run);

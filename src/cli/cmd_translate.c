@@ -10,14 +10,15 @@
 #include "bleu/tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "cli/line_guides.h"
-#include "cli/line_window.h"
+#include "translate/line_constraints.h"
+#include "translate/line_window.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
-#include "decode/markup_restore.h"
-#include "decode/mbr.h"
-#include "decode/translator.h"
+#include "translate/markup_restore.h"
+#include "translate/mbr.h"
+#include "translate/translator.h"
 #include "viz/heatmap.h"
+#include "translate/unknown_text.h"
 
 static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
                             "                         [INPUT...] [> OUTPUT]\n"
@@ -45,14 +46,14 @@ typedef struct {
     TranslatorOptions translating;
     OutputStyle style;
     bool interactive, to_terminal, told_beam;
-    ModelSet models;
+    Ensemble models;
     Workers *workers;
     Translator *translator;
     OutFile *output;
     LineWindow window;
-    LineGuides *guides;
+    LineConstraintReader *constraints;
     Glossary *glossary;
-    UnseenText unseen;
+    UnknownText unknown;
     TranslateScore *score;
     /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
     long long total_bytes, earlier_bytes, window_start, window_end;
@@ -103,8 +104,8 @@ static void choose_one(void *context, int task, int thread) {
 /* Translate and print the lines of the window. */
 static Status translate_window(Session *session, long first_number) {
     const LineWindow *window = &session->window;
-    const LineGuide *guides;
-    TRY(line_guides_next(session->guides, window, &guides));
+    const LineConstraints *constraints;
+    TRY(line_constraints_next(session->constraints, window, &constraints));
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
     double start = clock_seconds();
@@ -112,8 +113,8 @@ static Status translate_window(Session *session, long first_number) {
     Markup *markups = mem_alloc(marked, sizeof *markups);
     StrView *plain = mem_alloc(marked, sizeof *plain);
     if (marked) markups_take(window->lines, window->count, markups, plain);
-    translator_run_guided(session->translator, marked ? plain : window->lines, guides, window->count,
-                          first_number, results);
+    translator_run_constrained(session->translator, marked ? plain : window->lines, constraints,
+                               window->count, first_number, results);
     tell_beam(session, results);
     if (session->options.mbr)
         workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
@@ -123,7 +124,7 @@ static Status translate_window(Session *session, long first_number) {
     mem_free(plain);
     mem_free(markups);
     session->seconds += clock_seconds() - start;
-    Status status = translator_check(session->translator, &session->options.models);
+    Status status = translator_check_finite(session->translator, &session->options.models);
     for (int i = 0; i < window->count && status == STATUS_OK; i++) {
         if (window->errors[i])
             translate_output_write_error(window->errors[i], &out);
@@ -136,14 +137,14 @@ static Status translate_window(Session *session, long first_number) {
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
-        unseen_text_add(&session->unseen, &results[i], session->style.source, first_number + i);
+        unknown_text_add(&session->unknown, &results[i], session->style.source, first_number + i);
         translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
     }
     if (session->interactive && !session->options.quiet) {
-        unseen_text_report(&session->unseen, session->models.items[0]);
-        unseen_text_free(&session->unseen);
+        unknown_text_report(&session->unknown, session->models.items[0]);
+        unknown_text_free(&session->unknown);
     }
     mem_free(results);
     strbuf_free(&out);
@@ -185,7 +186,7 @@ static void report(const Session *session) {
     char lines[32], tokens[32], time[32];
     if (!session->options.quiet) {
         command_warn_repaired(session->window.repaired, session->window.first_repaired);
-        unseen_text_report(&session->unseen, session->models.items[0]);
+        unknown_text_report(&session->unknown, session->models.items[0]);
     }
     if (session->options.quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
@@ -241,7 +242,7 @@ static Status session_open(Session *session) {
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     session->total_bytes = total_size(&options->inputs);
-    TRY(line_guides_open(&session->guides, options->prefix, options->prefix_file, options->tags));
+    TRY(line_constraints_open(&session->constraints, options->prefix, options->prefix_file, options->tags));
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
@@ -252,12 +253,12 @@ static Status session_open(Session *session) {
 }
 
 static Status spare_what_is_read(const TranslateOptions *options, const char *output) {
-    TRY(command_spare_all(output, &options->models));
-    TRY(command_spare_all(output, &options->inputs));
-    if (options->inputs.count == 0) TRY(command_spare(output, "-"));
-    TRY(command_spare_all(output, &options->references));
-    TRY(command_spare_all(output, &options->glossaries));
-    return command_spare(output, options->prefix_file);
+    TRY(command_refuse_overwrites(output, &options->models));
+    TRY(command_refuse_overwrites(output, &options->inputs));
+    if (options->inputs.count == 0) TRY(command_refuse_overwrite(output, "-"));
+    TRY(command_refuse_overwrites(output, &options->references));
+    TRY(command_refuse_overwrites(output, &options->glossaries));
+    return command_refuse_overwrite(output, options->prefix_file);
 }
 
 /* Everything between the command line and the first input line. */
@@ -269,10 +270,10 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     TRY(check_inputs(&options->inputs));
     TRY(spare_what_is_read(options, options->output));
     TRY(spare_what_is_read(options, options->report));
-    TRY(command_spare(options->report, options->output));
+    TRY(command_refuse_overwrite(options->report, options->output));
     TRY(translate_score_open(&session->score, &options->references, options->report));
-    TRY(model_set_load(&session->models, &options->models, (WeightFormat)options->precision));
-    model_set_lay_under(&session->models, given, &translating->search.decode);
+    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
+    ensemble_apply_defaults(&session->models, given, &translating->search.decode);
     TRY(translate_options_apply(options, &session->models, &session->style, translating));
     if (options->glossaries.count > 0)
         TRY(glossary_read(&session->glossary, &options->glossaries,
@@ -281,7 +282,7 @@ static Status session_begin(Session *session, const OptionsGiven *given) {
     translating->progress = show_progress;
     translating->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, model_set_items(&session->models), session->models.count,
+    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
                        translating, session->workers));
     TRY(session_open(session));
     session->window.json = options->json_input;
@@ -302,7 +303,7 @@ static Status session_run(Session *session) {
     Status status = STATUS_OK;
     for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
         status = translate_file(session, inputs->items[i]);
-    return status == STATUS_OK ? line_guides_end(session->guides) : status;
+    return status == STATUS_OK ? line_constraints_end(session->constraints) : status;
 }
 
 /* Of BLEU. */
@@ -334,10 +335,10 @@ static void session_free(Session *session) {
     file_discard(session->output);
     translator_free(session->translator);
     workers_free(session->workers);
-    model_set_free(&session->models);
+    ensemble_free(&session->models);
     line_window_free(&session->window);
-    unseen_text_free(&session->unseen);
-    line_guides_free(session->guides);
+    unknown_text_free(&session->unknown);
+    line_constraints_free(session->constraints);
     glossary_free(session->glossary);
     translate_score_free(session->score);
 }

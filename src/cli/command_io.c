@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/progress_line.h"
 #include "base/workers.h"
-#include "decode/translator.h"
+#include "translate/translator.h"
 
 Status command_print(StrView text) { return file_put("-", text); }
 
@@ -77,20 +77,15 @@ Status command_run(int argc, char **argv, const CommandText *text, const OptionT
     return status;
 }
 
-void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode) {
+void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *given, DecodeOptions *decode) {
     const DecodeOptions wanted = seq2seq_config(models->items[0])->decode,
-                        most = model_set_decode(models->items[0]);
-    options_lay_under(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
+                        most = decode_options_bound(seq2seq_config(models->items[0])->decode);
+    options_apply_defaults(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
     if (most.field < wanted.field && !options_given(given, "decode." #field))                                \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
-    MODEL_SET_BOUNDED(TELL)
-}
-
-void command_say_columns(const LanguageColumns *columns, const char *path) {
-    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
-             SV_ARG(columns->second_name), path);
+    DECODE_BOUNDED(TELL)
 }
 
 ProgressLine command_progress_begin(const char *things, const char *output, bool silent) {
@@ -108,37 +103,7 @@ void command_warn_repaired(long lines, long first) {
             lines, lines == 1 ? "" : "s", first);
 }
 
-void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line) {
-    for (size_t i = 0; i < translation->source_unknown.count; i++) {
-        static const int unknown = VOCAB_UNK;
-        StrBuf text = {0};
-        segmenter_decode_spelled(source, &unknown, 1, &(StrList){translation->source_unknown.items + i, 1},
-                                 &text);
-        bool counts = !sv_equal(strbuf_view(&text), SV("\xEF\xBF\xBD"));
-        if (counts && unseen->count++ == 0) {
-            unseen->first = mem_strdup(strbuf_text(&text));
-            unseen->first_line = line;
-        }
-        strbuf_free(&text);
-    }
-}
-
-void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model) {
-    char count[32], place[48] = "";
-    if (unseen->count == 0) return;
-    bool words = seq2seq_config(model)->text.tokenizer == TOKENIZER_WORD;
-    if (unseen->first_line > 0) snprintf(place, sizeof place, ", line %ld", unseen->first_line);
-    log_warn("%s %s%s that the model %s (first: '%.100s'%s): read as <unk>", str_count(unseen->count, count),
-             words ? "word" : "character", unseen->count == 1 ? "" : "s",
-             words ? "does not know" : "never saw", unseen->first, place);
-}
-
-void unseen_text_free(UnseenText *unseen) {
-    mem_free(unseen->first);
-    *unseen = (UnseenText){0};
-}
-
-Status command_spare(const char *output, const char *file) {
+Status command_refuse_overwrite(const char *output, const char *file) {
     if (output && !output[0]) {
         status_fail(STATUS_USAGE, "the name of a file to write is empty");
         return status_hint(STATUS_USAGE, "is a variable of the shell not set?");
@@ -150,13 +115,13 @@ Status command_spare(const char *output, const char *file) {
     return status_hint(STATUS_USAGE, "write to a file of another name");
 }
 
-Status command_spare_all(const char *output, const StrList *files) {
-    for (size_t i = 0; i < files->count; i++) TRY(command_spare(output, files->items[i]));
+Status command_refuse_overwrites(const char *output, const StrList *files) {
+    for (size_t i = 0; i < files->count; i++) TRY(command_refuse_overwrite(output, files->items[i]));
     return STATUS_OK;
 }
 
-Status command_spare_models(const char *output, const StrList *models) {
-    TRY(command_spare_all(output, models));
+Status command_refuse_overwrite_models(const char *output, const StrList *models) {
+    TRY(command_refuse_overwrites(output, models));
     if (!output || strcmp(output, "-") != 0 || isatty(STDOUT_FILENO) != 1) return STATUS_OK;
     status_fail(STATUS_USAGE, "a model is no text for a terminal");
     return status_hint(STATUS_USAGE, "name a file, as in --output MODEL.safetensors, or redirect the output");
@@ -195,26 +160,28 @@ static void translate_all(Translator *translator, const StrView *sources, size_t
 
 Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
                        int beam_size, char ***outputs) {
-    ModelSet set;
-    TRY(model_set_load(&set, models, FORMAT_FLOAT32));
+    Ensemble set;
+    TRY(ensemble_load(&set, models, FORMAT_FLOAT32));
     LinesProgress progress = {.share = progress_line_begin("translating"), .count = (double)count};
     TranslatorOptions options = {
-        .search = {.decode = model_set_decode(set.items[0]), .n_best = 1, .tokens_only = true},
+        .search = {.decode = decode_options_bound(seq2seq_config(set.items[0])->decode),
+                   .n_best = 1,
+                   .tokens_only = true},
         .progress = show_lines,
         .progress_context = &progress};
     options.search.decode.beam_size = beam_size;
     Workers *workers = workers_new(threads > 0 ? threads : workers_default_count());
     Translator *translator = NULL;
-    Status status = translator_new(&translator, model_set_items(&set), set.count, &options, workers);
+    Status status = translator_new(&translator, ensemble_items(&set), set.count, &options, workers);
     if (status == STATUS_OK) {
         *outputs = mem_alloc(count, sizeof **outputs);
         translate_all(translator, sources, count, &progress, *outputs);
-        status = translator_check(translator, models);
+        status = translator_check_finite(translator, models);
         for (size_t i = 0; i < count && status != STATUS_OK; i++) mem_free((*outputs)[i]);
         if (status != STATUS_OK) mem_free(*outputs), *outputs = NULL;
     }
     translator_free(translator);
     workers_free(workers);
-    model_set_free(&set);
+    ensemble_free(&set);
     return status;
 }

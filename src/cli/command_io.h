@@ -4,8 +4,8 @@
 
 #include "base/options.h"
 #include "base/progress_line.h"
-#include "decode/model_set.h"
-#include "decode/translator.h"
+#include "search/ensemble.h"
+#include "translate/translator.h"
 #include "text/languages.h"
 
 /* Write to standard output and make sure that it arrived. */
@@ -20,10 +20,10 @@ typedef struct {
 Status command_print_help(const CommandText *text, const OptionTable *tables, HelpKind kind);
 /* STATUS_USAGE if `output` is empty, or would take the place of the file, "-" for standard input, or of one
  * of them. NULLs are allowed. */
-Status command_spare(const char *output, const char *file);
-Status command_spare_all(const char *output, const StrList *files);
+Status command_refuse_overwrite(const char *output, const char *file);
+Status command_refuse_overwrites(const char *output, const StrList *files);
 /* The same where `output`, a model, is made of models: it is not for a terminal either. */
-Status command_spare_models(const char *output, const StrList *models);
+Status command_refuse_overwrite_models(const char *output, const StrList *models);
 /* A command of options and arguments, mostly names of files: reads them, shows help, or calls `run` with the
  * arguments and the first table's target. */
 Status command_run(int argc, char **argv, const CommandText *text, const OptionTable *tables,
@@ -33,11 +33,8 @@ typedef void (*HelpReader)(void *context, const char *usage, const OptionTable *
 void command_read_help(HelpReader reader, void *context);
 
 /* Search options that were not given on the command line are the first model's own, up to the bounds of
- * model_set_decode, of which it warns. */
-void model_set_lay_under(const ModelSet *models, const OptionsGiven *given, DecodeOptions *decode);
-
-/* Tell which columns of a file are read, since its first line names them. */
-void command_say_columns(const LanguageColumns *columns, const char *path);
+ * decode_options_bound, of which it warns. */
+void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *given, DecodeOptions *decode);
 
 /* How far a command has come with the lines or pairs that it reads. The line is silent if `silent`, or if the
  * results go to the same terminal. */
@@ -45,19 +42,6 @@ ProgressLine command_progress_begin(const char *things, const char *output, bool
 
 /* Warn of lines with bytes that are no text, if there are any. */
 void command_warn_repaired(long lines, long first);
-
-/* Text that a model never saw and reads as <unk>: characters, or words if its tokens are words. A zeroed one
- * has none. */
-typedef struct {
-    long count, first_line; /* first_line 0: there are no lines to speak of */
-    char *first;
-} UnseenText;
-
-/* Count those of one line's translation. Not U+FFFD: who repaired the bytes has said so. */
-void unseen_text_add(UnseenText *unseen, const Translation *translation, const Segmenter *source, long line);
-/* Warn if there are any. */
-void unseen_text_report(const UnseenText *unseen, const Seq2Seq *model);
-void unseen_text_free(UnseenText *unseen);
 
 /* Translate lines in memory with the models' own search options but for the beam; several models vote.
  * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "text/languages.h"
-#include "text/pair_stats.h"
+#include "data/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
     enum { LENGTH_BYTES = 8 };
@@ -32,7 +32,7 @@ bool inspect_is_data(const char *path) {
 
 /* ---- what the report calls things ---- */
 
-static const char *const SIDE_NAMES[SIDES] = {"source", "target"};
+static const char *const SIDE_NAMES[SIDE_COUNT] = {"source", "target"};
 
 static const struct {
     const char *key, *text;
@@ -113,7 +113,7 @@ static void write_text(const PairStats *stats, const InspectData *wanted, const 
     while (sv_next(&rest, '\n', &line))
         if (line.length) strbuf_format(out, "  %.*s\n", SV_ARG(line));
     strbuf_format(out, "\n%-38s %10s %10s %10s\n", "lengths", "median", "95 %", "longest");
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDE_COUNT; side++) {
         add_lengths(SIDE_NAMES[side], "words", &stats->words[side], out);
         add_lengths(SIDE_NAMES[side], "characters", &stats->characters[side], out);
     }
@@ -122,8 +122,8 @@ static void write_text(const PairStats *stats, const InspectData *wanted, const 
                   histogram_quantile(&stats->ratio, 0.05) / 100.0,
                   histogram_quantile(&stats->ratio, 0.95) / 100.0);
     strbuf_add(out, SV("\ncharacters\n"));
-    for (int side = 0; side < SIDES; side++) add_characters(stats, side, out);
-    for (int side = 0; side < SIDES; side++) add_spaces(stats, side, out);
+    for (int side = 0; side < SIDE_COUNT; side++) add_characters(stats, side, out);
+    for (int side = 0; side < SIDE_COUNT; side++) add_spaces(stats, side, out);
     strbuf_add(out, SV("\nrepeated\n"));
     for (int kind = 0; kind < FOUND_SAME_TEXT; kind++) add_finding(stats, kind, out);
     strbuf_add(out, SV("\nsuspicious\n"));
@@ -195,7 +195,7 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
     json_put_string(out, "file", sv(path));
     json_put_integer(out, "pairs", stats->pairs);
     add_json_notes(stats, out);
-    for (int side = 0; side < SIDES; side++) add_json_side(stats, side, out);
+    for (int side = 0; side < SIDE_COUNT; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
     for (int kind = 0; kind < FINDINGS; kind++)
         if (is_shown(stats, kind)) add_json_finding(FINDING_NAMES[kind].key, &stats->findings[kind], out);
@@ -224,7 +224,7 @@ static Status choose_columns(const InspectData *wanted, const char *path, DataOp
     if (wanted->columns) {
         strbuf_add(&names, sv(wanted->columns));
     } else if (named) {
-        command_say_columns(&columns, path);
+        languages_log_columns(&columns, path);
         languages_add_columns(&columns, &names);
     }
     if (wanted->columns && !wanted->languages) {

@@ -10,8 +10,8 @@
 #include "base/version.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "num/gemm.h"
-#include "num/kern.h"
+#include "kern/gemm.h"
+#include "kern/kern.h"
 
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},

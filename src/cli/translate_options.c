@@ -5,8 +5,8 @@
 #include <string.h>
 #include "base/log.h"
 #include "bleu/tokenizers.h"
-#include "decode/mbr.h"
-#include "decode/voters.h"
+#include "translate/mbr.h"
+#include "search/rescore.h"
 
 #define FIELD(member) OPT_FIELD(TranslateOptions, member)
 
@@ -133,7 +133,7 @@ static Status check_mbr(const TranslateOptions *options, int beam) {
     return status_hint(STATUS_USAGE, "add --beam-size 12");
 }
 
-static Status choose_output(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
+static Status choose_output(const TranslateOptions *options, const Ensemble *models, OutputStyle *style,
                             SearchOptions *search) {
     int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
     if (n_best > beam) {
@@ -153,7 +153,7 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
                            .source = seq2seq_source(models->items[0]),
                            .target = seq2seq_target(models->items[0])};
     TRY(read_alignment(options->alignment, style));
-    if (options->shortlist > 0) TRY(model_set_check_shortlists(models, &options->models));
+    if (options->shortlist > 0) TRY(ensemble_check_shortlists(models, &options->models));
     search->shortlist = options->shortlist;
     search->n_best = options->mbr || n_best > 1 ? beam : 1; /* some may be copies of others */
     search->alternatives = options->alternatives;
@@ -164,7 +164,7 @@ static Status choose_output(const TranslateOptions *options, const ModelSet *mod
 }
 
 /* Calibrated, if the one model says how, and writes as it did then: with both decoders, or with one. */
-static Status choose_confidence(const TranslateOptions *options, const ModelSet *models,
+static Status choose_confidence(const TranslateOptions *options, const Ensemble *models,
                                 const DecodeOptions *decode, OutputStyle *style) {
     const Config *config = seq2seq_config(models->items[0]);
     bool otherwise =
@@ -185,18 +185,18 @@ static Status choose_confidence(const TranslateOptions *options, const ModelSet 
 }
 
 /* What says how translations begin needs models that begin there. */
-static Status check_guides(const TranslateOptions *options, const Seq2Seq *model) {
+static Status check_constraints(const TranslateOptions *options, const Seq2Seq *model) {
     const char *what = options->prefix             ? "--prefix"
                        : options->prefix_file      ? "--prefix-file"
                        : options->glossaries.count ? "--glossary"
                        : options->json_input       ? "--json-input"
                                                    : NULL;
-    return what ? model_check_forwards(model, what) : STATUS_OK;
+    return what ? model_require_left_to_right(model, what) : STATUS_OK;
 }
 
-Status translate_options_apply(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
+Status translate_options_apply(const TranslateOptions *options, const Ensemble *models, OutputStyle *style,
                                TranslatorOptions *translating) {
-    TRY(check_guides(options, models->items[0]));
+    TRY(check_constraints(options, models->items[0]));
     TRY(choose_output(options, models, style, &translating->search));
     translating->crop = options->crop;
     translating->split = options->split;

@@ -4,8 +4,8 @@
 
 #include "base/options.h"
 #include "cli/translate_output.h"
-#include "decode/model_set.h"
-#include "decode/translator.h"
+#include "search/ensemble.h"
+#include "translate/translator.h"
 
 typedef struct {
     StrList models, inputs, references, glossaries;
@@ -28,7 +28,7 @@ extern const Option TRANSLATE_OPTIONS[];
 
 /* What is printed with these models, and what must be found for it; the search options of the command line
  * and of the model are there already. STATUS_USAGE for what does not go together. */
-Status translate_options_apply(const TranslateOptions *options, const ModelSet *models, OutputStyle *style,
+Status translate_options_apply(const TranslateOptions *options, const Ensemble *models, OutputStyle *style,
                                TranslatorOptions *translating);
 
 #endif

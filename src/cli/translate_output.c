@@ -80,7 +80,7 @@ static void write_n_best(const OutputStyle *style, long number, const Translatio
 /* ---- JSON ---- */
 
 /* `unknown`: what their <unk>s stand for, or NULL. */
-static void add_tokens(const char *name, const Segmenter *segmenter, const int *ids, int count,
+static void add_tokens(const char *name, const Tokenizer *tokenizer, const int *ids, int count,
                        const StrList *unknown, StrBuf *out) {
     StrBuf label = {0};
     size_t spelled = 0;
@@ -88,9 +88,9 @@ static void add_tokens(const char *name, const Segmenter *segmenter, const int *
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
         if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
-            segmenter_label_unknown(unknown->items[spelled++], &label);
+            tokenizer_label_unknown(unknown->items[spelled++], &label);
         else
-            segmenter_label(segmenter, ids[i], &label);
+            tokenizer_label(tokenizer, ids[i], &label);
         json_write_string(out, strbuf_view(&label));
     }
     json_close_array(out);
@@ -135,7 +135,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
         int first = t;
         StrBuf word = {0};
         while (t < item->length && item->word[t] == item->word[first]) t++;
-        segmenter_decode_spelled(style->target, item->ids + first, (size_t)(t - first), &unknown, &word);
+        tokenizer_decode_spelled(style->target, item->ids + first, (size_t)(t - first), &unknown, &word);
         unknown_pass(&unknown, item->ids + first, t - first);
         json_open_object(out);
         json_put_string(out, "word", strbuf_view(&word));
@@ -232,7 +232,7 @@ static void add_alternatives(const OutputStyle *style, const Translation *transl
         json_open_array(out);
         for (int i = 0; i < translation->alternatives && tokens[i].token >= 0; i++) {
             strbuf_clear(&label);
-            segmenter_label(style->target, tokens[i].token, &label);
+            tokenizer_label(style->target, tokens[i].token, &label);
             json_open_object(out);
             json_put_string(out, "token", strbuf_view(&label));
             json_put_digits(out, "probability", exp(tokens[i].log_p), DIGITS);

@@ -8,8 +8,8 @@
 #ifndef CLI_TRANSLATE_OUTPUT_H
 #define CLI_TRANSLATE_OUTPUT_H
 
-#include "decode/alignment.h"
-#include "decode/confidence.h"
+#include "translate/alignment.h"
+#include "translate/confidence.h"
 
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 
@@ -19,7 +19,7 @@ typedef struct {
     AlignmentStyle alignment;
     AlignmentLevel level;
     double threshold; /* of hard alignments; 0: the greatest weight */
-    const Segmenter *source, *target;
+    const Tokenizer *source, *target;
     Calibration calibration; /* of confidence */
 } OutputStyle;
 

@@ -1,7 +1,7 @@
 /* attention.c - what all scores share: from scores to weights, from weights to the context. */
 #include "layers/attention.h"
 
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 Attention attention_new(ParamSet *params, const char *name, int score, AttentionSizes size) {
     Attention attention = {
@@ -24,8 +24,8 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
     Tensor *scores = attention->score->scores(tape, attention, query, kv, spans);
     Tensor *weights = op_masked_softmax(tape, scores, spans);
     note(tape, attention->name, "query", query);
-    note_spans(tape, attention->name, "scores", scores, spans);
-    note_spans(tape, attention->name, "weights", weights, spans);
+    record_activation_spans(tape, attention->name, "scores", scores, spans);
+    record_activation_spans(tape, attention->name, "weights", weights, spans);
     return weights;
 }
 

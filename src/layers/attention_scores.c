@@ -5,8 +5,8 @@
  *   project_keys  what depends on the keys alone, computed once per sentence
  *   scores        one number a(q, k) for each query and each key of its span
  *
- * Keys k are the encoder's annotations, which are also the values. Ops know their derivatives, so there is
- * nothing more to do for training; a score that needs arithmetic of its own is an op first: num/op_score.c.
+ * Keys k are the encoder's annotations, which are also the values. Ops know their derivatives, so training
+ * needs nothing more. A score that needs arithmetic of its own is an op first: autograd/op_score.c.
  */
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "layers/intra_attention.h"
 
 #include <string.h>
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 Attention intra_attention_new(ParamSet *params, const char *name, int size) {
     AttentionSizes sizes = {.query = size, .value = size};

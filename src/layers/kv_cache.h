@@ -10,7 +10,7 @@
 #ifndef LAYERS_KV_CACHE_H
 #define LAYERS_KV_CACHE_H
 
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 typedef struct {
     real *keys, *values; /* [rows of the step, size] of one block */

@@ -5,7 +5,7 @@
 #ifndef LAYERS_LINEAR_H
 #define LAYERS_LINEAR_H
 
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 /* x W + b: "name.weight" and "name.bias". A Linear without weight is a map that the model does not have. */
 typedef struct {

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 Multihead multihead_new(ParamSet *params, const char *name, int size, int source_size, int heads,
                         int max_relative_position) {
@@ -55,8 +55,8 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysVa
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
     Tensor *context = attention_context(tape, *weights, kv, spans, dropout);
-    note_spans(tape, m->name, "scores", scores, spans);
-    note_spans(tape, m->name, "weights", *weights, spans);
+    record_activation_spans(tape, m->name, "scores", scores, spans);
+    record_activation_spans(tape, m->name, "weights", *weights, spans);
     note(tape, m->name, "context", context);
     return linear_apply(tape, &m->output, context);
 }

@@ -1,7 +1,7 @@
 /* recurrent.c - one step of a GRU or an LSTM, and a layer of such steps. */
 #include "layers/recurrent.h"
 
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 const char *cell_name(CellKind kind) { return kind == CELL_LSTM ? "lstm" : "gru"; }
 int cell_gates(CellKind kind) { return kind == CELL_LSTM ? 4 : 3; }

@@ -21,7 +21,7 @@
 #ifndef LAYERS_SEQUENCES_H
 #define LAYERS_SEQUENCES_H
 
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 typedef struct {
     int B, rows;

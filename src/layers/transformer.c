@@ -2,7 +2,7 @@
 #include "layers/transformer.h"
 
 #include <string.h>
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *f) {
     TransformerBlock b = {

@@ -10,11 +10,11 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "base/version.h"
-#include "decode/alignment.h"
-#include "decode/markup_restore.h"
-#include "decode/model_set.h"
-#include "decode/translator.h"
-#include "num/kern.h"
+#include "translate/alignment.h"
+#include "translate/markup_restore.h"
+#include "search/ensemble.h"
+#include "translate/translator.h"
+#include "kern/kern.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
 
@@ -22,7 +22,7 @@ enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
 struct attn_mt_model {
     MemScope *scope;
     StrList paths;
-    ModelSet models;
+    Ensemble models;
 };
 
 typedef struct {
@@ -135,8 +135,8 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
     TRY(check_strings("paths", opening->paths, opening->count));
     for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
-    TRY(model_set_load(&model->models, &model->paths, FORMATS[opening->precision]));
-    return scorer_check(model_set_items(&model->models), model->models.count);
+    TRY(ensemble_load(&model->models, &model->paths, FORMATS[opening->precision]));
+    return scorer_check(ensemble_items(&model->models), model->models.count);
 }
 
 static void open_models(void *context) {
@@ -201,7 +201,7 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
     if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
         return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
-    if (options->shortlist > 0) TRY(model_set_check_shortlists(&model->models, &model->paths));
+    if (options->shortlist > 0) TRY(ensemble_check_shortlists(&model->models, &model->paths));
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
         if (options->reserved[i] != 0) return status_fail(STATUS_USAGE, "reserved[%zu] is not 0", i);
     return STATUS_OK;
@@ -215,7 +215,7 @@ static TranslatorOptions translator_options(const Call *call) {
                                  .progress = wanted->progress,
                                  .progress_context = wanted->progress_context};
     DecodeOptions *decode = &options.search.decode;
-    *decode = model_set_decode(call->model->models.items[0]);
+    *decode = decode_options_bound(seq2seq_config(call->model->models.items[0])->decode);
     if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
     if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
     if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
@@ -226,9 +226,9 @@ static TranslatorOptions translator_options(const Call *call) {
     return options;
 }
 
-/* Everything that the search needs, with segmenters of this call's own. */
+/* Everything that the search needs, with tokenizers of this call's own. */
 static Status call_begin(Call *call) {
-    const ModelSet *models = &call->model->models;
+    const Ensemble *models = &call->model->models;
     TranslatorOptions options = translator_options(call);
     call->views = mem_alloc((size_t)models->count, sizeof *call->views);
     for (int m = 0; m < models->count; m++) call->views[m] = seq2seq_view(models->items[m]);
@@ -260,7 +260,7 @@ static Status search(Call *call) {
         translate_marked(call);
     else
         translate(call, call->texts);
-    return translator_check(call->translator, &call->model->paths);
+    return translator_check_finite(call->translator, &call->model->paths);
 }
 
 static attn_mt_candidate candidate_of(const Call *call, int text, const TranslationItem *item) {

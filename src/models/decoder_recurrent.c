@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include "models/dropout_streams.h"
-#include "num/notes.h"
+#include "autograd/activations.h"
 
 /* ---- declaring ---- */
 

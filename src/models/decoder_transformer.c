@@ -2,7 +2,7 @@
 #include <string.h>
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 TransformerStack decoder_transformer_new(ParamSet *params, const char *name, const ModelOptions *o) {
     return transformer_stack_new(params, name, o, o->decoder_layers, encoder_output_size(o));

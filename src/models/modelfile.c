@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "models/safetensors.h"
 #include "models/weights_read.h"
-#include "num/compact.h"
+#include "autograd/quantize.h"
 
 #define FORMAT          "attn-mt"
 #define FORMAT_VERSION  "2" /* all numbers are floats */
@@ -44,10 +44,10 @@ static void tensors_add(Tensors *t, const Param *p, WeightFormat precision, cons
 }
 
 static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
-    size_t count = compact_scales(p);
+    size_t count = quantize_scales(p);
     int8_t *q = mem_alloc(param_size(p), 1);
     real *scales = mem_alloc(count, sizeof *scales);
-    compact_int8(p, x, q, scales);
+    quantize_int8(p, x, q, scales);
     tensors_add(t, p, FORMAT_INT8, q, 1, q);
     strlist_format(&t->names, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
     SafeTensor tensor = {.name = t->names.items[t->names.count - 1], .dtype = "F32", .rank = 2};
@@ -64,11 +64,11 @@ static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFo
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         const real *x = weights + p->offset;
-        if (!compact_has(p) || precision == FORMAT_FLOAT32) {
+        if (!quantize_applies(p) || precision == FORMAT_FLOAT32) {
             tensors_add(&t, p, FORMAT_FLOAT32, x, sizeof *x, NULL);
         } else if (precision == FORMAT_BF16) {
             uint16_t *halves = mem_alloc(param_size(p), sizeof *halves);
-            compact_bf16(p, x, halves);
+            quantize_bf16(p, x, halves);
             tensors_add(&t, p, FORMAT_BF16, halves, sizeof *halves, halves);
         } else {
             tensors_add_int8(&t, p, x);
@@ -84,8 +84,8 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
     StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
     bool joint = seq2seq_source(model) == seq2seq_target(model), compact = precision != FORMAT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
-    segmenter_write_json(seq2seq_source(model), &source);
-    if (!joint) segmenter_write_json(seq2seq_target(model), &target);
+    tokenizer_write_json(seq2seq_source(model), &source);
+    if (!joint) tokenizer_write_json(seq2seq_target(model), &target);
     const char *metadata[8][2] = {{"format", FORMAT},
                                   {"format_version", compact ? COMPACT_VERSION : FORMAT_VERSION},
                                   {"config", strbuf_text(&config)},
@@ -111,28 +111,28 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
     return save(model, weights, FORMAT_FLOAT32, provenance, path, safetensors_write);
 }
 
-Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, const char *provenance,
-                              const char *path) {
+Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
+                                const char *path) {
     TRY(weights_check_depth(seq2seq_params(model), precision));
     return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
 }
 
 /* What is read has limits of its own: so many values of JSON, tokens of such a length. */
-static Status check_segmenter(const Segmenter *segmenter, const char *path) {
+static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
     StrBuf text = {0};
-    Segmenter *copy;
-    segmenter_write_json(segmenter, &text);
-    Status status = segmenter_read_json(&copy, strbuf_view(&text));
+    Tokenizer *copy;
+    tokenizer_write_json(tokenizer, &text);
+    Status status = tokenizer_read_json(&copy, strbuf_view(&text));
     strbuf_free(&text);
     if (status != STATUS_OK)
         return status_context(status, "cannot write '%.700s': its vocabulary could not be read back", path);
-    segmenter_free(copy);
+    tokenizer_free(copy);
     return STATUS_OK;
 }
 
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
-    TRY(check_segmenter(seq2seq_source(model), path));
-    if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_segmenter(seq2seq_target(model), path));
+    TRY(check_tokenizer(seq2seq_source(model), path));
+    if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_tokenizer(seq2seq_target(model), path));
     return save(model, seq2seq_params(model)->data, FORMAT_FLOAT32, provenance, path, safetensors_check);
 }
 
@@ -166,23 +166,23 @@ static Status check_format(const SafeFile *file, WeightFormat *stored) {
     return status_fail(STATUS_DATA, "its precision is '%.40s', not bf16 or int8", precision);
 }
 
-static Status read_segmenter(const SafeFile *file, const char *key, Segmenter **segmenter) {
+static Status read_tokenizer(const SafeFile *file, const char *key, Tokenizer **tokenizer) {
     const char *text;
     TRY(require(file, key, &text));
-    Status status = segmenter_read_json(segmenter, sv(text));
+    Status status = tokenizer_read_json(tokenizer, sv(text));
     return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
 }
 
-static Status read_description(const SafeFile *file, Config *config, Segmenter **source, Segmenter **target) {
+static Status read_description(const SafeFile *file, Config *config, Tokenizer **source, Tokenizer **target) {
     const char *text;
     TRY(require(file, "config", &text));
     if (config_read_json(config, sv(text)) != STATUS_OK)
         return status_context(STATUS_DATA, "its configuration");
-    TRY(read_segmenter(file, "source", source));
+    TRY(read_tokenizer(file, "source", source));
     if (safetensors_metadata(file, "target"))
-        TRY(read_segmenter(file, "target", target));
+        TRY(read_tokenizer(file, "target", target));
     else
-        *target = segmenter_retain(*source);
+        *target = tokenizer_retain(*source);
     if (config->model.tie == TIE_ALL && *target != *source)
         return status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
     return STATUS_OK;
@@ -192,8 +192,8 @@ static Status read_shortlist(const SafeFile *file, Seq2Seq *model) {
     const char *text = safetensors_metadata(file, "shortlist");
     Shortlist *shortlist;
     if (!text) return STATUS_OK;
-    Status status = shortlist_read(&shortlist, sv(text), vocab_size(segmenter_vocab(seq2seq_source(model))),
-                                   vocab_size(segmenter_vocab(seq2seq_target(model))));
+    Status status = shortlist_read(&shortlist, sv(text), vocab_size(tokenizer_vocab(seq2seq_source(model))),
+                                   vocab_size(tokenizer_vocab(seq2seq_target(model))));
     if (status != STATUS_OK) return status_context(status, "metadata 'shortlist'");
     seq2seq_take_shortlist(model, shortlist);
     return STATUS_OK;
@@ -203,7 +203,7 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
                          StrBuf *provenance) {
     Config config;
     WeightFormat stored = FORMAT_FLOAT32;
-    Segmenter *source = NULL, *target = NULL;
+    Tokenizer *source = NULL, *target = NULL;
     TRY(check_format(file, &stored));
     config_init(&config);
     Status status = read_description(file, &config, &source, &target);
@@ -215,8 +215,8 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
     }
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
         strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));
-    segmenter_free(source);
-    segmenter_free(target);
+    tokenizer_free(source);
+    tokenizer_free(target);
     config_free(&config);
     return status;
 }

@@ -1,8 +1,8 @@
 /* modelfile.h - a model in one .safetensors file: weights under readable names, all else in the metadata.
  *
- * Metadata  format "attn-mt", format_version, config (JSON), source and target (segmenters as JSON;
- *           no target if they are one), provenance (JSON), shortlist (text/shortlist.h) of a model that has
- *           one, precision of a file whose weights are rounded (num/compact.h), and the digests of
+ * Metadata  format "attn-mt", format_version, config (JSON), source and target (tokenizers as JSON;
+ *           no target if they are one), provenance (JSON), shortlist (data/shortlist.h) of a model that has
+ *           one, precision of a file whose weights are rounded (autograd/quantize.h), and the digests of
  *           safetensors.h
  * Fails     STATUS_DATA for a file that is not a sound model: reason and path; STATUS_RUNTIME for I/O
  */
@@ -15,8 +15,8 @@
  * object as text: update, epoch, scores, program version, data digest. */
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path);
 /* A file of rounded weights, bf16 or int8, of a model that modelfile_load_exact loaded. */
-Status modelfile_save_compact(const Seq2Seq *model, WeightFormat precision, const char *provenance,
-                              const char *path);
+Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
+                                const char *path);
 /* Would modelfile_save accept this model, and modelfile_load what it wrote? Nothing is written. */
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 

@@ -295,7 +295,7 @@ static void close_descriptor(SafeFile *file) {
 static Status read_payload(SafeFile *file) {
     size_t total = 0;
     for (size_t i = 0; i < file->count; i++) total += mem_round_up(file->entries[i].tensor.bytes);
-    file->data = mem_aligned_unset(total, 1);
+    file->data = mem_aligned_uninitialized(total, 1);
     unsigned char *place = file->data;
     for (size_t i = 0; i < file->count; i++) {
         TRY(safetensors_read_next(file, place));

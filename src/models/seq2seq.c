@@ -26,14 +26,14 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
-#include "num/kern.h"
-#include "num/notes.h"
+#include "kern/kern.h"
+#include "autograd/activations.h"
 
 enum { DIRECTIONS = 2 };
 
 struct Seq2Seq {
     Config config; /* a copy; its strings are not used */
-    Segmenter *source, *target;
+    Tokenizer *source, *target;
     Shortlist *shortlist; /* or NULL */
     ParamSet *params;
     bool is_view;                             /* parameters and shortlist are another one's */
@@ -45,8 +45,8 @@ struct Seq2Seq {
 
 ParamSet *seq2seq_params(const Seq2Seq *model) { return model->params; }
 const Config *seq2seq_config(const Seq2Seq *model) { return &model->config; }
-Segmenter *seq2seq_source(const Seq2Seq *model) { return model->source; }
-Segmenter *seq2seq_target(const Seq2Seq *model) { return model->target; }
+Tokenizer *seq2seq_source(const Seq2Seq *model) { return model->source; }
+Tokenizer *seq2seq_target(const Seq2Seq *model) { return model->target; }
 
 int seq2seq_directions(const Seq2Seq *model) {
     return model->config.model.decoder_bidirectional ? DIRECTIONS : 1;
@@ -76,8 +76,8 @@ static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, Pa
 
 static void declare_tables(Seq2Seq *m) {
     const ModelOptions *o = &m->config.model;
-    int source_size = vocab_size(segmenter_vocab(m->source)),
-        target_size = vocab_size(segmenter_vocab(m->target));
+    int source_size = vocab_size(tokenizer_vocab(m->source)),
+        target_size = vocab_size(tokenizer_vocab(m->target));
     Packing packing = o->tie == TIE_NONE ? PACK_NONE : PACK_OUTPUT;
     if (o->tie == TIE_ALL) {
         m->source_table = m->target_table = m->output_table =
@@ -92,13 +92,13 @@ static void declare_tables(Seq2Seq *m) {
     m->output_bias = params_add(m->params, "output.bias", 1, target_size, INIT_ZERO, 0, PACK_NONE);
 }
 
-Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target) {
+Seq2Seq *seq2seq_new(const Config *config, Tokenizer *source, Tokenizer *target) {
     Seq2Seq *m = mem_alloc(1, sizeof *m);
     m->config = *config;
     memset(&m->config.data, 0, sizeof m->config.data);
     m->config.text.bpe_codes = NULL;
-    m->source = segmenter_retain(source);
-    m->target = segmenter_retain(target);
+    m->source = tokenizer_retain(source);
+    m->target = tokenizer_retain(target);
     m->params = params_new();
     declare_tables(m);
     m->encoder = encoder_new(m->params, &m->config.model);
@@ -111,9 +111,9 @@ Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target)
 Seq2Seq *seq2seq_view(const Seq2Seq *model) {
     Seq2Seq *view = mem_alloc(1, sizeof *view);
     *view = *model;
-    view->source = segmenter_view(model->source);
+    view->source = tokenizer_view(model->source);
     view->target =
-        model->target == model->source ? segmenter_retain(view->source) : segmenter_view(model->target);
+        model->target == model->source ? tokenizer_retain(view->source) : tokenizer_view(model->target);
     view->is_view = true;
     return view;
 }
@@ -124,8 +124,8 @@ void seq2seq_free(Seq2Seq *model) {
         params_free(model->params);
         shortlist_free(model->shortlist);
     }
-    segmenter_free(model->source);
-    segmenter_free(model->target);
+    tokenizer_free(model->source);
+    tokenizer_free(model->target);
     mem_free(model);
 }
 
@@ -194,9 +194,9 @@ static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *read, int
     return e;
 }
 
-Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, bool backwards) {
+Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, bool right_to_left) {
     Annotated read = annotate(m, tape, sources, B, NULL);
-    Encoded *e = prepare(m, tape, &read, backwards && seq2seq_directions(m) == DIRECTIONS);
+    Encoded *e = prepare(m, tape, &read, right_to_left && seq2seq_directions(m) == DIRECTIONS);
     if (!tape->record) decoder_prepare_steps(tape, &m->decoder[e->decoder], e);
     return e;
 }
@@ -212,7 +212,7 @@ static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int
 }
 
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B, bool backwards) {
+                                 int B, bool right_to_left) {
     const int *tokens = lengths_with_end(tape, sources, B);
     Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
     int total = 0;
@@ -223,7 +223,7 @@ Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch
         for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
         tape_reset(scratch);
         encoded_add(tape, whole, first,
-                    seq2seq_encode(model, scratch, sources + first, end - first, backwards));
+                    seq2seq_encode(model, scratch, sources + first, end - first, right_to_left));
     }
     return whole;
 }
@@ -277,7 +277,7 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* ---- teacher forcing ---- */
 
 /* So that source and target of a sentence, and both directions, have different dropout masks. */
-static const uint32_t TARGET_SIDE[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
+static const uint32_t SIDE_TARGET[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
 /* What the output layer reads for all rows of the reference target, and the labels of those rows. */
 typedef struct {
     Tensor *readout;   /* [rows, E] */
@@ -294,16 +294,16 @@ static Annotated annotate_batch(const Seq2Seq *m, Tape *tape, const TrainingBatc
 static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *read,
                          int decoder) {
     const ModelOptions *o = &m->config.model;
-    bool backwards = o->right_to_left || decoder == 1;
+    bool right_to_left = o->right_to_left || decoder == 1;
     Encoded *encoded = prepare(m, tape, read, decoder);
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
-    const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, TARGET_SIDE[decoder]);
+    const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, SIDE_TARGET[decoder]);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
         *labels = inputs + target->rows;
     for (int r = 0; r < target->rows; r++) { /* <s> y1 .. yn and y1 .. yn </s>, or from yn to y1 */
         Tokens y = batch->target[target->sentence[r]];
         int t = target->position[r];
-        labels[r] = t == y.length ? VOCAB_EOS : y.ids[backwards ? y.length - 1 - t : t];
+        labels[r] = t == y.length ? VOCAB_EOS : y.ids[right_to_left ? y.length - 1 - t : t];
         inputs[r] = t == 0 ? VOCAB_BOS : labels[r - 1];
     }
     drop_words(tape, o->word_dropout, DROPOUT_TARGET_WORD, target->row_keys, inputs, target->rows);

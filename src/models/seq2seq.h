@@ -13,28 +13,28 @@
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that
  *         use it, so keep it on a tape of its own, where the steps of a Transformer also leave their keys and
  *         values; a step may use another tape than the one its input state lives on
- * Threads the model is read-only but for its segmenters; each thread has its own tapes
+ * Threads the model is read-only but for its tokenizers; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
 #define MODELS_SEQ2SEQ_H
 
 #include "models/state.h"
-#include "text/shortlist.h"
+#include "data/shortlist.h"
 #include "text/tokens.h"
 
 typedef struct Seq2Seq Seq2Seq;
 
 /* `source` and `target` are retained. Parameters are declared; params_initialize or params_allocate gives
  * them memory. */
-Seq2Seq *seq2seq_new(const Config *config, Segmenter *source, Segmenter *target);
+Seq2Seq *seq2seq_new(const Config *config, Tokenizer *source, Tokenizer *target);
 void seq2seq_free(Seq2Seq *model);
-/* The same model with segmenters of its own, for one more thread to translate text with; `model` outlives
+/* The same model with tokenizers of its own, for one more thread to translate text with; `model` outlives
  * it. */
 Seq2Seq *seq2seq_view(const Seq2Seq *model);
 ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
-Segmenter *seq2seq_source(const Seq2Seq *model);
-Segmenter *seq2seq_target(const Seq2Seq *model);
+Tokenizer *seq2seq_source(const Seq2Seq *model);
+Tokenizer *seq2seq_target(const Seq2Seq *model);
 /* NULL if the model has none. It is given to the model before its parameters have memory, if it is to be used
  * with them, and becomes its own. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
@@ -49,11 +49,11 @@ Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. Of two decoders, `backwards` takes the one that writes
  * from right to left; a model of one decoder has none other to take. */
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B, bool backwards);
+Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B, bool right_to_left);
 /* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on
  * `scratch`, which is reset. So memory for that does not grow with the batch. */
 Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B, bool backwards);
+                                 int B, bool right_to_left);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
 /* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state.
  * `attention` may be NULL; if not, its choice says what is wanted. */

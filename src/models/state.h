@@ -8,7 +8,7 @@
 
 #include "layers/attention.h"
 #include "layers/kv_cache.h"
-#include "models/config.h"
+#include "config/config.h"
 
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 

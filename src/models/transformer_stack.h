@@ -8,7 +8,7 @@
 
 #include "layers/positions.h"
 #include "layers/transformer.h"
-#include "models/config.h"
+#include "config/config.h"
 
 typedef struct {
     const ModelOptions *options;

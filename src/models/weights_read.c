@@ -6,7 +6,7 @@
 #include "base/hashmap.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "num/compact.h"
+#include "autograd/quantize.h"
 
 enum {
     WINDOW = 8 << 20, /* bytes of tensors, or one tensor */
@@ -43,14 +43,14 @@ typedef struct {
 /* ---- what the file must have ---- */
 
 const char *weights_dtype(const Param *param, WeightFormat stored) {
-    if (compact_has(param) && stored == FORMAT_INT8) return "I8";
-    if (compact_has(param) && stored == FORMAT_BF16) return "BF16";
+    if (quantize_applies(param) && stored == FORMAT_INT8) return "I8";
+    if (quantize_applies(param) && stored == FORMAT_BF16) return "BF16";
     return sizeof(real) == 4 ? "F32" : "F64";
 }
 
 void weights_scale_shape(const Param *param, long long shape[2]) {
-    shape[0] = compact_by_row(param) ? param->rows : 1;
-    shape[1] = compact_by_row(param) ? 1 : param->columns;
+    shape[0] = quantize_by_row(param) ? param->rows : 1;
+    shape[1] = quantize_by_row(param) ? 1 : param->columns;
 }
 
 static size_t element_size(const Param *param, WeightFormat stored) {
@@ -59,11 +59,11 @@ static size_t element_size(const Param *param, WeightFormat stored) {
 }
 
 static bool has_scales(const Param *p, WeightFormat stored) {
-    return compact_has(p) && stored == FORMAT_INT8;
+    return quantize_applies(p) && stored == FORMAT_INT8;
 }
 
 size_t weights_bytes(const Param *p, WeightFormat stored) {
-    size_t scales = has_scales(p, stored) ? compact_scales(p) : 0;
+    size_t scales = has_scales(p, stored) ? quantize_scales(p) : 0;
     return param_size(p) * element_size(p, stored) + scales * sizeof(real);
 }
 
@@ -119,7 +119,7 @@ static Status arrange_items(Reading *r, const HashMap *by_name) {
         Param *p = r->params->items[index];
         if (found >= count) {
             scales_of[index] = next;
-            next += compact_scales(p);
+            next += quantize_scales(p);
         } else if (has_scales(p, r->stored) && scales_of[index] == 0) {
             status = status_fail(STATUS_DATA, "tensor '%.200s': its scales are not before it", name);
         }
@@ -192,20 +192,20 @@ static Status check_bytes(const SafeTensor *tensor) {
 
 static void take_int8(const Reading *r, Param *p, const int8_t *q, const real *scales) {
     if (r->packed) params_pack_int8(r->params, p, q, scales);
-    if (p->offset != PARAM_ONLY_PACKED) compact_expand_int8(p, q, scales, param_data(r->params, p));
+    if (p->offset != PARAM_ONLY_PACKED) dequantize_int8(p, q, scales, param_data(r->params, p));
 }
 
 static void take_floats(const Reading *r, Param *p, real *x, unsigned char *scratch) {
     if (r->packed && r->params->format == FORMAT_INT8) {
         real *scales = (real *)(void *)scratch;
-        int8_t *q = (int8_t *)(scales + compact_scales(p));
-        compact_int8(p, x, q, scales);
+        int8_t *q = (int8_t *)(scales + quantize_scales(p));
+        quantize_int8(p, x, q, scales);
         take_int8(r, p, q, scales);
         return;
     }
     if (r->packed && r->params->format == FORMAT_BF16) {
-        compact_bf16(p, x, (uint16_t *)(void *)scratch);
-        compact_expand_bf16(p, (const uint16_t *)(void *)scratch, x);
+        quantize_bf16(p, x, (uint16_t *)(void *)scratch);
+        dequantize_bf16(p, (const uint16_t *)(void *)scratch, x);
     }
     if (r->packed) params_pack_from(r->params, p, x);
 }
@@ -214,14 +214,14 @@ static Status take(const Reading *r, const Item *item, const SafeTensor *tensor,
     Param *p = item->param;
     TRY(safetensors_check_tensor(r->file, tensor));
     if (item->is_scales) return check_scales(tensor);
-    if (!compact_has(p)) return STATUS_OK;
+    if (!quantize_applies(p)) return STATUS_OK;
     if (r->stored == FORMAT_INT8) {
         TRY(check_bytes(tensor));
         take_int8(r, p, tensor->data, r->scales + item->scales);
     } else if (r->stored == FORMAT_BF16) {
         bool kept = p->offset != PARAM_ONLY_PACKED;
         real *x = kept ? param_data(r->params, p) : (real *)(void *)scratch;
-        compact_expand_bf16(p, tensor->data, x);
+        dequantize_bf16(p, tensor->data, x);
         if (r->packed) params_pack_from(r->params, p, x);
     } else {
         take_floats(r, p, (real *)(uintptr_t)tensor->data, scratch);
@@ -252,10 +252,10 @@ static size_t scratch_size(const Reading *r) {
         return 0;
     for (int i = 0; i < r->params->count; i++) {
         const Param *p = r->params->items[i];
-        size_t bytes = compact_scales(p) * sizeof(real) + param_size(p);
+        size_t bytes = quantize_scales(p) * sizeof(real) + param_size(p);
         if (format == FORMAT_BF16)
             bytes = param_size(p) * (r->stored == FORMAT_BF16 ? sizeof(real) : sizeof(uint16_t));
-        bool used = compact_has(p) && !(r->stored == FORMAT_BF16 && p->offset != PARAM_ONLY_PACKED);
+        bool used = quantize_applies(p) && !(r->stored == FORMAT_BF16 && p->offset != PARAM_ONLY_PACKED);
         if (used && bytes > most) most = bytes;
     }
     return mem_round_up(most);
@@ -267,9 +267,10 @@ static Status read_windows(Reading *r, Workers *workers) {
         i = window_end(r, i, &buffer);
         if (buffer > largest) largest = buffer;
     }
-    unsigned char *buffers[2] = {mem_aligned_unset(largest, 1), mem_aligned_unset(largest, 1)};
+    unsigned char *buffers[2] = {mem_aligned_uninitialized(largest, 1),
+                                 mem_aligned_uninitialized(largest, 1)};
     r->scratch_size = scratch_size(r);
-    r->scratch = mem_aligned_unset((size_t)workers_count(workers) * r->scratch_size + 1, 1);
+    r->scratch = mem_aligned_uninitialized((size_t)workers_count(workers) * r->scratch_size + 1, 1);
     Status status = STATUS_OK;
     for (int turn = 0; status == STATUS_OK && (r->next.first < r->count || r->now.first < r->now.end);
          turn++) {

@@ -8,9 +8,9 @@
 #define MODELS_WEIGHTS_READ_H
 
 #include "models/safetensors.h"
-#include "num/params.h"
+#include "autograd/params.h"
 
-/* What a weight's tensor is called in a file of 8-bit weights, and its scales' (compact.h). */
+/* What a weight's tensor is called in a file of 8-bit weights, and its scales' (quantize.h). */
 #define WEIGHTS_SCALE_SUFFIX ".scale"
 
 /* dtype and shape of a parameter in a file whose weights have the precision `stored`. */

@@ -177,7 +177,7 @@ void http_tick(HttpServer *server) {
     bool much = server->freed >= MOST_FREED;
     if (much) server->freed = 0;
     pthread_mutex_unlock(&server->lock);
-    if (much) mem_return_freed();
+    if (much) mem_trim();
     for (int i = 0; i < slow; i++)
         server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
 }

@@ -76,7 +76,7 @@ static void served_leave(Pool *pool, Served *served) {
     if (!last) return;
     attn_mt_close(served->model);
     mem_free(served);
-    mem_return_freed(); /* threads may have put what they keep between the weights */
+    mem_trim(); /* threads may have put what they keep between the weights */
 }
 
 Status pool_reload(Pool *pool) {
@@ -337,7 +337,7 @@ static Job *await_work(Pool *pool, bool *freed_much) {
         }
         *freed_much = false;
         pthread_mutex_unlock(&pool->lock);
-        mem_return_freed();
+        mem_trim();
         pthread_mutex_lock(&pool->lock);
     }
     return chosen;

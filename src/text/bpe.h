@@ -40,8 +40,8 @@ void bpe_add(Bpe *bpe, StrView left,
 bool bpe_mergeable(StrView left, StrView right);
 /* Bytes of the unit at `position`: one character, with </w> if it is the last of a BPE_SUFFIX word. */
 size_t bpe_unit(BpeMarker marker, StrView word, size_t position);
-/* Split one pre-token, its marker on it (tokenize.h), into pieces, one call each; they point into `word`. As
- * in subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
+/* Split one pre-token, its marker on it (pretokenize.h), into pieces, one call each; they point into `word`.
+ * As in subword-nmt the pair of lowest rank is merged first, all its occurrences from left to right. */
 typedef void (*BpePiece)(void *context, StrView piece);
 void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context);
 /* The same, but before each merge every pair that could be merged is passed over with probability `p`: so a

@@ -1,5 +1,6 @@
 /* languages.c - see languages.h. */
 #include "text/languages.h"
+#include "base/log.h"
 
 #include <string.h>
 
@@ -206,4 +207,9 @@ int languages_in_columns(const char *names, StrView two[2]) {
         count++;
     }
     return count;
+}
+
+void languages_log_columns(const LanguageColumns *columns, const char *path) {
+    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
+             SV_ARG(columns->second_name), path);
 }

@@ -35,6 +35,8 @@ typedef struct {
 bool languages_header(StrView line, LanguageColumns *found);
 /* Does it so name these two, or source and target? No if one of them is empty. */
 bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found);
+/* Log which columns of the file at `path` are read, because its first line names them. */
+void languages_log_columns(const LanguageColumns *columns, const char *path);
 /* As data.columns has them, appended: "-,en,fr", where columns before and between have no name. */
 void languages_add_columns(const LanguageColumns *columns, StrBuf *names);
 /* How many names there are in such a list, which may be NULL; the first two, views into it, replace those of

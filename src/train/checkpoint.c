@@ -9,15 +9,15 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/options_value.h"
 #include "base/version.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
-#include "num/kern.h"
-#include "num/product.h"
+#include "kern/kern.h"
+#include "autograd/matmul.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"
@@ -193,12 +193,12 @@ Status checkpoint_load_config(const char *dir, Config *config) {
     return status == STATUS_OK ? status : status_context(STATUS_DATA, "cannot resume from '%s'", path.text);
 }
 
-Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target) {
+Status checkpoint_load_tokenizers(const char *dir, Tokenizer **source, Tokenizer **target) {
     TRY(check_exists(dir));
     Seq2Seq *model;
     TRY(modelfile_load_floats(&model, path_in(dir, MODEL_NAME).text, NULL));
-    *source = segmenter_retain(seq2seq_source(model));
-    *target = segmenter_retain(seq2seq_target(model));
+    *source = tokenizer_retain(seq2seq_source(model));
+    *target = tokenizer_retain(seq2seq_target(model));
     seq2seq_free(model);
     return STATUS_OK;
 }
@@ -225,7 +225,7 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     json_put_string(out, "target_language", sv(c->config->data.target));
     json_put_string(out, "training_data_sha256", sv(c->data_sha256));
     json_put_string(out, "simd", sv(kern->name));
-    json_put_string(out, "blas_kernel", sv(product_library()));
+    json_put_string(out, "blas_kernel", sv(matmul_library()));
     json_close_object(out);
 }
 
@@ -351,7 +351,7 @@ Status checkpoint_save_state(const Checkpoint *c) {
                                        {"config", strbuf_text(&config)},
                                        {"data_sha256", c->data_sha256},
                                        {"simd", kern->name},
-                                       {"blas_kernel", product_library()},
+                                       {"blas_kernel", matmul_library()},
                                        {"valid_sha256", c->valid_sha256}};
     size_t pairs = sizeof metadata / sizeof *metadata;
     Status status =
@@ -431,10 +431,10 @@ static Status check_same_run(Checkpoint *c, const SafeFile *file) {
             status_fail(STATUS_USAGE,
                         "the validation data are not those of the saved run: scores would not compare"),
             "resume with the same files, or train anew with --run DIR");
-    if (strcmp(simd, kern->name) != 0 || strcmp(blas, product_library()) != 0)
+    if (strcmp(simd, kern->name) != 0 || strcmp(blas, matmul_library()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "
                  "be bit-identical",
-                 simd, blas, kern->name, product_library());
+                 simd, blas, kern->name, matmul_library());
     return STATUS_OK;
 }
 

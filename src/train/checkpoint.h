@@ -13,7 +13,7 @@
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
-#include "decode/confidence.h"
+#include "translate/confidence.h"
 #include "models/seq2seq.h"
 #include "train/optimizer.h"
 #include "train/progress.h"
@@ -49,7 +49,7 @@ Status checkpoint_forget(const char *dir);
  * only the header is read, with its digest. */
 Status checkpoint_load_config(const char *dir, Config *config);
 /* The vocabularies of an earlier session. */
-Status checkpoint_load_segmenters(const char *dir, Segmenter **source, Segmenter **target);
+Status checkpoint_load_tokenizers(const char *dir, Tokenizer **source, Tokenizer **target);
 /* The model file `name` in `dir`, from the weights as they are now. */
 Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
 /* Can that file be written at all? Asked before hours of training: its vocabularies may be too large. */

@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/mem.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 enum { CHUNK = 1 << 15 }; /* numbers: five streams of it fit into the second-level cache */
 

@@ -12,10 +12,10 @@
 
 #include "base/status.h"
 #include "base/workers.h"
-#include "models/config.h"
-#include "num/params.h"
+#include "config/config.h"
+#include "autograd/params.h"
 #include "base/workers.h"
-#include "train/sum_ranks.h"
+#include "distributed/sum_ranks.h"
 
 typedef struct {
     ParamSet *params;

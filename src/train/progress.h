@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "base/strview.h"
-#include "models/config.h"
+#include "config/config.h"
 
 /* One validation: a line of train.jsonl. */
 typedef struct {

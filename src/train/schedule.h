@@ -2,7 +2,7 @@
 #ifndef TRAIN_SCHEDULE_H
 #define TRAIN_SCHEDULE_H
 
-#include "models/config.h"
+#include "config/config.h"
 
 /* After warmup updates, which rise linearly to the full rate: constant; rate sqrt(warmup / update) (Vaswani
  * et al. 2017, section 5.3); rate decay_factor^cuts; or, for linear, from the full rate at the end of warm-up

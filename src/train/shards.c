@@ -2,10 +2,10 @@
 #include "train/shards.h"
 
 #include <stdlib.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/mem.h"
-#include "num/gradients.h"
-#include "num/tapes.h"
+#include "autograd/gradients.h"
+#include "autograd/tapes.h"
 
 /* Rows are source and target tokens, with both </s>. */
 enum {

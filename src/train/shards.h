@@ -4,12 +4,12 @@
  * What the parts are follows from configuration and batch, what threads do from who is free: parts have
  * numbers, and sums have a fixed order, so which thread runs what changes nothing in the result.
  *
- * A part is about 60 tokens on a tape of its own. A thread runs those that it gets side by side
- * (num/tapes.h), so a step of few sentences costs it little more than one of many. The weight gradients of
- * all parts are added afterwards slice by slice (num/gradients.h), those of a shard, about 1,000 tokens, in
- * order, and the shards in a tree (sum_tree.h). A gradient block for each part would cost 10 % of the time
- * with 8 parts and 15 % with 16. A batch of configs/multi30k.json has 32 parts in 2 or
- * 4 shards; on two threads that takes as long as 2 parts, on one thread up to 3 % longer.
+ * A part is about 60 tokens on a tape of its own. A thread runs its parts side by side (autograd/tapes.h), so
+ * a step of few sentences costs little more than one of many. The weight gradients of all parts are added
+ * afterwards, slice by slice (autograd/gradients.h): those of a shard, about 1,000 tokens, in order, and the
+ * shards in a tree (sum_tree.h). A gradient block for each part would cost 10 % of the time with 8 parts and
+ * 15 % with 16. A batch of configs/multi30k.json has 32 parts in 2 or 4 shards. On two threads that takes as
+ * long as 2 parts, on one thread up to 3 % longer.
  *
  * Of several ranks (comm.h) each runs its share of the shards; the loss is that of all, the gradients are
  * those of the share.
@@ -21,8 +21,8 @@
 
 #include "base/workers.h"
 #include "models/seq2seq.h"
-#include "text/corpus.h"
-#include "train/sum_tree.h"
+#include "data/corpus.h"
+#include "distributed/sum_tree.h"
 
 typedef struct Shards Shards;
 

@@ -1,12 +1,12 @@
 /* trainer.c - epochs, updates, validations. */
 #include <math.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "train/schedule.h"
-#include "train/share.h"
+#include "distributed/broadcast.h"
 #include "train/trainer_parts.h"
 
 /* ---- where the run stands ------------------------------------------------------------------------------ */
@@ -116,7 +116,7 @@ static Status write_save(Trainer *t) {
 static Status save(Trainer *t) {
     optimizer_collect(t->optimizer);
     Status status = comm_is_root() ? write_save(t) : STATUS_OK;
-    TRY(comm_settle(status));
+    TRY(comm_agree_status(status));
     share_clock(t); /* the first rank has looked at it meanwhile */
     return STATUS_OK;
 }
@@ -136,7 +136,7 @@ static Status use_validation(Trainer *t, const ValidationScore *score) {
     TRY(check_loss(t, "validation loss", score->loss, t->progress.update));
     bool best = judge(t, score);
     Status status = comm_is_root() ? keep_validation(t, score, best) : STATUS_OK;
-    return comm_settle(status);
+    return comm_agree_status(status);
 }
 
 /* Without effect if a signal asks to stop meanwhile. */
@@ -157,7 +157,7 @@ static Status validate(Trainer *t) {
     p->tokens = 0;
     t->validated = p->update;
     if (comm_is_root()) status = progress_save(p, t->config, t->options->dir);
-    TRY(comm_settle(status));
+    TRY(comm_agree_status(status));
     return save(t);
 }
 
@@ -165,8 +165,8 @@ static Status validate(Trainer *t) {
 
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
-    corpus_resegment(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
-                     (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
+    corpus_retokenize(&t->train, t->source, o->bpe_dropout_source, t->target, o->bpe_dropout_target,
+                      (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
     t->plan = batch_plan_new(&t->train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
 }
@@ -242,7 +242,7 @@ static Status stop(Trainer *t) {
     const Progress *p = &t->progress;
     log_progress_end();
     TRY(save(t));
-    TRY(comm_settle(comm_is_root() ? progress_save(p, t->config, t->options->dir) : STATUS_OK));
+    TRY(comm_agree_status(comm_is_root() ? progress_save(p, t->config, t->options->dir) : STATUS_OK));
     if (!comm_is_root()) return status_fail(STATUS_STOPPED, "%s", "");
     Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
                            p->update, p->epoch + 1, t->options->dir);
@@ -262,7 +262,7 @@ static bool validation_is_due(const Trainer *t) {
 enum { CHECK_EVERY = 100 }; /* updates */
 
 static Status check_ranks(const Trainer *t) {
-    return share_check_weights(t->optimizer->params, t->progress.update, t->workers);
+    return broadcast_check_weights(t->optimizer->params, t->progress.update, t->workers);
 }
 
 /* A run that was stopped behind the last batch of an epoch goes on with the end of that epoch. */
@@ -298,7 +298,7 @@ Status trainer_run(const TrainerOptions *options) {
     Status status = config_check(t.config);
     if (status == STATUS_OK) status = trainer_set_up(&t);
     if (status == STATUS_OK) status = train(&t);
-    if (status == STATUS_DIVERGED) status = comm_settle(hint_cure(&t)); /* it is so on every rank */
+    if (status == STATUS_DIVERGED) status = comm_agree_status(hint_cure(&t)); /* it is so on every rank */
     log_progress_end();
     trainer_tear_down(&t);
     return status;

@@ -3,7 +3,7 @@
 #ifndef TRAIN_TRAINER_PARTS_H
 #define TRAIN_TRAINER_PARTS_H
 
-#include "text/batch.h"
+#include "data/batch.h"
 #include "train/checkpoint.h"
 #include "train/shards.h"
 #include "train/trainer.h"
@@ -13,7 +13,7 @@ typedef struct {
     const TrainerOptions *options;
     const Config *config;
     Workers *workers;
-    Segmenter *source, *target;
+    Tokenizer *source, *target;
     Corpus train, valid;
     Corpus now; /* `train` in the direction of the update: a view */
     Seq2Seq *model;

@@ -1,12 +1,12 @@
 /* trainer_report.c - what a run says: what it begins with, how it goes, how it ended. */
 #include <math.h>
 #include <stdio.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/progress_line.h"
-#include "num/kern.h"
-#include "num/product.h"
+#include "kern/kern.h"
+#include "autograd/matmul.h"
 #include "train/trainer_parts.h"
 
 /* About how many updates the run will make; 0 if it has no such end. */
@@ -58,7 +58,7 @@ static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
  * some. */
 static void warn_of_unknown(const Trainer *t) {
     static const double MUCH[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
-    static const char *const SIDES[] = {"source", "target"};
+    static const char *const SIDE_COUNT[] = {"source", "target"};
     const CorpusSide *sides[] = {&t->train.source, &t->train.target};
     const char *whose = t->options->resume ? "the run" : t->options->init ? "the model it begins with" : NULL;
     for (int i = 0; i < 2; i++) {
@@ -66,16 +66,16 @@ static void warn_of_unknown(const Trainer *t) {
         if (share <= MUCH[t->config->text.tokenizer]) continue;
         if (whose)
             log_warn("%.0f %% of the %s tokens are <unk>: the vocabulary of %s lacks them", 100 * share,
-                     SIDES[i], whose);
+                     SIDE_COUNT[i], whose);
         else
             log_warn("%.0f %% of the %s tokens are <unk>, with text.min_count=%d and text.max_vocab=%d",
-                     100 * share, SIDES[i], t->config->text.min_count, t->config->text.max_vocab);
+                     100 * share, SIDE_COUNT[i], t->config->text.min_count, t->config->text.max_vocab);
     }
 }
 
 void trainer_announce(const Trainer *t) {
     char a[32], b[32], c[32];
-    int source = vocab_size(segmenter_vocab(t->source)), target = vocab_size(segmenter_vocab(t->target));
+    int source = vocab_size(tokenizer_vocab(t->source)), target = vocab_size(tokenizer_vocab(t->target));
     log_info("data     %s training pairs, %s target tokens; %s validation pairs%s",
              str_count(t->train.count, a),
              str_count((long long)corpus_tokens(&t->train, &t->train.target), b),
@@ -90,7 +90,7 @@ void trainer_announce(const Trainer *t) {
     if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
     bool rounds = t->optimizer->params->format == FORMAT_BF16;
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s%s", workers_count(t->workers),
-             workers_count(t->workers) == 1 ? "" : "s", kern->name, product_library(),
+             workers_count(t->workers) == 1 ? "" : "s", kern->name, matmul_library(),
              rounds ? ", products of bf16" : "");
     if (t->config->train.precision == FORMAT_BF16 && !rounds)
         log_warn(
@@ -188,7 +188,7 @@ static void show_samples(const Trainer *t, const ValidationScore *score) {
 /* Half of what a model that knows nothing has, the logarithm of the vocabulary's size, and still no 4-gram
  * right: then there are hardly any. */
 static void warn_if_zero(Trainer *t, const ValidationScore *score) {
-    double untrained = log(vocab_size(segmenter_vocab(t->target)));
+    double untrained = log(vocab_size(tokenizer_vocab(t->target)));
     if (t->warned_zero || t->config->train.stop_on != STOP_ON_BLEU || score->bleu > 0 ||
         score->loss > untrained / 2)
         return;

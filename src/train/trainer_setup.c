@@ -1,13 +1,13 @@
 /* trainer_setup.c - a run's parts: data, model, optimizer, and the state of an earlier session. */
 #include <math.h>
 #include <string.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "num/product.h"
-#include "train/length_limit.h"
-#include "train/share.h"
+#include "autograd/matmul.h"
+#include "config/length_limit.h"
+#include "distributed/broadcast.h"
 #include "train/trainer_parts.h"
 #include "train/training_data.h"
 
@@ -24,8 +24,8 @@ static Status copy_weights(ParamSet *to, const ParamSet *from) {
     return STATUS_OK;
 }
 
-static bool same_vocabulary(const Segmenter *a, const Segmenter *b) {
-    return vocab_difference(segmenter_vocab(a), segmenter_vocab(b)) < 0;
+static bool same_vocabulary(const Tokenizer *a, const Tokenizer *b) {
+    return vocab_difference(tokenizer_vocab(a), tokenizer_vocab(b)) < 0;
 }
 
 /* The command that began a run names the model to start from when it goes on, too. */
@@ -42,25 +42,25 @@ static Status check_init(const TrainerOptions *o, const TrainingData *run) {
                        option);
 }
 
-/* The first rank's segmenters, for all. */
-static Status find_segmenters(const TrainerOptions *o, TrainingData *data) {
+/* The first rank's tokenizers, for all. */
+static Status find_tokenizers(const TrainerOptions *o, TrainingData *data) {
     if (o->resume) {
-        TRY(checkpoint_load_segmenters(o->dir, &data->source, &data->target));
+        TRY(checkpoint_load_tokenizers(o->dir, &data->source, &data->target));
         return check_init(o, data);
     }
     if (!o->init) return STATUS_OK;
-    data->source = segmenter_retain(seq2seq_source(o->init));
-    data->target = segmenter_retain(seq2seq_target(o->init));
+    data->source = tokenizer_retain(seq2seq_source(o->init));
+    data->target = tokenizer_retain(seq2seq_target(o->init));
     return STATUS_OK;
 }
 
-/* The first rank has the segmenters, from the run or learned; each rank reads the files with them. */
+/* The first rank has the tokenizers, from the run or learned; each rank reads the files with them. */
 static Status read_files(const Trainer *t, TrainingData *data) {
-    Status status = comm_is_root() ? find_segmenters(t->options, data) : STATUS_OK;
+    Status status = comm_is_root() ? find_tokenizers(t->options, data) : STATUS_OK;
     if (comm_is_root() && status == STATUS_OK) status = training_data_learn(data, t->config, t->workers);
-    TRY(comm_settle(status));
-    share_segmenters(&data->source, &data->target);
-    return comm_settle(training_data_read(data, t->config, t->workers));
+    TRY(comm_agree_status(status));
+    share_tokenizers(&data->source, &data->target);
+    return comm_agree_status(training_data_read(data, t->config, t->workers));
 }
 
 /* What was read is the trainer's, also where not all could be. */
@@ -73,8 +73,8 @@ static Status read_data(Trainer *t) {
     t->valid = data.valid;
     TRY(status);
     static const char CURE[] = "give every machine the same files";
-    TRY(share_compare(t->train.sha256, "training data", CURE));
-    return share_compare(t->valid.sha256, "validation data", CURE);
+    TRY(broadcast_compare(t->train.sha256, "training data", CURE));
+    return broadcast_compare(t->valid.sha256, "validation data", CURE);
 }
 
 /* As the pairs need it, or as it was. */
@@ -94,15 +94,15 @@ static Status make_workers(Trainer *t) {
     CommRank *places = comm_places(t->options->threads);
     t->workers = workers_new(places[comm_rank()].threads);
     mem_free(places);
-    return product_self_test(workers_count(t->workers));
+    return matmul_self_test(workers_count(t->workers));
 }
 
 static Status make_model(Trainer *t) {
     const TrainerOptions *o = t->options;
     t->model = seq2seq_new(t->config, t->source, t->target);
     if (t->config->train.shortlist > 0 && comm_is_root())
-        seq2seq_take_shortlist(t->model, shortlist_learn(&t->train, vocab_size(segmenter_vocab(t->source)),
-                                                         vocab_size(segmenter_vocab(t->target)),
+        seq2seq_take_shortlist(t->model, shortlist_learn(&t->train, vocab_size(tokenizer_vocab(t->source)),
+                                                         vocab_size(tokenizer_vocab(t->target)),
                                                          t->config->train.shortlist));
     params_initialize(seq2seq_params(t->model), (uint64_t)t->config->train.seed);
     if (o->init && !o->vocabulary_only && !o->resume)
@@ -127,12 +127,12 @@ Status trainer_begin(const TrainerOptions *o) {
 
 Status trainer_set_up(Trainer *t) {
     const TrainerOptions *o = t->options;
-    TRY(comm_settle(make_workers(t)));
+    TRY(comm_agree_status(make_workers(t)));
     TRY(read_data(t));
-    TRY(comm_settle(comm_is_root() ? fit_lengths(t) : STATUS_OK));
+    TRY(comm_agree_status(comm_is_root() ? fit_lengths(t) : STATUS_OK));
     comm_broadcast(&o->config->decode.max_length_factor, sizeof o->config->decode.max_length_factor);
-    TRY(comm_settle(make_model(t)));
-    share_weights(seq2seq_params(t->model));
+    TRY(comm_agree_status(make_model(t)));
+    broadcast_weights(seq2seq_params(t->model));
     t->optimizer = optimizer_new(seq2seq_params(t->model), t->workers, optimizer_format(&t->config->train),
                                  t->config->train.average > 0);
     t->shards = shards_new(t->model, &t->now, t->workers);
@@ -145,11 +145,11 @@ Status trainer_set_up(Trainer *t) {
                                  .progress = &t->progress,
                                  .data_sha256 = t->train.sha256,
                                  .valid_sha256 = t->valid.sha256};
-    TRY(comm_settle(checkpoint_check_model(&t->checkpoint)));
-    TRY(comm_settle(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
+    TRY(comm_agree_status(checkpoint_check_model(&t->checkpoint)));
+    TRY(comm_agree_status(comm_is_root() && !o->resume ? checkpoint_forget(o->dir) : STATUS_OK));
     trainer_announce(t);
     if (o->resume) {
-        TRY(comm_settle(comm_is_root() ? load_state(t) : STATUS_OK));
+        TRY(comm_agree_status(comm_is_root() ? load_state(t) : STATUS_OK));
         checkpoint_share_state(&t->checkpoint);
     }
     t->started = t->last_saved = t->last_shown = clock_seconds();
@@ -166,8 +166,8 @@ void trainer_tear_down(Trainer *t) {
     seq2seq_free(t->model);
     corpus_free(&t->train);
     corpus_free(&t->valid);
-    segmenter_free(t->source);
-    segmenter_free(t->target);
+    tokenizer_free(t->source);
+    tokenizer_free(t->target);
     progress_free(&t->progress);
     workers_free(t->workers);
 }

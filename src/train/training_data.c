@@ -40,7 +40,7 @@ Status training_data_learn(TrainingData *d, const Config *config, Workers *worke
     TRY(check_files(&config->data));
     TextOptions text = text_options(config);
     if (d->source) return STATUS_OK;
-    return corpus_learn_segmenters(&config->data.train, &config->data, &text, workers, &d->source,
+    return corpus_learn_tokenizers(&config->data.train, &config->data, &text, workers, &d->source,
                                    &d->target);
 }
 
@@ -77,7 +77,7 @@ Status training_data_write(const DataOptions *data, bool training, const char *p
     OutFile *file;
     TRY(check_files(data));
     TRY(pair_reader_open(&reader, training ? &data->train : validation_files(data), data));
-    corpus_take(reader, data, training);
+    corpus_set_limit(reader, data, training);
     StrBuf report = {0};
     Status status = file_create(&file, path);
     if (status == STATUS_OK) {

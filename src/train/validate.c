@@ -4,14 +4,14 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include "base/comm.h"
+#include "distributed/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress_line.h"
 #include "bleu/bleu.h"
 #include "bleu/chrf.h"
-#include "decode/translator.h"
-#include "train/share.h"
+#include "translate/translator.h"
+#include "distributed/broadcast.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */
@@ -106,7 +106,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     ProgressLine work = progress_line_begin("validating");
     translator_greedy(model, sources, own, &config->decode, workers, show_share, &work, mine);
     for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
-    share_translations(found, count);
+    broadcast_translations(found, count);
     mem_free(ids);
     mem_free(sources);
     mem_free(mine);
@@ -122,7 +122,7 @@ static void judge(const Seq2Seq *model, const Corpus *corpus, const HypothesisLi
     for (int i = 0; i < score->count; i++) {
         const Hypothesis none = {0}, *best = found[i].count ? &found[i].items[0] : &none; /* none: left out */
         StrBuf line = {0};
-        segmenter_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
+        tokenizer_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));
         strbuf_free(&line);
         int *reference = mem_alloc((size_t)corpus_target_length(corpus, i), sizeof *reference);

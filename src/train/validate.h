@@ -7,9 +7,9 @@
 #define TRAIN_VALIDATE_H
 
 #include "base/workers.h"
-#include "decode/confidence.h"
+#include "translate/confidence.h"
 #include "models/seq2seq.h"
-#include "text/corpus.h"
+#include "data/corpus.h"
 
 typedef struct {
     double loss;             /* mean -log p per target token with </s>, without label smoothing */

@@ -77,7 +77,7 @@ done
 # Weights that differ: the linker puts a hand between the program and its exchanges, which turns a bit of
 # what arrives at rank 1 in each exchange that is large enough to carry weights, from the third on.
 cat >"$TMP/flip.c" <<'END'
-#include "base/comm.h"
+#include "distributed/comm.h"
 void __real_comm_gather(void *block, const size_t *first);
 void __wrap_comm_gather(void *block, const size_t *first);
 void __wrap_comm_gather(void *block, const size_t *first) {

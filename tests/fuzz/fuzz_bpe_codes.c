@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
 #include "text/bpe.h"
-#include "text/tokenize.h"
+#include "text/pretokenize.h"
 
 typedef struct {
     Bpe *bpe;

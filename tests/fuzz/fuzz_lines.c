@@ -4,12 +4,12 @@
  */
 #include "base/log.h"
 #include "base/utf8.h"
-#include "cli/line_window.h"
+#include "translate/line_window.h"
 #include "fuzz/scratch.h"
 
-static void check_guide(const LineGuide *guide) {
-    require(utf8_valid(guide->prefix));
-    for (int i = 0; i < guide->constraint_count; i++) require(utf8_valid(guide->constraints[i]));
+static void check_constraints(const LineConstraints *constraints) {
+    require(utf8_valid(constraints->prefix));
+    for (int i = 0; i < constraints->phrase_count; i++) require(utf8_valid(constraints->phrases[i]));
 }
 
 static void check(const LineWindow *window) {
@@ -21,7 +21,7 @@ static void check(const LineWindow *window) {
         } else {
             require(window->lines[i].length <= 3 * window->raw[i].length);
             if (window->json) require(utf8_valid(window->lines[i]));
-            if (window->guided) check_guide(&window->guides[i]);
+            if (window->constrained) check_constraints(&window->constraints[i]);
         }
     }
 }

@@ -40,7 +40,7 @@ static bool write_file(const char *path, char *const parts[PARTS]) {
             if (parts[p][0] && strcmp(metadata[pairs][0], KEYS[p]) == 0) metadata[pairs][1] = parts[p];
         pairs++;
     }
-    for (int p = 2; p < PARTS; p += 2) /* the sound file has one segmenter for both languages, and no lists */
+    for (int p = 2; p < PARTS; p += 2) /* the sound file has one tokenizer for both languages, and no lists */
         if (parts[p][0]) {
             metadata[pairs][0] = KEYS[p];
             metadata[pairs++][1] = parts[p];

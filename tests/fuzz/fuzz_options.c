@@ -4,7 +4,7 @@
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
-#include "models/config.h"
+#include "config/config.h"
 
 enum { MOST_WORDS = 12 }; /* for each unknown one the nearest name is looked for, which takes time */
 

@@ -4,7 +4,7 @@
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
-#include "text/pairs.h"
+#include "data/pairs.h"
 
 static long read_all(PairReader *reader) {
     for (;;) {

@@ -17,7 +17,7 @@ static SafeFile *sound_file(WeightFormat precision) {
     config_init(&config);
     Seq2Seq *model = small_model_new(&config);
     ScratchPath path = scratch_path("sound");
-    require(modelfile_save_compact(model, precision, "{\"update\": 1}", path.text) == STATUS_OK);
+    require(modelfile_save_quantized(model, precision, "{\"update\": 1}", path.text) == STATUS_OK);
     require(safetensors_open(&files[precision], path.text) == STATUS_OK);
     seq2seq_free(model);
     config_free(&config);

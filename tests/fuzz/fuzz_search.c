@@ -6,7 +6,7 @@
 #include <math.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "decode/translator.h"
+#include "translate/translator.h"
 #include "fuzz/small_model.h"
 
 enum { MODELS = 4, MOST_LINES = 4 };
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         translation_free(&alone);
         translation_free(&together[i]);
     }
-    require(translator_broken(translator) < 0);
+    require(translator_first_nonfinite(translator) < 0);
     translator_free(translator);
     return 0;
 }

@@ -1,31 +1,31 @@
-/* fuzz_segmenter.c - a segmenter from hostile JSON, and any text through it.
+/* fuzz_tokenizer.c - a tokenizer from hostile JSON, and any text through it.
  *
- * Input: JSON up to the first NUL byte, then text. Without a readable segmenter the text goes through one
+ * Input: JSON up to the first NUL byte, then text. Without a readable tokenizer the text goes through one
  * that is learned from it, where decoding must give the normal form back.
  */
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
 #include "text/bpe.h"
-#include "text/segmenter.h"
+#include "text/tokenizer.h"
 #include "unit/learn.h"
 
 enum { MOST_LEARNED = 64 }; /* bytes: a thousand texts a second find more than a hundred long ones */
 
-static void use(Segmenter *segmenter, StrView text) {
+static void use(Tokenizer *tokenizer, StrView text) {
     IdList ids = {0};
     StrBuf out = {0};
-    segmenter_encode(segmenter, text, &ids);
+    tokenizer_encode(tokenizer, text, &ids);
     int *word = calloc(ids.count + 1, sizeof *word);
     require(word != NULL);
-    int words = segmenter_words(segmenter, ids.ids, ids.count, word);
+    int words = tokenizer_words(tokenizer, ids.ids, ids.count, word);
     require(words <= (int)ids.count && (ids.count == 0 || word[ids.count - 1] == words - 1));
-    segmenter_decode(segmenter, ids.ids, ids.count, &out);
+    tokenizer_decode(tokenizer, ids.ids, ids.count, &out);
     require(utf8_valid(strbuf_view(&out)) && !memchr(strbuf_text(&out), '\n', out.length));
     for (size_t i = 0; i < ids.count; i++) {
         require(ids.ids[i] == VOCAB_UNK ||
-                (ids.ids[i] >= VOCAB_SPECIALS && ids.ids[i] < vocab_size(segmenter_vocab(segmenter))));
-        if (i < 100) segmenter_label(segmenter, ids.ids[i], &out);
+                (ids.ids[i] >= VOCAB_SPECIALS && ids.ids[i] < vocab_size(tokenizer_vocab(tokenizer))));
+        if (i < 100) tokenizer_label(tokenizer, ids.ids[i], &out);
     }
     free(word);
     id_list_free(&ids);
@@ -59,18 +59,18 @@ static void learn_and_compare(StrView text, BpeMarker marker) {
                            .bpe_merges = 10,
                            .min_count = 1,
                            .bpe_marker = (int)marker};
-    Segmenter *segmenter;
-    if (learn_segmenter(&segmenter, &options, text) != STATUS_OK) return;
+    Tokenizer *tokenizer;
+    if (learn_tokenizer(&tokenizer, &options, text) != STATUS_OK) return;
     IdList ids = {0};
     StrBuf expected = {0}, back = {0};
     expect(text, marker, &expected);
-    segmenter_encode(segmenter, text, &ids);
-    segmenter_decode(segmenter, ids.ids, ids.count, &back);
+    tokenizer_encode(tokenizer, text, &ids);
+    tokenizer_decode(tokenizer, ids.ids, ids.count, &back);
     require(strcmp(strbuf_text(&expected), strbuf_text(&back)) == 0);
     id_list_free(&ids);
     strbuf_free(&expected);
     strbuf_free(&back);
-    segmenter_free(segmenter);
+    tokenizer_free(tokenizer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -78,14 +78,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *end = memchr(data, 0, size);
     StrView json = {(const char *)data, end ? (size_t)(end - data) : size};
     StrView text = end ? (StrView){(const char *)end + 1, size - json.length - 1} : json;
-    Segmenter *segmenter;
-    if (segmenter_read_json(&segmenter, json) == STATUS_OK) {
-        use(segmenter, text);
+    Tokenizer *tokenizer;
+    if (tokenizer_read_json(&tokenizer, json) == STATUS_OK) {
+        use(tokenizer, text);
         StrBuf out = {0};
-        segmenter_write_json(segmenter, &out);
-        segmenter_write_codes(segmenter, &out);
+        tokenizer_write_json(tokenizer, &out);
+        tokenizer_write_codes(tokenizer, &out);
         strbuf_free(&out);
-        segmenter_free(segmenter);
+        tokenizer_free(tokenizer);
         return 0;
     }
     if (text.length > MOST_LEARNED) text.length = MOST_LEARNED;

@@ -11,17 +11,17 @@ static inline Seq2Seq *small_model_new(Config *config) {
         "{\"tokenizer\":\"bpe\",\"normalize\":\"nfc\",\"lowercase\":false,\"marker\":\"prefix\","
         "\"merges\":[\"t h\",\"th e\"],"
         "\"vocab\":[\"\342\226\201\",\"the\",\"t\",\"h\",\"e\",\"a\",\".\",\"<\",\">\",\"b\",\"/\",\"1\"]}";
-    Segmenter *segmenter;
-    require(segmenter_read_json(&segmenter, sv(TEXT)) == STATUS_OK);
+    Tokenizer *tokenizer;
+    require(tokenizer_read_json(&tokenizer, sv(TEXT)) == STATUS_OK);
     config->model.embedding = config->model.hidden = 8;
     config->model.heads = 2;
     config->model.encoder_layers = config->model.decoder_layers = 1;
-    Seq2Seq *model = seq2seq_new(config, segmenter, segmenter);
+    Seq2Seq *model = seq2seq_new(config, tokenizer, tokenizer);
     ParamSet *params = seq2seq_params(model);
     params_initialize(params, 1);
     for (size_t i = 0; i < params->size; i++) params->data[i] *= 3; /* it has opinions */
     params_pack_all(params);
-    segmenter_free(segmenter);
+    tokenizer_free(tokenizer);
     return model;
 }
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "golden/golden_cases.h"
 #include "golden/reference.h"
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 enum { ROWS = 6, CLASSES = 7 };
 

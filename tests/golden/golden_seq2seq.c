@@ -85,10 +85,10 @@ static Seq2Seq *read_model(Reference *inputs, const char *attention) {
     config.model.tie = TIE_NONE;
     config.model.attention = attention_score_named(attention);
     assert_int_equal(config_check(&config), STATUS_OK);
-    Segmenter *segmenter;
-    assert_int_equal(learn_segmenter(&segmenter, &config.text, SV("a b c d e f")), STATUS_OK);
-    assert_int_equal(vocab_size(segmenter_vocab(segmenter)), VOCAB);
-    Seq2Seq *model = seq2seq_new(&config, segmenter, segmenter);
+    Tokenizer *tokenizer;
+    assert_int_equal(learn_tokenizer(&tokenizer, &config.text, SV("a b c d e f")), STATUS_OK);
+    assert_int_equal(vocab_size(tokenizer_vocab(tokenizer)), VOCAB);
+    Seq2Seq *model = seq2seq_new(&config, tokenizer, tokenizer);
     ParamSet *params = seq2seq_params(model);
     assert_int_equal(params->count, *attention == 'n' ? MAPPED - 3 : MAPPED);
     params_allocate(params);
@@ -100,7 +100,7 @@ static Seq2Seq *read_model(Reference *inputs, const char *attention) {
         Field ours = in_our_order(inputs, &field, p, MAP[i].layout);
         reference_copy(&ours, param_data(params, p), (size_t)p->rows * (size_t)p->columns);
     }
-    segmenter_free(segmenter);
+    tokenizer_free(tokenizer);
     config_free(&config);
     return model;
 }

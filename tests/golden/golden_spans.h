@@ -8,7 +8,7 @@
 #define GOLDEN_SPANS_H
 
 #include "golden/reference.h"
-#include "num/ops.h"
+#include "autograd/ops.h"
 
 typedef enum { ANYTHING_OUTSIDE, ZERO_OUTSIDE } Outside; /* what stands beyond the lengths in the file */
 

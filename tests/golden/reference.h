@@ -9,7 +9,7 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
-#include "num/tensor.h"
+#include "kern/tensor.h"
 
 typedef struct Reference Reference;
 

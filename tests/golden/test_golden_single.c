@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "golden/golden_cases.h"
 #include "golden/reference.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "train/optimizer.h"
 
 static const char *numbered(const char *name, int step) {

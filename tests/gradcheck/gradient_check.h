@@ -7,7 +7,7 @@
 #ifndef GRADIENT_CHECK_H
 #define GRADIENT_CHECK_H
 
-#include "num/tensor.h"
+#include "kern/tensor.h"
 
 #define GRADIENT_STEP      1.5e-4
 #define GRADIENT_FLOOR     1e-3

@@ -9,7 +9,7 @@
 #define OP_CASES_H
 
 #include "base/rng.h"
-#include "num/op_table.h"
+#include "autograd/op_table.h"
 
 enum { BENCH_LEAVES = 8 };
 

@@ -66,7 +66,7 @@ static Tensor *layer(Tape *tape, OpBench *bench, bool reverse) {
     return run_layer(tape, bench_leaf(bench, tape, 11, INPUTS), packed_new(tape, LENGTHS, 4), reverse);
 }
 static Tensor *forwards(Tape *tape, OpBench *bench) { return layer(tape, bench, false); }
-static Tensor *backwards(Tape *tape, OpBench *bench) { return layer(tape, bench, true); }
+static Tensor *right_to_left(Tape *tape, OpBench *bench) { return layer(tape, bench, true); }
 /* One sentence alone, both ways, with one set of weights. */
 static Tensor *both_ways(Tape *tape, OpBench *bench) {
     static const int ALONE[] = {3};
@@ -86,13 +86,13 @@ const OpCase RECURRENT_CASES[] = {
     {OP_LSTM, "lstm, constant memory", NULL, lstm_constant_memory, 0},
     {OP_LSTM, "lstm, constant gates", NULL, lstm_constant_gates, 0},
     {OP_GRU, "gru layer forwards", declare_gru, forwards, 0},
-    {OP_GRU, "gru layer backwards", declare_gru, backwards, 0},
+    {OP_GRU, "gru layer backwards", declare_gru, right_to_left, 0},
     {OP_GRU, "gru layer forwards, layer norm", declare_norm_gru, forwards, 0},
-    {OP_GRU, "gru layer backwards, layer norm", declare_norm_gru, backwards, 0},
+    {OP_GRU, "gru layer backwards, layer norm", declare_norm_gru, right_to_left, 0},
     {OP_GRU, "gru layer both ways, one sentence", declare_gru, both_ways, 0},
     {OP_LSTM, "lstm layer forwards", declare_lstm, forwards, 0},
-    {OP_LSTM, "lstm layer backwards", declare_lstm, backwards, 0},
+    {OP_LSTM, "lstm layer backwards", declare_lstm, right_to_left, 0},
     {OP_LSTM, "lstm layer forwards, layer norm", declare_norm_lstm, forwards, 0},
-    {OP_LSTM, "lstm layer backwards, layer norm", declare_norm_lstm, backwards, 0},
+    {OP_LSTM, "lstm layer backwards, layer norm", declare_norm_lstm, right_to_left, 0},
     {OP_LSTM, "lstm layer both ways, one sentence", declare_lstm, both_ways, 0},
     {0}};

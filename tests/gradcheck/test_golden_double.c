@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "golden/golden_cases.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 int main(void) {
     const struct CMUnitTest tests[] = {GOLDEN_CASES};

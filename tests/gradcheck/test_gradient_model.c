@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "gradient_check.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/model_variants.h"
 
 #define DROPOUTS                                                                                             \

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "gradient_check.h"
 #include "layers/attention.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "op_cases.h"
 
 typedef struct {

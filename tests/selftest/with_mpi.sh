@@ -14,7 +14,7 @@ make -n BUILD="$TMP/none" all >"$TMP/log" 2>&1 || fail "make: $(cat "$TMP/log")"
 ! grep -q 'mpi' "$TMP/log" || fail "MPI without being asked for: $(grep mpi "$TMP/log" | head -n 3)"
 unset BUILD ATTN_MT # of the program that is tested
 make -n MPI=1 MPICC="$TMP/mpicc" all >"$TMP/log" 2>&1 || fail "make MPI=1: $(cat "$TMP/log")"
-grep -q 'build-mpi/obj/base/comm_mpi.o' "$TMP/log" || fail "comm_mpi.c is left out"
+grep -q 'build-mpi/obj/distributed/comm_mpi.o' "$TMP/log" || fail "comm_mpi.c is left out"
 ! grep -q 'comm_self' "$TMP/log" || fail "comm_self.c is in it"
 grep -q -e "$TMP/mpicc .*-o build-mpi/attn-mt " "$TMP/log" || fail "not linked by MPI's compiler"
 ! make MPI=1 MPICC=no-such-compiler BUILD="$TMP/none" all >"$TMP/log" 2>&1 ||

@@ -2,7 +2,7 @@
 #ifndef KERN_TABLES_H
 #define KERN_TABLES_H
 
-#include "num/kern.h"
+#include "kern/kern.h"
 
 /* NULL after the last one; the first is always "base". */
 const Kernels *const *kern_tables(void);

@@ -1,21 +1,21 @@
-/* learn.h - a segmenter from a text in memory. */
+/* learn.h - a tokenizer from a text in memory. */
 #ifndef UNIT_LEARN_H
 #define UNIT_LEARN_H
 
-#include "text/segmenter.h"
+#include "text/tokenizer.h"
 
-/* *segmenter is NULL if learning fails. */
-static inline Status learn_segmenter(Segmenter **segmenter, const TextOptions *options, StrView text) {
+/* *tokenizer is NULL if learning fails. */
+static inline Status learn_tokenizer(Tokenizer **tokenizer, const TextOptions *options, StrView text) {
     HashMap *words = hashmap_new();
-    Status status = segmenter_begin(segmenter, options);
+    Status status = tokenizer_begin(tokenizer, options);
     if (status == STATUS_OK) {
-        segmenter_count(*segmenter, text, words);
-        status = segmenter_finish(*segmenter, options, words, NULL);
+        tokenizer_count(*tokenizer, text, words);
+        status = tokenizer_finish(*tokenizer, options, words, NULL);
     }
     hashmap_free(words);
     if (status == STATUS_OK) return STATUS_OK;
-    segmenter_free(*segmenter);
-    *segmenter = NULL;
+    tokenizer_free(*tokenizer);
+    *tokenizer = NULL;
     return status;
 }
 

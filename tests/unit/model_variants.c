@@ -120,14 +120,14 @@ static void set_all(Config *config, const char *settings) {
     }
 }
 
-static Segmenter *learn(const char *language, const TextOptions *options) {
-    Segmenter *segmenter;
+static Tokenizer *learn(const char *language, const TextOptions *options) {
+    Tokenizer *tokenizer;
     StrBuf words = {0};
     for (int i = 0; i < VARIANT_WORDS; i++) strbuf_format(&words, "%s%d ", language, i);
-    if (learn_segmenter(&segmenter, options, strbuf_view(&words)) != STATUS_OK) give_up("learning");
+    if (learn_tokenizer(&tokenizer, options, strbuf_view(&words)) != STATUS_OK) give_up("learning");
     strbuf_free(&words);
-    if (vocab_size(segmenter_vocab(segmenter)) != VARIANT_WORDS + VOCAB_SPECIALS) give_up("vocabulary");
-    return segmenter;
+    if (vocab_size(tokenizer_vocab(tokenizer)) != VARIANT_WORDS + VOCAB_SPECIALS) give_up("vocabulary");
+    return tokenizer;
 }
 
 /* Zeros and ones would hide mistakes. */
@@ -169,23 +169,23 @@ Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t see
     Config config;
     configure(&config, variant, more);
     if (config_check(&config) != STATUS_OK) give_up(variant->name);
-    Segmenter *source = learn("s", &config.text);
-    Segmenter *target = config.text.joint ? segmenter_retain(source) : learn("t", &config.text);
+    Tokenizer *source = learn("s", &config.text);
+    Tokenizer *target = config.text.joint ? tokenizer_retain(source) : learn("t", &config.text);
     Seq2Seq *model = seq2seq_new(&config, source, target);
     params_initialize(seq2seq_params(model), seed);
     shake(seq2seq_params(model));
-    segmenter_free(source);
-    segmenter_free(target);
+    tokenizer_free(source);
+    tokenizer_free(target);
     config_free(&config);
     return model;
 }
 
-void variant_take_decoder(Seq2Seq *one, const Seq2Seq *both, bool backwards) {
+void variant_take_decoder(Seq2Seq *one, const Seq2Seq *both, bool right_to_left) {
     const ParamSet *from = seq2seq_params(both);
     ParamSet *to = seq2seq_params(one);
     for (int i = 0; i < to->count; i++) {
         const Param *p = to->items[i];
-        bool second = backwards && strncmp(p->name, "decoder.", 8) == 0;
+        bool second = right_to_left && strncmp(p->name, "decoder.", 8) == 0;
         char name[128];
         snprintf(name, sizeof name, "%s%s", second ? "decoder.backward." : "", p->name + (second ? 8 : 0));
         const Param *other = params_find(from, name);

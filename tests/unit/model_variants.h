@@ -26,7 +26,7 @@ bool variant_allowed(const ModelVariant *variant, const char *more);
 /* Random weights, biases and gains included; not packed. Release with seq2seq_free. */
 Seq2Seq *variant_new(const ModelVariant *variant, const char *more, uint64_t seed);
 /* Give `one`, a model of one decoder, all that `both` has but the other of its two decoders. */
-void variant_take_decoder(Seq2Seq *one, const Seq2Seq *both, bool backwards);
+void variant_take_decoder(Seq2Seq *one, const Seq2Seq *both, bool right_to_left);
 /* Sentences of different lengths, empty ones on either side among them. seed_update 0 = no dropout. */
 TrainingBatch variant_batch(uint64_t seed_update);
 

@@ -14,26 +14,26 @@
 #include "base/utf8.h"
 #include "unit/learn.h"
 
-Segmenter *fixture_learn(const TextOptions *options, const char *const *lines) {
-    Segmenter *segmenter;
+Tokenizer *fixture_learn(const TextOptions *options, const char *const *lines) {
+    Tokenizer *tokenizer;
     StrBuf text = {0};
     for (; *lines; lines++) strbuf_format(&text, "%s\n", *lines);
-    Status status = learn_segmenter(&segmenter, options, strbuf_view(&text));
+    Status status = learn_tokenizer(&tokenizer, options, strbuf_view(&text));
     if (status != STATUS_OK) fail_msg("learning failed: %s", status_message());
     strbuf_free(&text);
-    return segmenter;
+    return tokenizer;
 }
 
-IdList fixture_encode(Segmenter *segmenter, StrView line) {
+IdList fixture_encode(Tokenizer *tokenizer, StrView line) {
     IdList ids = {0};
-    segmenter_encode(segmenter, line, &ids);
+    tokenizer_encode(tokenizer, line, &ids);
     return ids;
 }
 
-void fixture_round_trip(Segmenter *segmenter, StrView line, StrBuf *back) {
-    IdList ids = fixture_encode(segmenter, line);
+void fixture_round_trip(Tokenizer *tokenizer, StrView line, StrBuf *back) {
+    IdList ids = fixture_encode(tokenizer, line);
     strbuf_clear(back);
-    segmenter_decode(segmenter, ids.ids, ids.count, back);
+    tokenizer_decode(tokenizer, ids.ids, ids.count, back);
     id_list_free(&ids);
 }
 

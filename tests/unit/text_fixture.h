@@ -4,13 +4,13 @@
 #define TEXT_FIXTURE_H
 
 #include <sys/resource.h>
-#include "text/segmenter.h"
+#include "text/tokenizer.h"
 
-/* A segmenter learned from a NULL-terminated list of lines. Fails the test if learning fails. */
-Segmenter *fixture_learn(const TextOptions *options, const char *const *lines);
+/* A tokenizer learned from a NULL-terminated list of lines. Fails the test if learning fails. */
+Tokenizer *fixture_learn(const TextOptions *options, const char *const *lines);
 /* The ids of one line, and the line that comes back from them. */
-IdList fixture_encode(Segmenter *segmenter, StrView line);
-void fixture_round_trip(Segmenter *segmenter, StrView line, StrBuf *back);
+IdList fixture_encode(Tokenizer *tokenizer, StrView line);
+void fixture_round_trip(Tokenizer *tokenizer, StrView line, StrBuf *back);
 
 /* A path in a scratch folder that is removed when the program ends; good for the next 7 calls. */
 const char *fixture_path(const char *name);

@@ -7,15 +7,15 @@
 #include "unit/learn.h"
 
 /* Every word is seen once. */
-static Segmenter *word_segmenter(const char *language, int words, TextOptions options) {
-    Segmenter *segmenter;
+static Tokenizer *word_tokenizer(const char *language, int words, TextOptions options) {
+    Tokenizer *tokenizer;
     StrBuf text = {0};
     for (int i = 0; i < words; i++) strbuf_format(&text, "%s%d ", language, i);
-    Status status = learn_segmenter(&segmenter, &options, strbuf_view(&text));
-    assert(status == STATUS_OK && vocab_size(segmenter_vocab(segmenter)) == words + VOCAB_SPECIALS);
+    Status status = learn_tokenizer(&tokenizer, &options, strbuf_view(&text));
+    assert(status == STATUS_OK && vocab_size(tokenizer_vocab(tokenizer)) == words + VOCAB_SPECIALS);
     (void)status;
     strbuf_free(&text);
-    return segmenter;
+    return tokenizer;
 }
 
 static Seq2Seq *new_model(int words, uint64_t seed, bool both_ways) {
@@ -32,8 +32,8 @@ static Seq2Seq *new_model(int words, uint64_t seed, bool both_ways) {
     config.model.tie = TIE_NONE;
     config.model.decoder_bidirectional = both_ways;
     config.train.seed = (long long)seed;
-    Segmenter *source = word_segmenter("s", words, config.text),
-              *target = word_segmenter("t", words, config.text);
+    Tokenizer *source = word_tokenizer("s", words, config.text),
+              *target = word_tokenizer("t", words, config.text);
     Seq2Seq *model = seq2seq_new(&config, source, target);
     ParamSet *params = seq2seq_params(model);
     params_initialize(params, seed);
@@ -41,8 +41,8 @@ static Seq2Seq *new_model(int words, uint64_t seed, bool both_ways) {
     param_data(params, params_find(params, "output.bias"))[VOCAB_EOS] +=
         2; /* sentences of different lengths */
     params_pack_all(params);
-    segmenter_free(source);
-    segmenter_free(target);
+    tokenizer_free(source);
+    tokenizer_free(target);
     config_free(&config);
     return model;
 }
@@ -79,7 +79,7 @@ Tokens tiny_model_tokens(const Seq2Seq *model, int words, int number, int length
     StrBuf line = {0};
     IdList ids = {0};
     tiny_model_sentence(words, number, length, &line);
-    segmenter_encode(seq2seq_source(model), strbuf_view(&line), &ids);
+    tokenizer_encode(seq2seq_source(model), strbuf_view(&line), &ids);
     assert((int)ids.count == length);
     strbuf_free(&line);
     return (Tokens){ids.ids, length};

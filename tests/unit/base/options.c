@@ -745,7 +745,7 @@ static void others_are_laid_under(void **state) {
     DecodeOptions other = {.beam = 12, .nbest = 7, .alignment = 2};
     OptionsGiven given = {0};
     assert_int_equal(options_parse(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
-    options_lay_under(&f->tables[1], &given, &other);
+    options_apply_defaults(&f->tables[1], &given, &other);
     assert_int_equal(given.count, 2);
     assert_int_equal(f->decode.beam, 5);
     assert_int_equal(f->decode.nbest, 5);

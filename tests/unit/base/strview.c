@@ -396,7 +396,7 @@ static void log_sanitizes_controls(void **state) {
 
 static void print_hostile(void) { log_warn("tensor '\033[2Ja\rb\x7F\tc\xC3\xA9'"); }
 
-static void log_disarms_control_characters(void **state) {
+static void log_sanitizes_control_characters(void **state) {
     (void)state;
     char text[1024];
     assert_string_equal(stderr_of(print_hostile, text, sizeof text),
@@ -428,7 +428,7 @@ int main(void) {
         cmocka_unit_test(hashmap_tells_keys_apart),
         cmocka_unit_test(log_obeys_its_level),
         cmocka_unit_test(log_cuts_long_lines),
-        cmocka_unit_test(log_disarms_control_characters),
+        cmocka_unit_test(log_sanitizes_control_characters),
         cmocka_unit_test(log_sanitizes_controls),
         cmocka_unit_test(clock_goes_forward),
     };

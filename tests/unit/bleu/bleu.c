@@ -33,7 +33,7 @@ static void tokenizers_agree(void **state) {
     StrBuf out = {0};
     for (const Json *c = json_first(bleu_cases("tokenize", 250)); c; c = json_after(c)) {
         StrView text = case_text(c, "text");
-        for (const Tokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++) {
+        for (const BleuTokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++) {
             bool none = strcmp(tokenizer->name, "none") == 0;
             tokenizer->apply(text, &out);
             check_text(text, tokenizer->name, none ? text : case_text(c, tokenizer->name), strbuf_view(&out));
@@ -80,7 +80,7 @@ static void broken_utf8_is_survived(void **state) {
         assert_true(unicode_trim_end(text).length > 0);
         assert_true(unicode_next_word(&rest, &word));
         StrBuf out = {0};
-        for (const Tokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++)
+        for (const BleuTokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++)
             tokenizer->apply(text, &out);
         unicode_lower(text, &out);
         strbuf_free(&out);

@@ -10,10 +10,10 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/utf8.h"
-#include "decode/markup_restore.h"
-#include "decode/translator.h"
+#include "translate/markup_restore.h"
+#include "translate/translator.h"
 #include "unit/learn.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/tiny_model.h"
 
 /* ---- finding ---- */
@@ -495,13 +495,13 @@ static void test_nested(void **state) {
 
 /* Put marks back where the weights are known: token i of the translation looks at source token align[i], and
  * each token of either is a word. */
-static void check_restored_by(Segmenter *source, const Segmenter *target, const char *marked,
+static void check_restored_by(Tokenizer *source, const Tokenizer *target, const char *marked,
                               IdList translated, const int *align, const char *expected) {
     Markup markup = {0};
     IdList ids = {0};
     StrBuf text = {0};
     markup_find(sv(marked), &markup);
-    segmenter_encode(source, strbuf_view(&markup.plain), &ids);
+    tokenizer_encode(source, strbuf_view(&markup.plain), &ids);
     int S = (int)ids.count, count = (int)translated.count, word[9];
     TranslationItem item = {
         .ids = translated.ids, .length = count, .steps = count, .word = word, .words = count};
@@ -513,7 +513,7 @@ static void check_restored_by(Segmenter *source, const Segmenter *target, const 
         word[t] = t;
         weights[t * (S + 1) + align[t]] = 1;
     }
-    segmenter_decode(target, translated.ids, translated.count, &item.text);
+    tokenizer_decode(target, translated.ids, translated.count, &item.text);
     Translation translation = {
         .source = ids.ids, .source_length = S, .pieces = 1, .items = &item, .count = 1};
     translation.source_word = mem_alloc((size_t)S, sizeof *translation.source_word);
@@ -580,18 +580,18 @@ static void test_parts_of_words(void **state) {
         {"hom<b>e</b> is .", "is <b>home</b> ."}, {"home <b>i</b>s .", "<b>is</b> home ."},
         {"<b>home i</b>s .", "<b>is home</b> ."}, {"hom<b></b>e is .", "is home <b></b>."}};
     Config config;
-    Segmenter *pieces;
+    Tokenizer *pieces;
     IdList translated = {0};
     config_init(&config);
     config.text.bpe_merges = 100;
     config.text.min_count = 1;
-    assert_int_equal(learn_segmenter(&pieces, &config.text, SV("home home is is . .")), STATUS_OK);
-    segmenter_encode(pieces, SV("is home ."), &translated);
+    assert_int_equal(learn_tokenizer(&pieces, &config.text, SV("home home is is . .")), STATUS_OK);
+    tokenizer_encode(pieces, SV("is home ."), &translated);
     assert_int_equal(translated.count, 3);
     for (size_t i = 0; i < sizeof MARKED / sizeof *MARKED; i++)
         check_restored_by(pieces, pieces, MARKED[i][0], translated, (const int[]){1, 0, 2}, MARKED[i][1]);
     id_list_free(&translated);
-    segmenter_free(pieces);
+    tokenizer_free(pieces);
     config_free(&config);
 }
 

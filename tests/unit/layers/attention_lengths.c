@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "layers/attention.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 /* Two sentences of four and three keys, two queries each. */
 enum { ROWS = 4, KEYS = 7, QUERY = 3, VALUE = 5, HIDDEN = 4, POSITIONS = 3 };

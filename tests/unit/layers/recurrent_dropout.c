@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "layers/recurrent.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 
 enum { INPUTS = 3, HIDDEN = 8, SENTENCES = 3, ROWS = 4 + 1 + 3, STREAM = 9 };
 static const int LENGTHS[SENTENCES] = {1, 4, 3};

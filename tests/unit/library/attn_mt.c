@@ -14,10 +14,10 @@
 #include "base/mem_scope.h"
 #include "base/strview.h"
 #include "base/utf8.h"
-#include "decode/translator.h"
+#include "translate/translator.h"
 #include "library/attn_mt.h"
 #include "models/modelfile.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/tiny_model.h"
 
 enum { WORDS = 40, TEXTS = 20, THREADS = 4, ROUNDS = 5 };

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/model_variants.h"
 
 enum { B = VARIANT_SENTENCES, MOST = 8 };

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
-#include "num/compact.h"
-#include "num/kern.h"
+#include "autograd/quantize.h"
+#include "kern/kern.h"
 #include "unit/text_fixture.h"
 #include "unit/model_variants.h"
 
@@ -118,11 +118,11 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
         bool table = strcmp(p->name, "embedding") == 0 || strcmp(p->name, "source.embedding") == 0 ||
                      strcmp(p->name, "target.embedding") == 0;
         table = table || strcmp(end, ".weight") == 0 || strstr(p->name, ".relative") != NULL;
-        if (compact_has(p) != table) /* docs/model-format.md */
-            fail_msg("%s is %srounded", p->name, compact_has(p) ? "" : "not ");
-        if (!compact_has(p)) assert_memory_equal(x, y, param_size(p) * sizeof *x);
+        if (quantize_applies(p) != table) /* docs/model-format.md */
+            fail_msg("%s is %srounded", p->name, quantize_applies(p) ? "" : "not ");
+        if (!quantize_applies(p)) assert_memory_equal(x, y, param_size(p) * sizeof *x);
         bool by_row = p->packing != PACK_AFFINE;
-        for (int a = 0; a < (by_row ? p->rows : p->columns) && compact_has(p); a++) {
+        for (int a = 0; a < (by_row ? p->rows : p->columns) && quantize_applies(p); a++) {
             double most = 0, worst = 0;
             for (int b = 0; b < (by_row ? p->columns : p->rows); b++) {
                 size_t at = by_row ? (size_t)(a * p->columns + b) : (size_t)(b * p->columns + a);
@@ -146,7 +146,7 @@ static void test_rounded(void **state) {
             const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");
             StrBuf provenance = {0};
             assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
-            assert_int_equal(modelfile_save_compact(model, ROUNDED[i], PROVENANCE, two), STATUS_OK);
+            assert_int_equal(modelfile_save_quantized(model, ROUNDED[i], PROVENANCE, two), STATUS_OK);
             assert_int_equal(modelfile_load(&original, one, ROUNDED[i], NULL), STATUS_OK);
             if (modelfile_load(&small, two, FORMAT_FLOAT32, &provenance) != STATUS_OK)
                 fail_msg("%s: %s", v->name, status_message());
@@ -179,7 +179,7 @@ static void test_extreme_numbers(void **state) {
             for (int p = 0; p < params->count; p++)
                 for (size_t j = 0; j < param_size(params->items[p]); j++)
                     param_data(params, params->items[p])[j] = j % 3 ? EXTREMES[i] : -EXTREMES[i];
-            assert_int_equal(modelfile_save_compact(model, ROUNDED[f], PROVENANCE, path), STATUS_OK);
+            assert_int_equal(modelfile_save_quantized(model, ROUNDED[f], PROVENANCE, path), STATUS_OK);
             if (modelfile_load_floats(&small, path, NULL) != STATUS_OK) fail_msg("%s", status_message());
             for (int p = 0; p < params->count; p++)
                 for (size_t j = 0; j < param_size(params->items[p]); j++) {
@@ -218,7 +218,7 @@ static void test_too_deep(void **state) {
     (void)state;
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[5], "model.embedding=32769", 6);
     const char *path = fixture_path("deep.safetensors");
-    assert_int_equal(modelfile_save_compact(model, FORMAT_INT8, PROVENANCE, path), STATUS_DATA);
+    assert_int_equal(modelfile_save_quantized(model, FORMAT_INT8, PROVENANCE, path), STATUS_DATA);
     assert_non_null(strstr(status_message(), "more than 8-bit arithmetic can"));
     assert_false(file_exists(path));
     seq2seq_free(model);
@@ -482,7 +482,7 @@ static void save_good(WeightFormat precision, const char *path) {
     if (precision == FORMAT_FLOAT32)
         assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
     else
-        assert_int_equal(modelfile_save_compact(model, precision, PROVENANCE, path), STATUS_OK);
+        assert_int_equal(modelfile_save_quantized(model, precision, PROVENANCE, path), STATUS_OK);
     seq2seq_free(model);
 }
 

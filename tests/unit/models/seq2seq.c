@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/model_variants.h"
 
 enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MOST_STEPS = 8 };

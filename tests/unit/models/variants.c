@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/model_variants.h"
 
 /* Not the order of target tokens (tests/unit/models/directions.c), nor what chooses other options. */

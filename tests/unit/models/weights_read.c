@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "models/safetensors.h"
 #include "models/weights_read.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "unit/text_fixture.h"
 
 enum { TENSORS = 5, ROWS = 1100, COLUMNS = 1000 }; /* 4.4 MB each: one in a window */

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "base/sha256.h"
 #include "text/bpe_learn.h"
-#include "text/tokenize.h"
+#include "text/pretokenize.h"
 #include "unit/text_fixture.h"
 
 /* ---- subword-nmt's way of showing pieces: "ham@@ ster ." ---- */

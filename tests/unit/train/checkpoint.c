@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"
 #include "unit/text_fixture.h"
@@ -271,7 +271,7 @@ static void test_every_counter_has_a_range(void **state) {
 static void test_what_is_not_there(void **state) {
     (void)state;
     Config config;
-    Segmenter *source, *target;
+    Tokenizer *source, *target;
     Progress progress = progress_at(7);
     save("", &progress);
     assert_int_equal(unlink(fixture_path("best.safetensors")), 0);
@@ -281,9 +281,9 @@ static void test_what_is_not_there(void **state) {
     run_free(run);
     assert_int_equal(checkpoint_load_config(fixture_path("nowhere"), &config), STATUS_USAGE);
     config_free(&config);
-    assert_int_equal(checkpoint_load_segmenters(fixture_path("nowhere"), &source, &target), STATUS_USAGE);
+    assert_int_equal(checkpoint_load_tokenizers(fixture_path("nowhere"), &source, &target), STATUS_USAGE);
     save("", NULL);
-    assert_int_equal(checkpoint_load_segmenters(fixture_path("."), &source, &target), STATUS_RUNTIME);
+    assert_int_equal(checkpoint_load_tokenizers(fixture_path("."), &source, &target), STATUS_RUNTIME);
     assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_OK);
     config_free(&config);
     rewrite((Change){.without = "config"});

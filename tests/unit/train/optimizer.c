@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 

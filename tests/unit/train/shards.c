@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "num/kern.h"
+#include "kern/kern.h"
 #include "train/shards.h"
 #include "train/validate.h"
 #include "unit/model_variants.h"
@@ -289,20 +289,20 @@ static void test_right_to_left(void **state) {
     for (int i = 0; i < PAIRS; i++)
         tokens_turn((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
     Seq2Seq *model = make_model();
-    Seq2Seq *backwards = make_variant(DROPOUTS " model.decoder.right_to_left=true");
-    Result a = run(model, &turned, 2, BATCH_SIZE, 1), b = run(backwards, &corpus, 2, BATCH_SIZE, 1),
+    Seq2Seq *right_to_left = make_variant(DROPOUTS " model.decoder.right_to_left=true");
+    Result a = run(model, &turned, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),
            other = run(model, &corpus, 2, BATCH_SIZE, 1);
     assert_true(a.loss.loss == b.loss.loss && a.loss.loss != other.loss.loss);
     assert_memory_equal(a.gradient, b.gradient, seq2seq_params(model)->size * sizeof(real));
     Workers *workers = workers_new(2);
     assert_true(validate_loss(model, &turned, workers).loss ==
-                validate_loss(backwards, &corpus, workers).loss);
+                validate_loss(right_to_left, &corpus, workers).loss);
     workers_free(workers);
     mem_free(a.gradient);
     mem_free(b.gradient);
     mem_free(other.gradient);
     seq2seq_free(model);
-    seq2seq_free(backwards);
+    seq2seq_free(right_to_left);
     corpus_free(&corpus);
     corpus_free(&turned);
 }

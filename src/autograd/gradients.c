@@ -1,0 +1,171 @@
+/* gradients.c - see gradients.h. */
+#include "autograd/gradients.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "kern/kern.h"
+#include "autograd/matmul.h"
+
+/* A slice is so large that little is prepared of either operand for the sake of few products, and so small
+ * that all threads are busy to the end. */
+enum { SLICE_LEAST = 1 << 16, SLICE_MOST = 1 << 18, LINES_LEAST = 256, SLICES_OF_THREAD = 16 };
+
+/* What one parameter gets. */
+typedef struct {
+    WeightGradient *items; /* in the order of the tapes; joined products that follow each other are one */
+    size_t count, capacity;
+    size_t closed;       /* items that nothing is joined to any more */
+    const real **a, **b; /* [rows] of the products, as matmul_gradient wants them */
+    size_t rows, a_capacity, b_capacity;
+} Share;
+
+typedef struct {
+    int param;
+    int first, rows, column, columns;
+} Slice;
+
+struct Gradients {
+    const ParamSet *params;
+    Share *shares; /* [params->count] */
+    Slice *slices;
+    size_t count, capacity;
+};
+
+static int larger_first(const void *a, const void *b) {
+    const Slice *x = a, *y = b;
+    if (x->rows * x->columns != y->rows * y->columns)
+        return x->rows * x->columns > y->rows * y->columns ? -1 : 1;
+    if (x->param != y->param) return x->param < y->param ? -1 : 1;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->column < y->column ? -1 : 1;
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* As many columns as products like, in whole vectors. */
+static int slice_width(const Param *p) {
+    int most = kern->outer_columns, parts = (p->columns + most - 1) / most;
+    if (p->rows == 1) return p->columns;
+    return ((p->columns + parts - 1) / parts + 15) / 16 * 16;
+}
+
+static int slice_size(const ParamSet *params, int threads) {
+    size_t even = params->size / ((size_t)threads * SLICES_OF_THREAD);
+    return even < SLICE_LEAST ? SLICE_LEAST : even > SLICE_MOST ? SLICE_MOST : (int)even;
+}
+
+/* As even as can be. */
+static int slice_height(const Param *p, int width, int size) {
+    int most = size / width > LINES_LEAST ? size / width : LINES_LEAST;
+    int parts = (p->rows + most - 1) / most;
+    return (p->rows + parts - 1) / parts;
+}
+
+Gradients *gradients_new(const ParamSet *params, int threads) {
+    Gradients *g = mem_alloc(1, sizeof *g);
+    *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
+    int size = slice_size(params, threads);
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        int width = slice_width(p), height = slice_height(p, width, size);
+        for (int first = 0; first < p->rows; first += height)
+            for (int column = 0; column < p->columns; column += width) {
+                MEM_GROW(g->slices, g->capacity, g->count + 1);
+                g->slices[g->count++] = (Slice){i, first, least(p->rows - first, height), column,
+                                                least(p->columns - column, width)};
+            }
+    }
+    /* Threads take them in this order, and small ones at the end are shared most evenly. */
+    if (g->count) qsort(g->slices, g->count, sizeof *g->slices, larger_first);
+    return g;
+}
+
+void gradients_free(Gradients *g) {
+    if (!g) return;
+    for (int i = 0; i < g->params->count; i++) {
+        mem_free(g->shares[i].items);
+        mem_free(g->shares[i].a);
+        mem_free(g->shares[i].b);
+    }
+    mem_free(g->shares);
+    mem_free(g->slices);
+    mem_free(g);
+}
+
+int gradients_slices(const Gradients *g) { return (int)g->count; }
+
+/* ---- who gets what ------------------------------------------------------------------------------------- */
+
+static void share_add(Share *share, const WeightGradient *g) {
+    MEM_GROW(share->items, share->capacity, share->count + 1);
+    share->items[share->count++] = *g;
+}
+
+static void share_add_product(Share *share, const WeightGradient *g) {
+    size_t rows = share->rows + (size_t)g->rows;
+    WeightGradient *last = share->count > share->closed ? &share->items[share->count - 1] : NULL;
+    if (last && last->kind == GRADIENT_PRODUCT)
+        last->rows += g->rows;
+    else
+        share_add(share, g);
+    MEM_GROW(share->a, share->a_capacity, rows);
+    MEM_GROW(share->b, share->b_capacity, rows);
+    gradient_rows(g, share->a + share->rows, share->b + share->rows);
+    share->rows = rows;
+}
+
+void gradients_collect(Gradients *g, const Tape *tapes, int count, int joined) {
+    for (int i = 0; i < g->params->count; i++) g->shares[i].count = g->shares[i].rows = 0;
+    for (int t = 0; t < count; t++) {
+        for (int i = 0; t % joined == 0 && i < g->params->count; i++)
+            g->shares[i].closed = g->shares[i].count;
+        for (size_t i = 0; i < tapes[t].pending_count; i++) {
+            const WeightGradient *kept = &tapes[t].pending[i];
+            if (kept->kind == GRADIENT_PRODUCT)
+                share_add_product(&g->shares[kept->weight->index], kept);
+            else
+                share_add(&g->shares[kept->weight->index], kept);
+            if (kept->bias) share_add(&g->shares[kept->bias->index], kept);
+        }
+    }
+}
+
+/* ---- adding a slice ------------------------------------------------------------------------------------ */
+
+/* `to`: where the slice begins in a block of the weight's columns. */
+static void add_lookups(const WeightGradient *g, const Slice *s, real *to, int columns) {
+    for (int r = 0; r < g->rows; r++) {
+        int row = g->ids[r] - s->first;
+        if (row >= 0 && row < s->rows)
+            kern->add((size_t)s->columns, g->dy + (size_t)r * (size_t)g->stride + s->column,
+                      to + (size_t)row * (size_t)columns);
+    }
+}
+
+static void add_sum(const Slice *s, const real *from, real *to, int columns) {
+    for (int r = 0; r < s->rows; r++, from += columns, to += columns) kern->add((size_t)s->columns, from, to);
+}
+
+void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grads) {
+    const Slice *s = &g->slices[slice];
+    const Param *param = g->params->items[s->param];
+    const Share *share = &g->shares[s->param];
+    int columns = param->columns;
+    size_t offset = (size_t)s->first * (size_t)columns + (size_t)s->column;
+    real *to = grads + param->offset + offset;
+    int row = 0;
+    for (size_t i = 0; i < share->count; i++) {
+        const WeightGradient *item = &share->items[i];
+        if (item->kind == GRADIENT_SUM)
+            add_sum(s, item->sum + offset, to, columns);
+        else if (item->kind == GRADIENT_LOOKUP)
+            add_lookups(item, s, to, columns);
+        else if (item->bias == param) /* one slice */
+            kern->column_sums(item->rows, item->outputs, item->dy, to);
+        else {
+            matmul_gradient(worker, s->rows, s->columns, item->rows, share->a + row, s->first, share->b + row,
+                            s->column, to, columns);
+            row += item->rows;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/* op_pointwise.c - sums, multiples and nonlinearities: ops on single numbers. */
+#include <assert.h>
+#include <string.h>
+#include "kern/kern.h"
+#include "autograd/op_table.h"
+
+void op_add_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    memcpy(node->out->data, node->in[0]->data, tensor_size(node->out) * sizeof(real));
+    kern->add(tensor_size(node->out), node->in[1]->data, node->out->data);
+}
+void op_add_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    for (int i = 0; i < 2; i++)
+        if (node->in[i]->grad)
+            kern->add(tensor_size(node->out), tensor_gradient(node->out), tensor_gradient(node->in[i]));
+}
+Tensor *op_add(Tape *tape, Tensor *a, Tensor *b) {
+    assert(a->rows == b->rows && a->columns == b->columns);
+    return tape_run(tape,
+                    (Node){.op = OP_ADD, .in = {a, b}, .out = tape_step_tensor(tape, a->rows, a->columns)});
+}
+
+void op_tanh_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    kern->tanh(tensor_size(node->out), node->in[0]->data, node->out->data);
+}
+void op_tanh_backward(Tape *tape, const Node *node) {
+    const Tensor *x = node->in[0], *y = node->out;
+    (void)tape;
+    if (x->grad) kern->tanh_backward(tensor_size(y), y->data, tensor_gradient(y), tensor_gradient(x));
+}
+Tensor *op_tanh(Tape *tape, Tensor *x) { return tape_run_same_shape(tape, OP_TANH, x, NULL); }
+
+/* ---- multiples and gates ---- */
+
+void op_scale_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const real *factor = node->data;
+    kern->scale(tensor_size(node->out), *factor, node->in[0]->data, node->out->data);
+}
+void op_scale_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const real *factor = node->data;
+    if (node->in[0]->grad)
+        kern->axpy(tensor_size(node->out), *factor, tensor_gradient(node->out), tensor_gradient(node->in[0]));
+}
+Tensor *op_scale(Tape *tape, Tensor *x, real factor) {
+    real *kept = tape_alloc(tape, sizeof *kept);
+    *kept = factor;
+    return tape_run_same_shape(tape, OP_SCALE, x, kept);
+}
+
+void op_glu_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    kern->glu_forward(node->out->rows, node->out->columns, node->in[0]->data, node->out->data);
+}
+void op_glu_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *x = node->in[0], *y = node->out;
+    if (x->grad) kern->glu_backward(y->rows, y->columns, x->data, tensor_gradient(y), tensor_gradient(x));
+}
+Tensor *op_glu(Tape *tape, Tensor *x) {
+    assert(x->columns % 2 == 0);
+    return tape_run(tape,
+                    (Node){.op = OP_GLU, .in = {x}, .out = tape_step_tensor(tape, x->rows, x->columns / 2)});
+}

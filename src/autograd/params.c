@@ -1,0 +1,225 @@
+/* params.c - named weights in one block. */
+#include "autograd/params.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "kern/kern.h"
+
+ParamSet *params_new(void) { return mem_alloc(1, sizeof(ParamSet)); }
+
+void params_free(ParamSet *params) {
+    if (!params) return;
+    for (int i = 0; i < params->count; i++) {
+        Param *p = params->items[i];
+        mem_free(p->name);
+        if (!params->packed) {
+            mem_free(p->packed);
+            mem_free(p->packed_transpose);
+        }
+        mem_free(p);
+    }
+    mem_free(params->items);
+    strlist_free(&params->names);
+    for (size_t i = 0; i < params->kept_count; i++) mem_free(params->kept[i]);
+    mem_free(params->kept);
+    mem_free(params->data);
+    mem_free(params->packed);
+    mem_free(params);
+}
+
+Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
+                  Packing packing) {
+    assert(!params->data && rows > 0 && columns > 0);
+    Param *p = mem_alloc(1, sizeof *p);
+    *p = (Param){.name = mem_strdup(name),
+                 .rows = rows,
+                 .columns = columns,
+                 .index = params->count,
+                 .offset = params->size,
+                 .init = init,
+                 .scale = scale,
+                 .packing = packing};
+    MEM_GROW(params->items, params->capacity, (size_t)params->count + 1);
+    params->items[params->count++] = p;
+    params->size += (param_size(p) + 15) / 16 * 16;
+    return p;
+}
+
+const char *params_keep_name(ParamSet *params, const char *name) {
+    strlist_add(&params->names, sv(name));
+    return params->names.items[params->names.count - 1];
+}
+
+real *params_keep_numbers(ParamSet *params, size_t count) {
+    real *numbers = mem_alloc(count, sizeof *numbers);
+    MEM_GROW(params->kept, params->kept_capacity, params->kept_count + 1);
+    params->kept[params->kept_count++] = numbers;
+    return numbers;
+}
+
+real *params_block(const ParamSet *params) {
+    return mem_aligned(params->size ? params->size : 1, sizeof(real));
+}
+void params_allocate(ParamSet *params) { params->data = params_block(params); }
+
+/* The copy that the forward pass uses: its place, and the sizes of the product. NULL: there is none. */
+static void **forward_copy(Param *p, int *K, int *N) {
+    bool output = p->packing == PACK_OUTPUT;
+    *K = output ? p->columns : p->rows;
+    *N = output ? p->rows : p->columns;
+    return output ? &p->packed_transpose : p->packing == PACK_AFFINE ? &p->packed : NULL;
+}
+
+void params_allocate_packed(ParamSet *params, WeightFormat format) {
+    size_t bytes = 0;
+    int K, N;
+    params->format = format;
+    params->size = 0;
+    for (int i = 0; i < params->count; i++) {
+        Param *p = params->items[i];
+        bool kept = p->packing == PACK_NONE || p->looked_up;
+        p->offset = kept ? params->size : PARAM_ONLY_PACKED;
+        if (kept) params->size += (param_size(p) + 15) / 16 * 16;
+        if (forward_copy(p, &K, &N)) bytes += mem_round_up(kern->weights[format].size(K, N));
+    }
+    params_allocate(params);
+    char *place = params->packed = mem_aligned_uninitialized(bytes ? bytes : 1, 1);
+    for (int i = 0; i < params->count; i++) {
+        void **copy = forward_copy(params->items[i], &K, &N);
+        if (!copy) continue;
+        *copy = place;
+        place += mem_round_up(kern->weights[format].size(K, N));
+    }
+}
+
+Param *params_find(const ParamSet *params, const char *name) {
+    for (int i = 0; i < params->count; i++)
+        if (!strcmp(params->items[i]->name, name)) return params->items[i];
+    return NULL;
+}
+
+static uint64_t name_hash(const char *name) {
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+/* Number `i` of a parameter; the numbers are asked for in order. */
+static double initial_value(const Param *p, size_t i, Rng *rng) {
+    switch (p->init) {
+    case INIT_ONE:
+        return 1;
+    case INIT_CONSTANT:
+        return p->scale;
+    case INIT_FORGET:
+        return i % (size_t)p->columns / ((size_t)p->columns / 4) == 1 ? 1 : 0;
+    case INIT_NORMAL:
+        return p->scale * rng_normal(rng);
+    case INIT_GLOROT:
+        return sqrt(6.0 / (p->rows + p->columns)) * (2 * rng_uniform(rng) - 1);
+    case INIT_UNIFORM:
+        return p->scale * (2 * rng_uniform(rng) - 1);
+    case INIT_ZERO:
+        break;
+    }
+    return 0;
+}
+
+void params_initialize(ParamSet *params, uint64_t seed) {
+    if (!params->data) params_allocate(params);
+    for (int i = 0; i < params->count; i++) {
+        const Param *p = params->items[i];
+        assert(p->init != INIT_FORGET || p->columns % 4 == 0);
+        real *data = param_data(params, p);
+        size_t size = param_size(p);
+        Rng rng = rng_new(rng_key(seed, name_hash(p->name), 0, 0));
+        for (size_t j = 0; j < size; j++) data[j] = (real)initial_value(p, j, &rng);
+    }
+}
+
+enum { PACKED_AT_ONCE = 1 << 16 }; /* numbers, about, of a packed copy */
+
+static bool has_copy(const ParamSet *params, const Param *p, bool transposed) {
+    if (p->packing == PACK_NONE) return false;
+    return params->packs_backward || transposed == (p->packing == PACK_OUTPUT);
+}
+
+/* A copy is [K, N] to the product. */
+static int rows_of_copy(const Param *p, bool transposed) { return transposed ? p->columns : p->rows; }
+static int columns_of_copy(const Param *p, bool transposed) { return transposed ? p->rows : p->columns; }
+
+static int slices_of_copy(const Param *p, bool transposed) {
+    int most = (columns_of_copy(p, transposed) + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    size_t wanted = param_size(p) / PACKED_AT_ONCE + 1;
+    return wanted < (size_t)most ? (int)wanted : most;
+}
+
+/* Where slice `slice` of so many begins. */
+static int first_column(int columns, int slice, int slices) {
+    long long panels = (columns + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    return slice < slices ? (int)(panels * slice / slices) * PACK_COLUMNS : columns;
+}
+
+static void pack_copy(const ParamSet *params, const Param *p, bool transposed, int slice) {
+    int N = columns_of_copy(p, transposed), slices = slices_of_copy(p, transposed);
+    kern->weights[params->format].pack(rows_of_copy(p, transposed), N, param_data(params, p), transposed,
+                                       first_column(N, slice, slices), first_column(N, slice + 1, slices),
+                                       transposed ? p->packed_transpose : p->packed);
+}
+
+/* Room for all copies; returns how many slices they have. */
+static int begin_packing(ParamSet *params) {
+    int slices = 0;
+    for (int i = 0; i < 2 * params->count; i++) {
+        Param *p = params->items[i / 2];
+        bool transposed = i % 2;
+        void **copy = transposed ? &p->packed_transpose : &p->packed;
+        if (!has_copy(params, p, transposed)) continue;
+        size_t size =
+            kern->weights[params->format].size(rows_of_copy(p, transposed), columns_of_copy(p, transposed));
+        if (!*copy) *copy = mem_aligned_uninitialized(size, 1);
+        slices += slices_of_copy(p, transposed);
+    }
+    return slices;
+}
+
+static void pack_slice(void *context, int slice, int thread) {
+    const ParamSet *params = context;
+    (void)thread;
+    for (int i = 0; i < 2 * params->count; i++) {
+        const Param *p = params->items[i / 2];
+        if (!has_copy(params, p, i % 2)) continue;
+        int slices = slices_of_copy(p, i % 2);
+        if (slice < slices) {
+            pack_copy(params, p, i % 2, slice);
+            return;
+        }
+        slice -= slices;
+    }
+}
+
+void params_pack_all(ParamSet *params) {
+    int slices = begin_packing(params);
+    for (int i = 0; i < slices; i++) pack_slice(params, i, 0);
+}
+
+void params_pack_by(ParamSet *params, Workers *workers) {
+    workers_run(workers, begin_packing(params), pack_slice, params);
+}
+
+void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
+    int K, N;
+    void **copy = forward_copy(p, &K, &N);
+    if (copy) kern->weights[params->format].pack(K, N, numbers, p->packing == PACK_OUTPUT, 0, N, *copy);
+}
+
+void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {
+    int K, N;
+    void **copy = forward_copy(p, &K, &N);
+    assert(params->format == FORMAT_INT8);
+    (void)params;
+    if (copy) kern->pack_int8(K, N, numbers, scales, p->packing == PACK_OUTPUT, *copy);
+}

@@ -1,0 +1,32 @@
+/* quantize.h - weights of 16 or 8 bits, row after row, as small model files hold them.
+ *
+ * Weights are rounded here and nowhere else, be it for a file or when one is read, so that a weight that is
+ * rounded when a model is loaded and one that was rounded into a file are the same. What is small: weights of
+ * products and tables of embeddings; biases, normalizations and what else has one number per unit stay
+ * floats.
+ *
+ * bf16   the upper half of a float, rounded to the nearest
+ * int8   whole numbers q, -127 to 127, and a scale for each column of a weight, or for each row of a table
+ *        and of the output layer (each stands for one output of the product): W = q scale, the scale being
+ *        the greatest of them by size, divided by 127
+ */
+#ifndef AUTOGRAD_QUANTIZE_H
+#define AUTOGRAD_QUANTIZE_H
+
+#include "autograd/params.h"
+
+/* Is this parameter one of those that are rounded? */
+static inline bool quantize_applies(const Param *p) { return p->packing != PACK_NONE || p->looked_up; }
+/* Does each row have a scale, or each column? */
+static inline bool quantize_by_row(const Param *p) { return p->packing != PACK_AFFINE; }
+static inline size_t quantize_scales(const Param *p) {
+    return (size_t)(quantize_by_row(p) ? p->rows : p->columns);
+}
+
+/* x, q [rows, columns] of the parameter; scales [quantize_scales] */
+void quantize_int8(const Param *p, const real *x, int8_t *q, real *scales);
+void dequantize_int8(const Param *p, const int8_t *q, const real *scales, real *x);
+void quantize_bf16(const Param *p, const real *x, uint16_t *halves);
+void dequantize_bf16(const Param *p, const uint16_t *halves, real *x);
+
+#endif

@@ -1,0 +1,80 @@
+/* tapes.c - see tapes.h. */
+#include "autograd/tapes.h"
+
+#include <assert.h>
+#include "autograd/op_table.h"
+#include "autograd/matmul.h"
+
+/* One direction of all tapes. */
+typedef struct {
+    Tape *const *tapes;
+    int count;
+    bool back;
+    const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
+} Walk;
+
+static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
+
+/* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
+static bool is_joined(const Walk *w, const Node *node) {
+    return node->op == OP_AFFINE || (!w->back && node->op == OP_CROSS_ENTROPY);
+}
+
+/* As far as a product that might be joined. */
+static void run_alone(Walk *w, int tape) {
+    for (const Node *node; (node = w->at[tape]) != NULL; advance(w, tape)) {
+        if (is_joined(w, node)) return;
+        if (w->back)
+            OPS[node->op].backward(w->tapes[tape], node);
+        else
+            OPS[node->op].forward(w->tapes[tape], node);
+    }
+}
+
+/* The weight of the tape that is furthest behind, as far as the order of parameters is that of the model: so
+ * the tapes with shorter sentences wait for the others where a layer ends. NULL: none is left but the output
+ * layer, which comes last and may be a table that comes first in that order. */
+static const Param *next_weight(const Walk *w) {
+    const Param *weight = NULL;
+    for (int t = 0; t < w->count; t++) {
+        const Node *node = w->at[t];
+        const Param *other = node && node->op == OP_AFFINE ? op_affine_weight(node) : NULL;
+        if (other && (!weight || (w->back ? other->index > weight->index : other->index < weight->index)))
+            weight = other;
+    }
+    return weight;
+}
+
+/* Products by this weight or, if it is NULL, output layers; returns whether there were any. */
+static bool run_together(Walk *w, const Param *weight) {
+    Tape *tape[TAPES_TOGETHER];
+    const Node *node[TAPES_TOGETHER];
+    int count = 0;
+    for (int t = 0; t < w->count; t++) {
+        if (!w->at[t] || (weight && (w->at[t]->op != OP_AFFINE || op_affine_weight(w->at[t]) != weight)))
+            continue;
+        tape[count] = w->tapes[t];
+        node[count++] = w->at[t];
+        advance(w, t);
+    }
+    if (weight)
+        op_affine_together(tape, node, count, w->back);
+    else if (count)
+        op_losses_together(tape, node, count);
+    return count > 0;
+}
+
+static void walk(Tape *const *tapes, int count, bool back) {
+    Walk w = {.tapes = tapes, .count = count, .back = back};
+    for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t]->last : tapes[t]->first;
+    do
+        for (int t = 0; t < count; t++) run_alone(&w, t);
+    while (run_together(&w, next_weight(&w)));
+}
+
+void tapes_run(Tape *const *tapes, int count) {
+    assert(count > 0 && count <= TAPES_TOGETHER);
+    walk(tapes, count, false);
+    walk(tapes, count, true);
+    for (int t = 0; t < count; t++) tape_end_backward(tapes[t]);
+}

@@ -1,0 +1,32 @@
+/* auto_config.h - model.size=auto: sizes, dropout and length of a training run that follow from the data.
+ *
+ * Little data wants few merges, which are passed over now and then (Provilkov et al. 2020), small batches,
+ * more dropout and more epochs (Sennrich and Zhang 2019), and a warm-up that ends long before the training
+ * does; very little also wants dropout of states (Gal and Ghahramani 2016), a first third in which it
+ * translates back, too (Ding et al. 2021), and two decoders that agree (Liu et al. 2016), which larger data
+ * would make wait too long. Each key of the rule is filled only if nobody set it.
+ */
+#ifndef CONFIG_AUTO_CONFIG_H
+#define CONFIG_AUTO_CONFIG_H
+
+#include "base/status.h"
+#include "base/workers.h"
+#include "config/config.h"
+
+typedef struct {
+    long pairs;    /* usable training pairs, up to data.limit */
+    double words;  /* a side, on average of the two; of text without spaces, a fifth of its characters */
+    long repeated; /* different words of both sides that occur at least twice; see auto_config_measure */
+    long signs;    /* different characters of scripts without spaces, such as Chinese */
+} DataSize;
+
+/* Read all of data.train once; the pairs that are held out count. Of text without spaces, two characters are
+ * a word that may be repeated. */
+Status auto_config_measure(const Config *config, Workers *workers, DataSize *size);
+/* The share of so many pairs to hold out: a tenth, but no more than about 1,000, and of few pairs more. */
+double auto_config_held_out(long pairs);
+/* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a
+ * trained model. */
+void auto_config_choose(Config *config, const OptionsGiven *given, DataSize size, bool fine_tune);
+
+#endif

@@ -1,0 +1,476 @@
+/* config.c - the option table of everything that a configuration file can say. */
+#include "config/config.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "bleu/tokenizers.h"
+#include "layers/attention.h"
+#include "layers/positions.h"
+#include "layers/recurrent.h"
+#include "layers/transformer.h"
+#include "text/bpe.h"
+#include "data/shortlist.h"
+
+#define DATA(type_, member)   .type = OPT_##type_, OPT_FIELD(DataOptions, member)
+#define TEXT(type_, member)   .type = OPT_##type_, OPT_FIELD(TextOptions, member)
+#define MODEL(type_, member)  .type = OPT_##type_, OPT_FIELD(ModelOptions, member)
+#define TRAIN(type_, member)  .type = OPT_##type_, OPT_FIELD(TrainOptions, member)
+#define DECODE(type_, member) .type = OPT_##type_, OPT_FIELD(DecodeOptions, member)
+
+/* A row says what it is, and then its help. */
+/* clang-format off */
+const Option DATA_OPTIONS[] = {
+    {.key = "data.train", DATA(LIST, train), .arg = "FILES",
+     .help = "training pairs: TSV files, or patterns with {} for the language; .gz too", .group = "Data"},
+    {.key = "data.valid", .common = true, DATA(LIST, valid), .arg = "FILES",
+     .help = "validation pairs"},
+    {.key = "data.source", DATA(STRING, source), .fallback = "en", .arg = "NAME",
+     .help = "language to translate from"},
+    {.key = "data.target", DATA(STRING, target), .fallback = "fr", .arg = "NAME",
+     .help = "language to translate to"},
+    {.key = "data.columns", DATA(STRING, columns), .fallback = "en,fr", .arg = "NAMES",
+     .help = "languages of the columns of TSV files"},
+    {.key = "data.max_length", DATA(INT, max_length), .fallback = "100", .max = 100000, .arg = "N",
+     .help = "leave out training pairs with more tokens on a side; 0 = none"},
+    {.key = "data.max_ratio", DATA(REAL, max_ratio), .fallback = "0", .max = 1e6, .arg = "X",
+     .help = "leave out training pairs whose lengths differ by more than this factor; 0 = none"},
+    {.key = "data.held_out", DATA(REAL, held_out), .fallback = "0", .max = 0.9, .arg = "X",
+     .help = "share of the training pairs that validates where data.valid is empty, chosen by the source; "
+             "0 = none"},
+    {.key = "data.limit", DATA(INT, limit), .fallback = "0", .max = 2e9, .arg = "N",
+     .help = "use only the first N training pairs, of which some may be held out; 0 = all"},
+    {0}};
+
+const Option TEXT_OPTIONS[] = {
+    {.key = "text.tokenizer", TEXT(CHOICE, tokenizer), .fallback = "bpe", .choices = TOKENIZER_CHOICES,
+     .arg = "NAME", .help = "how text is cut into tokens", .group = "Text"},
+    {.key = "text.normalize", TEXT(CHOICE, normalize), .fallback = "nfc", .choices = NORMALIZE_CHOICES,
+     .arg = "FORM", .help = "Unicode normal form"},
+    {.key = "text.lowercase", TEXT(BOOL, lowercase), .fallback = "false",
+     .help = "lower the case of all text, character by character: not folded"},
+    {.key = "text.bpe_merges", TEXT(INT, bpe_merges), .fallback = "8000", .max = 1e6, .arg = "N",
+     .help = "byte-pair merges to learn"},
+    {.key = "text.bpe_marker", TEXT(CHOICE, bpe_marker), .fallback = "prefix", .choices = BPE_MARKER_CHOICES,
+     .arg = "KIND", .help = "where words are marked: prefix keeps all white space; suffix is subword-nmt's"},
+    {.key = "text.joint", TEXT(BOOL, joint), .fallback = "true",
+     .help = "one vocabulary and one merge list for both languages"},
+    {.key = "text.min_count", TEXT(INT, min_count), .fallback = "2", .min = 1, .max = 1e9, .arg = "N",
+     .help = "rarer tokens are unknown (word) or split further (bpe)"},
+    {.key = "text.max_vocab", TEXT(INT, max_vocab), .fallback = "0", .max = 1e7, .arg = "N",
+     .help = "largest vocabulary; 0 = no limit"},
+    {.key = "text.bpe_codes", TEXT(STRING, bpe_codes), .arg = "FILE",
+     .help = "read merges in subword-nmt's format instead of learning them"},
+    {0}};
+
+const Option MODEL_OPTIONS[] = {
+    {.key = "model.size", MODEL(CHOICE, size), .fallback = "manual", .choices = "manual|auto",
+     .arg = "RULE", .help = "auto: sizes, dropout and length of the training that were not set follow from "
+                            "the data, as they do without a configuration", .group = "Model"},
+    {.key = "model.embedding", MODEL(INT, embedding), .fallback = "256", .min = 1, .max = 65536, .arg = "N",
+     .help = "size of embeddings"},
+    {.key = "model.hidden", .common = true, MODEL(INT, hidden), .fallback = "256", .min = 1, .max = 65536,
+     .arg = "N",
+     .help = "size of states and layers"},
+    {.key = "model.tie", MODEL(CHOICE, tie), .fallback = "all", .choices = "none|target|all", .arg = "KIND",
+     .help = "share target embedding and output layer, or these and the source embedding"},
+    {.key = "model.embedding_scale", MODEL(REAL, embedding_scale), .fallback = "0.1", .min = 1e-6, .max = 10,
+     .arg = "X", .help = "standard deviation of the initial embeddings"},
+    {.key = "model.cell", MODEL(CHOICE, cell), .fallback = "gru", .choices = CELL_CHOICES, .arg = "KIND",
+     .help = "recurrent cell of encoder and decoder"},
+    {.key = "model.layer_norm", MODEL(BOOL, layer_norm), .fallback = "false",
+     .help = "layer normalization in recurrent cells, convolutions and readout"},
+    {.key = "model.residual", MODEL(BOOL, residual), .fallback = "false",
+     .help = "residual connections around the upper recurrent layers"},
+    {.key = "model.encoder.style", MODEL(CHOICE, encoder_style),
+     .fallback = "rnn", .choices = "rnn|self_attention|conv", .arg = "STYLE",
+     .help = "recurrent layers, Transformer blocks or gated convolutions"},
+    {.key = "model.encoder.layers", MODEL(INT, encoder_layers),
+     .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
+     .help = "layers of the encoder"},
+    {.key = "model.encoder.bidirectional", MODEL(BOOL, bidirectional), .fallback = "true",
+     .help = "a recurrent encoder reads in both directions"},
+    {.key = "model.encoder.width", MODEL(INT, conv_width), .fallback = "3", .min = 1, .max = 99, .arg = "N",
+     .help = "tokens that a convolution sees"},
+    {.key = "model.decoder.style", MODEL(CHOICE, decoder_style),
+     .fallback = "conditional", .choices = "bahdanau|conditional|luong|transformer", .arg = "STYLE",
+     .help = "query from the previous state, from a first transition, from the output; or "
+             "Transformer blocks"},
+    {.key = "model.decoder.layers", MODEL(INT, decoder_layers),
+     .fallback = "1", .min = 1, .max = MODEL_MAX_LAYERS, .arg = "N",
+     .help = "layers of the decoder"},
+    {.key = "model.decoder.start", MODEL(CHOICE, decoder_start), .fallback = "mean", .choices = "mean|final",
+     .arg = "KIND", .help = "first recurrent state: from the mean annotation, or the encoder's final states"},
+    {.key = "model.decoder.input_feeding", MODEL(BOOL, input_feeding), .fallback = "false",
+     .help = "luong: the attentional vector is also input of the next step"},
+    {.key = "model.decoder.self_attention", MODEL(BOOL, decoder_self_attention), .fallback = "false",
+     .help = "the readout of a recurrent decoder also looks at the decoder's own earlier outputs"},
+    {.key = "model.decoder.right_to_left", MODEL(BOOL, right_to_left), .fallback = "false",
+     .help = "translations are written from their last token to the first, for an ensemble with models "
+             "that write them the usual way"},
+    {.key = "model.decoder.bidirectional", MODEL(BOOL, decoder_bidirectional), .fallback = "false",
+     .help = "two decoders write in opposite directions, and translations are those that both agree on"},
+    {.key = "model.decoder.readout", MODEL(CHOICE, readout), .fallback = "deep", .choices = "deep|linear",
+     .arg = "KIND", .help = "output layer reads state, context and embedding, or the state alone "
+                            "(luong: size of its vector, embedding or hidden)"},
+    {.key = "model.attention", MODEL(CHOICE, attention), .fallback = "additive", .choices = ATTENTION_CHOICES,
+     .arg = "NAME", .help = "attention score function of recurrent decoders; none: no attention, they read "
+                            "the encoder's final state at every step"},
+    {.key = "model.attention_size", MODEL(INT, attention_size), .fallback = "0", .max = 65536, .arg = "N",
+     .help = "hidden units of the scores additive and concat; 0 = as the states"},
+    {.key = "model.heads", MODEL(INT, heads), .fallback = "4", .min = 1, .max = 1024, .arg = "N",
+     .help = "attention heads of Transformer blocks"},
+    {.key = "model.feed_forward", MODEL(INT, feed_forward), .fallback = "0", .max = 262144, .arg = "N",
+     .help = "hidden units of a Transformer block's feed-forward network; 0 = 4 times model.hidden"},
+    {.key = "model.norm", MODEL(CHOICE, norm), .fallback = "pre", .choices = NORM_CHOICES, .arg = "PLACE",
+     .help = "normalize before each part of a Transformer block or, as in the paper, after it"},
+    {.key = "model.positions", MODEL(CHOICE, positions),
+     .fallback = "sinusoidal", .choices = POSITION_CHOICES, .arg = "KIND",
+     .help = "positional encoding of Transformer blocks and convolutions"},
+    {.key = "model.max_positions", MODEL(INT, max_positions), .fallback = "256", .min = 1, .max = 65536,
+     .arg = "N", .help = "positions that learned encodings and the location score tell apart"},
+    {.key = "model.max_relative_position",
+     MODEL(INT, max_relative_position), .fallback = "16", .min = 1, .max = 4096,
+     .arg = "N", .help = "largest distance that relative positions tell apart"},
+    {.key = "model.dropout_embedding", MODEL(REAL, dropout_embedding), .fallback = "0.2", .max = 0.95,
+     .arg = "P", .help = "dropout of embeddings"},
+    {.key = "model.dropout_layers", MODEL(REAL, dropout_layers), .fallback = "0.2", .max = 0.95, .arg = "P",
+     .help = "dropout between layers and in Transformer blocks"},
+    {.key = "model.dropout_encoder", MODEL(REAL, dropout_encoder), .fallback = "0.2", .max = 0.95, .arg = "P",
+     .help = "dropout of the annotations"},
+    {.key = "model.dropout_output", MODEL(REAL, dropout_output), .fallback = "0.2", .max = 0.95, .arg = "P",
+     .help = "dropout before the output layer"},
+    {.key = "model.dropout_attention", MODEL(REAL, dropout_attention), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "dropout of attention weights"},
+    {.key = "model.dropout_state", MODEL(REAL, dropout_state), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "dropout of the state that a recurrent cell reads, the same at all steps of a sentence"},
+    {.key = "model.word_dropout", MODEL(REAL, word_dropout), .fallback = "0", .max = 0.95, .arg = "P",
+     .help = "probability that a token's embedding is zero"},
+    {0}};
+
+const Option TRAIN_OPTIONS[] = {
+    {.key = "train.epochs", .common = true, .letter = 'e', TRAIN(INT, epochs),
+     .fallback = "20", .max = 1e6, .arg = "N",
+     .help = "passes over the training data; 0 = no limit", .group = "Training"},
+    {.key = "train.max_updates", TRAIN(INT, max_updates),
+     .fallback = "0", .max = 2e9, .arg = "N",
+     .help = "stop after so many updates; 0 = no limit"},
+    {.key = "train.max_minutes", TRAIN(REAL, max_minutes), .fallback = "0", .max = 1e6, .arg = "X",
+     .help = "stop after so much time; 0 = no limit"},
+    {.key = "train.batch_size", TRAIN(INT, batch_size), .fallback = "64", .min = 1, .max = 1e7, .arg = "N",
+     .help = "sentences or tokens in a batch"},
+    {.key = "train.batch_unit", TRAIN(CHOICE, batch_unit), .fallback = "sentences", .choices = BATCH_CHOICES,
+     .arg = "UNIT", .help = "what batch_size counts"},
+    {.key = "train.batch_window", TRAIN(INT, batch_window), .fallback = "100", .min = 1, .max = 1e6,
+     .arg = "N", .help = "batches that are sorted by length together"},
+    {.key = "train.accumulate", TRAIN(INT, accumulate), .fallback = "1", .min = 1, .max = 10000, .arg = "N",
+     .help = "batches whose gradients make one update"},
+    {.key = "train.learning_rate", TRAIN(REAL, learning_rate), .fallback = "0.001", .max = 1e9, .arg = "X",
+     .help = "Adam's step size, at its peak"},
+    {.key = "train.beta1", TRAIN(REAL, beta1), .fallback = "0.9", .max = 0.99999, .arg = "X",
+     .help = "Adam: decay of the mean gradient"},
+    {.key = "train.beta2", TRAIN(REAL, beta2), .fallback = "0.999", .max = 0.99999, .arg = "X",
+     .help = "Adam: decay of the mean squared gradient"},
+    {.key = "train.epsilon", TRAIN(REAL, epsilon), .fallback = "1e-8", .min = 1e-15, .max = 1,
+     .arg = "X", .help = "Adam: added to the root, which would else be 0 at times"},
+    {.key = "train.schedule", TRAIN(CHOICE, schedule),
+     .fallback = "auto", .choices = "auto|constant|inverse_sqrt|plateau|linear", .arg = "KIND",
+     .help = "learning rate after warm-up: constant, 1/sqrt(update), cut on plateaus, or from the peak "
+             "linearly to 0 at the end; auto is linear if train.epochs or train.max_updates sets the end, "
+             "else inverse_sqrt"},
+    {.key = "train.warmup", TRAIN(INT, warmup), .fallback = "400", .max = 1e9, .arg = "N",
+     .help = "updates of linear warm-up"},
+    {.key = "train.decay_factor", TRAIN(REAL, decay_factor), .fallback = "0.5", .max = 1, .arg = "X",
+     .help = "plateau: factor of the learning rate"},
+    {.key = "train.decay_patience", TRAIN(INT, decay_patience), .fallback = "2", .min = 1, .max = 10000,
+     .arg = "N", .help = "plateau: validations without improvement before the cut"},
+    {.key = "train.clip", TRAIN(REAL, clip), .fallback = "1", .max = 1e9, .arg = "X",
+     .help = "largest global norm of the gradient; 0 = no limit"},
+    {.key = "train.weight_decay", TRAIN(REAL, weight_decay), .fallback = "0", .max = 1, .arg = "X",
+     .help = "decoupled weight decay"},
+    {.key = "train.label_smoothing", TRAIN(REAL, label_smoothing), .fallback = "0.1", .max = 0.99, .arg = "X",
+     .help = "probability spread over all tokens"},
+    {.key = "train.bpe_dropout_source", TRAIN(REAL, bpe_dropout_source), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "BPE-dropout: probability to pass over a merge in source sentences, which are cut "
+                         "into other pieces each epoch; 0 = off"},
+    {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .fallback = "0", .max = 0.95,
+     .arg = "P", .help = "the same in target sentences"},
+    {.key = "train.both_directions", TRAIN(REAL, both_directions), .fallback = "0", .max = 1, .arg = "X",
+     .help = "for the first X of the run every other update translates from the target to the source; needs "
+             "one vocabulary"},
+    {.key = "train.average", TRAIN(REAL, average), .fallback = "0.001", .max = 1, .arg = "X",
+     .help = "rate of the moving average of weights that is validated and saved, 9 / (10 + update) while "
+             "that is more; 0 = off"},
+    {.key = "train.precision", TRAIN(CHOICE, precision), .fallback = "float32", .choices = "float32|bf16",
+     .arg = "NUMBERS",
+     .help = "what products round to: bf16 is faster where the processor multiplies 16-bit numbers; sums, "
+             "gradients and weights stay floats"},
+    {.key = "train.shortlist", TRAIN(INT, shortlist), .fallback = "100", .max = SHORTLIST_MOST, .arg = "N",
+     .help = "keep with the model up to N likely translations of each source token, for translate "
+             "--shortlist; 0 = none"},
+    {.key = "train.valid_every", TRAIN(INT, valid_every), .fallback = "0", .max = 2e9, .arg = "N",
+     .help = "updates between validations; 0 = once an epoch"},
+    {.key = "train.valid_limit", TRAIN(INT, valid_limit), .fallback = "0", .max = 2e9, .arg = "N",
+     .help = "validation pairs that are translated for BLEU; 0 = all"},
+    {.key = "train.stop_on", TRAIN(CHOICE, stop_on), .fallback = "bleu",
+     .choices = "bleu|loss|chrf", .arg = "SCORE",
+     .help = "what decides which model is best; of equal scores the lower validation loss does"},
+    {.key = "train.patience", .common = true, TRAIN(INT, patience), .fallback = "0", .max = 1e6,
+     .arg = "N", .help = "validations without improvement before stopping; 0 = never"},
+    {.key = "train.bleu_tokenizer", TRAIN(CHOICE, bleu_tokenizer),
+     .fallback = "13a", .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME",
+     .help = "tokenizer of validation BLEU; none for text that is tokenized already; zh or char unless it is "
+             "given where the target is Chinese, or another language without spaces"},
+    {.key = "train.save_minutes", TRAIN(REAL, save_minutes), .fallback = "5", .min = 0.01, .max = 1e6,
+     .arg = "X", .help = "minutes between saves of the training state, besides those at validations"},
+    {.key = "train.samples", TRAIN(INT, samples), .fallback = "2", .max = 100, .arg = "N",
+     .help = "sample translations shown at each validation"},
+    {.key = "train.log_every", TRAIN(INT, log_every), .fallback = "0", .max = 2e9,
+     .arg = "N", .help = "updates between progress lines where standard error is no terminal; "
+                         "0 = one a minute"},
+    {.key = "train.seed", .common = true, TRAIN(LONG, seed), .fallback = "1", .max = 9e15, .arg = "N",
+     .help = "start of all random numbers"},
+    {.key = "train.comm_timeout", TRAIN(REAL, comm_timeout), .fallback = "60", .min = 2, .max = 1e6,
+     .arg = "X",
+     .help = "seconds after which a run on several machines ends if one of its processes is gone"},
+    {0}};
+
+const Option DECODE_OPTIONS[] = {
+    {.key = "decode.beam_size", .common = true, .letter = 'b', DECODE(INT, beam_size),
+     .fallback = "5", .min = 1, .max = 1000, .arg = "N",
+     .help = "hypotheses kept per sentence; 1 = greedy", .group = "Search"},
+    {.key = "decode.length_penalty", .letter = 'n', DECODE(REAL, length_penalty),
+     .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
+     .help = "divide scores by length^ALPHA; 0 = off"},
+    {.key = "decode.max_length_factor", DECODE(REAL, max_length_factor),
+     .fallback = "2", .max = 1000, .arg = "X",
+     .help = "longest translation: target tokens per source token, of which training raises the default "
+             "where its pairs have more ..."},
+    {.key = "decode.max_length_extra", DECODE(INT, max_length_extra),
+     .fallback = "10", .max = 100000, .arg = "N",
+     .help = "... plus so many"},
+    {.key = "decode.max_input_length", DECODE(INT, max_input_length),
+     .fallback = "200", .min = 1, .max = 100000, .arg = "N",
+     .help = "longest source in tokens; longer lines are translated in pieces"},
+    {.key = "decode.mini_batch", DECODE(INT, mini_batch),
+     .fallback = "32", .min = 1, .max = 100000, .arg = "N",
+     .help = "sentences translated together"},
+    {.key = "decode.maxi_batch", DECODE(INT, maxi_batch),
+     .fallback = "50", .min = 1, .max = 100000, .arg = "N",
+     .help = "batches that are read ahead and sorted by length"},
+    {.key = "decode.allow_unk", DECODE(BOOL, allow_unk), .fallback = "false",
+     .help = "let <unk> appear in the output"},
+    {.key = "decode.left_to_right", DECODE(BOOL, left_to_right), .fallback = "false",
+     .help = "a model of two decoders writes with the first alone: faster, and less good"},
+    {0}};
+
+/* clang-format on */
+
+void config_tables(Config *config, OptionTable tables[6]) {
+    tables[0] = (OptionTable){DATA_OPTIONS, &config->data};
+    tables[1] = (OptionTable){TEXT_OPTIONS, &config->text};
+    tables[2] = (OptionTable){MODEL_OPTIONS, &config->model};
+    tables[3] = (OptionTable){TRAIN_OPTIONS, &config->train};
+    tables[4] = (OptionTable){DECODE_OPTIONS, &config->decode};
+    tables[5] = (OptionTable){0};
+}
+
+void config_init(Config *config) {
+    OptionTable tables[6];
+    *config = (Config){0};
+    config_tables(config, tables);
+    options_defaults(tables);
+}
+
+void config_free(Config *config) {
+    OptionTable tables[6];
+    config_tables(config, tables);
+    options_free(tables);
+}
+
+int model_feed_forward(const ModelOptions *o) { return o->feed_forward ? o->feed_forward : 4 * o->hidden; }
+
+static bool has_blocks(const ModelOptions *m) {
+    return m->encoder_style == ENCODER_SELF_ATTENTION || m->decoder_style == DECODER_TRANSFORMER;
+}
+
+static Status check_sizes(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    bool transformer = m->decoder_style == DECODER_TRANSFORMER;
+    if (m->tie != TIE_NONE && (m->readout == READOUT_LINEAR || transformer) && m->embedding != m->hidden) {
+        s = status_fail(s, "a tied %s needs equal sizes: model.embedding = %d, model.hidden = %d",
+                        transformer ? "Transformer decoder" : "linear readout", m->embedding, m->hidden);
+        return status_hint(s, "make them equal, or set model.tie = \"none\"%s",
+                           transformer ? "" : " or model.decoder.readout = \"deep\"");
+    }
+    if (has_blocks(m) && m->hidden % m->heads) {
+        s = status_fail(s, "model.heads = %d does not divide model.hidden = %d", m->heads, m->hidden);
+        return status_hint(s, "every head takes an equal part of the layer");
+    }
+    return STATUS_OK;
+}
+
+static Status check_start(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (m->decoder_start != START_FINAL || m->decoder_style == DECODER_TRANSFORMER) return STATUS_OK;
+    if (m->encoder_style != ENCODER_RNN) {
+        s = status_fail(s, "model.decoder.start = \"final\" needs the states of a recurrent encoder");
+        return status_hint(s, "set model.decoder.start = \"mean\", or model.encoder.style = \"rnn\"");
+    }
+    if (m->bidirectional || m->encoder_layers != m->decoder_layers) {
+        s = status_fail(
+            s,
+            "model.decoder.start = \"final\" hands each encoder layer's last state to the decoder "
+            "layer beside it, which needs a one-directional encoder with as many layers "
+            "(encoder %d%s, decoder %d)",
+            m->encoder_layers, m->bidirectional ? ", bidirectional" : "", m->decoder_layers);
+        return status_hint(
+            s, "set model.decoder.start = \"mean\", or model.encoder.bidirectional = false and equal layers");
+    }
+    return STATUS_OK;
+}
+
+/* Self-attention stands between the last output and the output layer. */
+static Status check_self_attention(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (!m->decoder_self_attention) return STATUS_OK;
+    if (m->decoder_style == DECODER_TRANSFORMER) {
+        s = status_fail(s,
+                        "model.decoder.self_attention is for recurrent decoders: a Transformer has its own");
+        return status_hint(s, "leave it off, or choose another model.decoder.style");
+    }
+    if (m->readout == READOUT_LINEAR && m->decoder_style != DECODER_LUONG) {
+        s = status_fail(s,
+                        "model.decoder.self_attention has no reader: a linear readout sees the state alone");
+        return status_hint(s, "set model.decoder.readout = \"deep\", or leave self-attention off");
+    }
+    if (m->input_feeding) {
+        s = status_fail(s, "model.decoder.self_attention and model.decoder.input_feeding exclude each other");
+        return status_hint(s, "both are ways to remember what was translated: choose one");
+    }
+    return STATUS_OK;
+}
+
+static Status check_styles(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    if (m->decoder_bidirectional && m->right_to_left) {
+        s = status_fail(s, "model.decoder.bidirectional and model.decoder.right_to_left do not go together");
+        return status_hint(s, "the second decoder writes from right to left already");
+    }
+    if (m->input_feeding && m->decoder_style != DECODER_LUONG) {
+        s = status_fail(s, "model.decoder.input_feeding feeds the attentional vector of the style \"luong\"");
+        return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");
+    }
+    TRY(check_self_attention(m));
+    if (m->encoder_style == ENCODER_CONV && m->positions == POSITIONS_RELATIVE) {
+        s = status_fail(s, "model.positions = \"relative\" changes attention scores, convolutions have none");
+        return status_hint(s, "choose sinusoidal, learned or none");
+    }
+    const char *score = ATTENTION_SCORES[m->attention].name;
+    if (m->decoder_style == DECODER_TRANSFORMER && strcmp(score, "scaled_dot") != 0) {
+        s = status_fail(
+            s, "a Transformer decoder attends by scaled dot products, not by model.attention = \"%s\"",
+            score);
+        return status_hint(s, "set model.attention = \"scaled_dot\"");
+    }
+    return STATUS_OK;
+}
+
+static Status check_bpe_dropout(const Config *config) {
+    const TrainOptions *t = &config->train;
+    if (t->bpe_dropout_source <= 0 && t->bpe_dropout_target <= 0) return STATUS_OK;
+    if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but words have none",
+                           t->bpe_dropout_source > 0 ? "source" : "target");
+    return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
+bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
+
+Schedule config_schedule(const TrainOptions *t) {
+    if (t->schedule != SCHEDULE_AUTO) return (Schedule)t->schedule;
+    return config_has_end(t) ? SCHEDULE_LINEAR : SCHEDULE_INVERSE_SQRT;
+}
+
+static Status check_directions(const Config *config) {
+    Status s = STATUS_USAGE;
+    if (config->train.both_directions <= 0) return STATUS_OK;
+    if (!config->text.joint) {
+        s = status_fail(s, "train.both_directions reads and writes both languages, but the vocabularies are "
+                           "separate");
+        return status_hint(s, "set text.joint = true");
+    }
+    if (config_has_end(&config->train)) return STATUS_OK;
+    s = status_fail(s, "train.both_directions is a share of a run that has no end");
+    return status_hint(s, "set train.epochs or train.max_updates");
+}
+
+static Status check_schedule(const TrainOptions *t) {
+    if (t->schedule != SCHEDULE_LINEAR || config_has_end(t)) return STATUS_OK;
+    Status s =
+        status_fail(STATUS_USAGE, "train.schedule = \"linear\" falls to 0 at the end of a run that has none");
+    return status_hint(s, "set train.epochs or train.max_updates, or train.schedule = \"inverse_sqrt\"");
+}
+
+bool config_has_dropout(const ModelOptions *m) {
+    return m->dropout_embedding > 0 || m->dropout_layers > 0 || m->dropout_encoder > 0 ||
+           m->dropout_output > 0 || m->dropout_attention > 0 || m->dropout_state > 0 || m->word_dropout > 0;
+}
+
+Status config_check(const Config *config) {
+    const ModelOptions *m = &config->model;
+    if (m->tie == TIE_ALL && !config->text.joint) {
+        Status s =
+            status_fail(STATUS_USAGE,
+                        "model.tie = \"all\" shares the source embedding, but the vocabularies are separate");
+        return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
+    }
+    TRY(check_bpe_dropout(config));
+    TRY(check_directions(config));
+    TRY(check_schedule(&config->train));
+    TRY(check_sizes(m));
+    TRY(check_start(m));
+    return check_styles(m);
+}
+
+Config config_view(const Config *config) { return *config; }
+
+void config_write_json(const Config *config, StrBuf *out) {
+    Config copy = config_view(config);
+    const OptionTable tables[] = {
+        {TEXT_OPTIONS, &copy.text}, {MODEL_OPTIONS, &copy.model}, {DECODE_OPTIONS, &copy.decode}, {0}};
+    options_write_json(tables, false, out);
+}
+
+Status config_read_json(Config *config, StrView json) {
+    OptionTable tables[6];
+    Json *root;
+    config_tables(config, tables);
+    TRY(json_parse(&root, json, false));
+    Status status = options_read_json(tables, root);
+    json_free(root);
+    TRY(status);
+    return config_check(config);
+}
+
+/* The work and memory of a chunk of a line are at most in proportion to beam_size times the length of its
+ * translation, which a file that nobody vouches for must not set as it likes. */
+static const DecodeOptions MOST_DECODE = {.beam_size = 20,
+                                          .max_length_factor = DECODE_MOST_FACTOR,
+                                          .max_length_extra = 200,
+                                          .max_input_length = 1000,
+                                          .mini_batch = 256,
+                                          .maxi_batch = 1000};
+/* Steps of a chunk, but for max_length_extra, which short chunks must not have many times over. */
+enum { MOST_STEPS = 5000, FEW_EXTRA = 20 };
+
+DecodeOptions decode_options_bound(DecodeOptions decode) {
+#define BOUND(field)                                                                                         \
+    if (decode.field > MOST_DECODE.field) decode.field = MOST_DECODE.field;
+    DECODE_BOUNDED(BOUND)
+    if (decode.max_length_factor * decode.max_input_length > MOST_STEPS)
+        decode.max_input_length = (int)(MOST_STEPS / decode.max_length_factor);
+    int extra = decode.max_input_length > FEW_EXTRA ? decode.max_input_length : FEW_EXTRA;
+    if (decode.max_length_extra > extra) decode.max_length_extra = extra;
+    return decode;
+}

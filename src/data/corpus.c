@@ -1,0 +1,331 @@
+/* corpus.c - see corpus.h. Learning is in corpus_learn.c. */
+#include "data/corpus.h"
+
+#include <assert.h>
+#include <limits.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "data/pair_blocks.h"
+
+/* ---- one side ------------------------------------------------------------------------------------------ */
+
+enum { NARROW_IDS = 1 << 16 };
+
+typedef struct {
+    CorpusSide *side;
+    size_t tokens, capacity; /* in the side's ids, and space for them */
+    size_t starts;           /* space for them */
+} SideBuilder;
+
+static SideBuilder side_begin(CorpusSide *side, const Tokenizer *tokenizer) {
+    side->wide = vocab_size(tokenizer_vocab(tokenizer)) > NARROW_IDS;
+    return (SideBuilder){.side = side};
+}
+
+/* Sentences behind the `count` that are there; `length`: of each. */
+static void side_add(SideBuilder *builder, int count, const IdList *ids, const int *length, int sentences) {
+    CorpusSide *side = builder->side;
+    side->ids =
+        mem_grow(side->ids, &builder->capacity, builder->tokens + ids->count + 1, corpus_id_size(side));
+    MEM_GROW(side->start, builder->starts, (size_t)count + (size_t)sentences + 1);
+    uint32_t *wide = (uint32_t *)side->ids + builder->tokens;
+    uint16_t *narrow = (uint16_t *)side->ids + builder->tokens;
+    for (size_t i = 0; i < ids->count; i++) {
+        if (side->wide)
+            wide[i] = (uint32_t)ids->ids[i];
+        else
+            narrow[i] = (uint16_t)ids->ids[i];
+    }
+    side->start[count] = builder->tokens;
+    for (int i = 0; i < sentences; i++)
+        side->start[count + i + 1] = side->start[count + i] + (size_t)length[i];
+    builder->tokens += ids->count;
+}
+
+/* Give back what growing by halves took too much. */
+static void side_end(SideBuilder *builder, int count) {
+    CorpusSide *side = builder->side;
+    side->ids = mem_realloc(side->ids, builder->tokens + 1, corpus_id_size(side));
+    side->start = mem_realloc(side->start, (size_t)count + 1, sizeof *side->start);
+}
+
+static Tokens side_tokens(const CorpusSide *side, int pair, int *room) {
+    size_t start = side->start[pair];
+    int length = (int)(side->start[pair + 1] - start);
+    for (int i = 0; i < length; i++) room[i] = (int)corpus_id(side, start + (size_t)i);
+    return (Tokens){room, length};
+}
+
+Tokens corpus_source(const Corpus *corpus, int pair, int *room) {
+    return side_tokens(&corpus->source, pair, room);
+}
+
+Tokens corpus_target(const Corpus *corpus, int pair, int *room) {
+    return side_tokens(&corpus->target, pair, room);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* What becomes of a block of pairs. */
+typedef struct {
+    IdList source, target;
+    int count; /* pairs that are kept */
+    int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
+    long too_long;
+} Encoded;
+
+typedef struct {
+    Corpus *corpus;
+    SideBuilder source, target;
+    const DataOptions *filter; /* or NULL */
+    bool keep_text;
+    Tokenizer **source_view, **target_view; /* [threads] */
+    Encoded *encoded;                       /* [PAIR_SLOTS] */
+    Sha256 hash;
+} Reading;
+
+/* `options`: NULL for validation. */
+static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
+    size_t longer = source > target ? source : target, shorter = source > target ? target : source;
+    if (!options) return longer > VALIDATION_LENGTH;
+    if (options->max_length > 0 && longer > (size_t)options->max_length) return true;
+    return options->max_ratio > 0 && (double)longer > options->max_ratio * (double)shorter;
+}
+
+/* Encode a pair behind those of its block; take it off again if it is not wanted. */
+static void encode_pair(const Reading *reading, const PairBlock *block, int pair, Encoded *out, int thread) {
+    size_t source_start = out->source.count, target_start = out->target.count;
+    tokenizer_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
+    tokenizer_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
+    size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
+    assert(source_length > 0 && target_length > 0); /* of texts that are not blank */
+    if (is_too_long(source_length, target_length, reading->filter)) {
+        out->too_long++;
+        out->source.count = source_start;
+        out->target.count = target_start;
+        return;
+    }
+    out->pair[out->count] = pair;
+    out->source_length[out->count] = (int)source_length;
+    out->target_length[out->count++] = (int)target_length;
+}
+
+static void encode_block(void *context, const PairBlock *block, int thread) {
+    const Reading *reading = context;
+    Encoded *out = &reading->encoded[block->slot];
+    out->source.count = out->target.count = 0;
+    out->too_long = 0;
+    out->count = 0;
+    for (int pair = 0; pair < block->count; pair++) encode_pair(reading, block, pair, out, thread);
+}
+
+static Status collect_block(void *context, const PairBlock *block) {
+    Reading *reading = context;
+    Corpus *corpus = reading->corpus;
+    const Encoded *in = &reading->encoded[block->slot];
+    if (corpus->count >= INT_MAX - PAIR_BLOCK)
+        return status_fail(STATUS_DATA, "more than %d sentence pairs", INT_MAX - PAIR_BLOCK);
+    sha256_add(&reading->hash, block->text.data, block->text.length);
+    side_add(&reading->source, corpus->count, &in->source, in->source_length, in->count);
+    side_add(&reading->target, corpus->count, &in->target, in->target_length, in->count);
+    for (int i = 0; i < in->count && reading->keep_text; i++) {
+        strlist_add(&corpus->source_text, pair_block_source(block, in->pair[i]));
+        strlist_add(&corpus->target_text, pair_block_target(block, in->pair[i]));
+    }
+    corpus->count += in->count;
+    corpus->too_long += in->too_long;
+    return STATUS_OK;
+}
+
+static Status fail_empty(long pairs, bool training) {
+    status_fail(STATUS_DATA, "none of %ld sentence pairs is left after filtering", pairs);
+    if (training) return status_hint(STATUS_DATA, "raise data.max_length or data.max_ratio");
+    return status_hint(STATUS_DATA, "pairs for validation may have %d tokens a side", VALIDATION_LENGTH);
+}
+
+static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {
+    Corpus *corpus = reading->corpus;
+    PairWork work = {.doing = "reading", .context = reading, .work = encode_block, .collect = collect_block};
+    TRY(pair_blocks_run(reader, workers, &work));
+    if (corpus->count == 0) return fail_empty(pair_reader_count(reader), reading->filter != NULL);
+    sha256_end(&reading->hash, corpus->sha256);
+    side_end(&reading->source, corpus->count);
+    side_end(&reading->target, corpus->count);
+    return STATUS_OK;
+}
+
+void corpus_warn(StrView report) {
+    StrView line;
+    while (sv_next(&report, '\n', &line))
+        if (line.length > 0) log_warn("%.*s", SV_ARG(line));
+}
+
+PairSplit corpus_part(const DataOptions *options, bool training) {
+    if (options->held_out <= 0 || options->valid.count > 0) return PAIRS_ALL;
+    return training ? PAIRS_NOT_HELD_OUT : PAIRS_HELD_OUT;
+}
+
+void corpus_set_limit(PairReader *reader, const DataOptions *options, bool training) {
+    PairSplit part = corpus_part(options, training);
+    pair_reader_set_range(reader, part, training || part == PAIRS_HELD_OUT ? options->limit : 0);
+}
+
+/* With a view of both tokenizers for each thread. */
+static void reading_begin(Reading *reading, Tokenizer *source, Tokenizer *target, int threads) {
+    size_t n = (size_t)threads;
+    reading->source = side_begin(&reading->corpus->source, source);
+    reading->target = side_begin(&reading->corpus->target, target);
+    reading->encoded = mem_alloc(PAIR_SLOTS, sizeof *reading->encoded);
+    reading->source_view = mem_alloc(n, sizeof *reading->source_view);
+    reading->target_view = mem_alloc(n, sizeof *reading->target_view);
+    for (int i = 0; i < threads; i++) {
+        reading->source_view[i] = tokenizer_view(source);
+        reading->target_view[i] =
+            target == source ? tokenizer_retain(reading->source_view[i]) : tokenizer_view(target);
+    }
+    sha256_begin(&reading->hash);
+}
+
+static void reading_end(Reading *reading, int threads) {
+    for (int i = 0; i < threads; i++) {
+        tokenizer_free(reading->source_view[i]);
+        tokenizer_free(reading->target_view[i]);
+    }
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) {
+        id_list_free(&reading->encoded[slot].source);
+        id_list_free(&reading->encoded[slot].target);
+    }
+    mem_free(reading->source_view);
+    mem_free(reading->target_view);
+    mem_free(reading->encoded);
+}
+
+/* `options`: NULL for validation. */
+static void report_too_long(Corpus *corpus, const DataOptions *options) {
+    char number[32];
+    StrBuf *out = &corpus->report;
+    int most = options ? options->max_length : VALIDATION_LENGTH;
+    strbuf_format(out, "left out %s %s pair%s", str_count(corpus->too_long, number),
+                  options ? "training" : "validation", corpus->too_long == 1 ? "" : "s");
+    if (most > 0) strbuf_format(out, " of more than %d tokens a side", most);
+    if (options && most > 0) strbuf_add(out, SV(" (data.max_length)"));
+    if (options && options->max_ratio > 0)
+        strbuf_format(out, "%s one side %g times as long as the other (data.max_ratio)",
+                      most > 0 ? " or" : ",", options->max_ratio);
+    strbuf_add(out, SV("\n"));
+}
+
+Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Tokenizer *source,
+                   Tokenizer *target, bool filter, bool keep_text, Workers *workers) {
+    *corpus = (Corpus){0};
+    PairReader *reader;
+    TRY(pair_reader_open(&reader, entries, options));
+    corpus_set_limit(reader, options, filter);
+    Reading reading = {.corpus = corpus, .filter = filter ? options : NULL, .keep_text = keep_text};
+    reading_begin(&reading, source, target, workers_count(workers));
+    Status status = read_pairs(&reading, reader, workers);
+    reading_end(&reading, workers_count(workers));
+    if (status == STATUS_OK && corpus_part(options, filter) != PAIRS_HELD_OUT)
+        pair_reader_report(reader, &corpus->report);
+    if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
+    pair_reader_close(reader);
+    if (status == STATUS_OK)
+        corpus_warn(strbuf_view(&corpus->report));
+    else
+        corpus_free(corpus);
+    return status;
+}
+
+Corpus corpus_swapped(const Corpus *c) {
+    Corpus other = *c;
+    other.source = c->target;
+    other.target = c->source;
+    other.source_text = c->target_text;
+    other.target_text = c->source_text;
+    return other;
+}
+
+void corpus_free(Corpus *corpus) {
+    mem_free(corpus->source.ids);
+    mem_free(corpus->target.ids);
+    mem_free(corpus->source.start);
+    mem_free(corpus->target.start);
+    strlist_free(&corpus->source_text);
+    strlist_free(&corpus->target_text);
+    strbuf_free(&corpus->report);
+    *corpus = (Corpus){0};
+}
+
+/* ---- BPE-dropout --------------------------------------------------------------------------------------- */
+
+enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
+
+/* PAIR_SLOTS blocks of sentences at a time. */
+typedef struct {
+    const StrList *texts;
+    Tokenizer **view; /* [threads] */
+    double dropout;
+    uint64_t key;
+    size_t first; /* sentence of the first block */
+    IdList *ids;  /* [PAIR_SLOTS] */
+    int (*length)[PAIR_BLOCK];
+} Recut;
+
+static int recut_count(const Recut *recut, int task) {
+    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
+    if (start >= recut->texts->count) return 0;
+    size_t left = recut->texts->count - start;
+    return left < PAIR_BLOCK ? (int)left : PAIR_BLOCK;
+}
+
+static void recut_block(void *context, int task, int thread) {
+    Recut *recut = context;
+    IdList *ids = &recut->ids[task];
+    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
+    ids->count = 0;
+    for (int i = 0; i < recut_count(recut, task); i++) {
+        size_t pair = start + (size_t)i, before = ids->count;
+        Rng rng = rng_new(rng_key(recut->key, pair, 0, 0));
+        tokenizer_encode_dropout(recut->view[thread], sv(recut->texts->items[pair]), recut->dropout, &rng,
+                                 ids);
+        recut->length[task][i] = (int)(ids->count - before);
+    }
+}
+
+static void retokenize(CorpusSide *side, const StrList *texts, Tokenizer *tokenizer, double dropout,
+                       uint64_t key, Workers *workers) {
+    if (dropout <= 0) return;
+    int threads = workers_count(workers);
+    SideBuilder builder = side_begin(side, tokenizer);
+    mem_free(side->ids);
+    mem_free(side->start);
+    side->ids = side->start = NULL;
+    Recut recut = {.texts = texts, .dropout = dropout, .key = key};
+    recut.view = mem_alloc((size_t)threads, sizeof *recut.view);
+    recut.ids = mem_alloc(PAIR_SLOTS, sizeof *recut.ids);
+    recut.length = mem_alloc(PAIR_SLOTS, sizeof *recut.length);
+    for (int i = 0; i < threads; i++) recut.view[i] = tokenizer_view(tokenizer);
+    for (int done = 0; recut.first < texts->count; recut.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
+        workers_run(workers, PAIR_SLOTS, recut_block, &recut);
+        for (int task = 0; task < PAIR_SLOTS; task++) {
+            int count = recut_count(&recut, task);
+            side_add(&builder, done, &recut.ids[task], recut.length[task], count);
+            done += count;
+        }
+    }
+    side_end(&builder, (int)texts->count);
+    for (int i = 0; i < threads; i++) tokenizer_free(recut.view[i]);
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) id_list_free(&recut.ids[slot]);
+    mem_free(recut.view);
+    mem_free(recut.ids);
+    mem_free(recut.length);
+}
+
+void corpus_retokenize(Corpus *c, Tokenizer *source, double source_dropout, Tokenizer *target,
+                       double target_dropout, uint64_t seed, int epoch, Workers *workers) {
+    retokenize(&c->source, &c->source_text, source, source_dropout,
+               rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0), workers);
+    retokenize(&c->target, &c->target_text, target, target_dropout,
+               rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0), workers);
+}

@@ -1,0 +1,204 @@
+/* pair_window.c - pairs and candidates, line by line. */
+#include "data/pair_window.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "text/languages.h"
+#include "data/pairs.h"
+
+enum { MOST_BYTES = 32 << 20 };
+
+static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
+    status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
+                what);
+    return status_hint(STATUS_DATA, "%s", hint);
+}
+
+/* The next line, valid until the one after it is read. */
+static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
+    TRY(line_reader_next(reader, line, more));
+    if (!*more) return STATUS_OK;
+    if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
+        return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
+    bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
+    if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
+    return STATUS_OK;
+}
+
+/* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
+static Status cut_columns(const PairWindow *window, Pair *pair) {
+    StrView rest = pair->raw, field;
+    int columns = 0;
+    for (; sv_next(&rest, '\t', &field); columns++) {
+        if (columns == window->source_column) pair->source = field;
+        if (columns == window->target_column) pair->target = field;
+    }
+    bool first = line_reader_number(window->reader) == 1; /* and so names no columns */
+    if (first && columns > 2 && pair_has_id(pair->source, pair->target))
+        return fail_line(window->reader, "the first of more than two columns is a number",
+                         "a first line such as id TAB en TAB fr says which columns are the pairs");
+    if (columns > 1) return STATUS_OK;
+    return fail_line(window->reader, "no TAB in it",
+                     "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
+}
+
+/* One that names the model's languages, or any two. */
+static bool find_header(PairWindow *window, StrView line) {
+    StrView source = window->source_language, target = window->target_language;
+    LanguageColumns *named = &window->named;
+    if (window->n_best || line_reader_number(window->reader) != 1) return false;
+    if (!languages_header_of(line, source, target, named) && !languages_header(line, named)) return false;
+    strbuf_add(&window->header, line);
+    bool swapped = language_same(named->first_name, target) && language_same(named->second_name, source);
+    window->source_column = swapped ? named->second : named->first;
+    window->target_column = swapped ? named->first : named->second;
+    return true;
+}
+
+StrView n_best_next_field(StrView *rest) {
+    for (size_t i = 0; i + 3 <= rest->length; i++) {
+        if (memcmp(rest->data + i, "|||", 3) != 0) continue;
+        StrView field = {rest->data, i};
+        *rest = (StrView){rest->data + i + 3, rest->length - i - 3};
+        return field;
+    }
+    StrView field = *rest;
+    *rest = (StrView){rest->data + rest->length, 0};
+    return field;
+}
+
+/* NUMBER ||| TEXT ||| ... */
+static Status cut_fields(const PairWindow *window, Pair *pair) {
+    StrView rest = pair->raw, number = sv_trim(n_best_next_field(&rest));
+    long id = 0;
+    bool sound = number.length > 0 && number.length < 10 && rest.length > 0;
+    for (size_t i = 0; i < number.length && sound; i++) {
+        sound = number.data[i] >= '0' && number.data[i] <= '9';
+        id = id * 10 + (number.data[i] - '0');
+    }
+    if (!sound)
+        return fail_line(window->reader, "not 'NUMBER ||| TEXT ||| ...'",
+                         "n-best lists are in Moses format, as 'attn-mt translate --n-best' prints them");
+    if (id >= window->source_count) {
+        char what[96];
+        snprintf(what, sizeof what, "number %ld, but the source has %ld line%s", id, window->source_count,
+                 window->source_count == 1 ? "" : "s");
+        return fail_line(window->reader, what, "numbers count the lines of the source from 0");
+    }
+    *pair = (Pair){pair->raw, window->sources[id], sv_trim(n_best_next_field(&rest)), id};
+    return STATUS_OK;
+}
+
+/* Count the lines of the file that goes on, so that both numbers can be named. */
+static Status fail_lengths(PairWindow *window, bool more_sources) {
+    LineReader *longer = more_sources ? window->reader : window->targets;
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(longer, &line, &more));
+    long sources = line_reader_number(window->reader), targets = line_reader_number(window->targets);
+    status_fail(STATUS_DATA, "'%s' has %ld line%s, '%s' has %ld", line_reader_path(window->reader), sources,
+                sources == 1 ? "" : "s", line_reader_path(window->targets), targets);
+    return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
+}
+
+/* Of two files. */
+static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
+    bool more_targets;
+    StrBuf both = {0};
+    TRY(next_line(window, window->reader, &pair->source, more));
+    TRY(next_line(window, window->targets, &pair->target, &more_targets));
+    if (*more != more_targets) return fail_lengths(window, *more);
+    if (!*more) return STATUS_OK;
+    pair->source = arena_text(window->arena, pair->source);
+    pair->target = arena_text(window->arena, pair->target);
+    if (!window->filters) return STATUS_OK;
+    pair_join(&both, pair->source, pair->target);
+    pair->raw = arena_text(window->arena, strbuf_view(&both));
+    strbuf_free(&both);
+    return STATUS_OK;
+}
+
+static bool is_passed_over(PairWindow *window, StrView line) {
+    if (!window->filters || memchr(line.data, '\t', line.length)) return false;
+    if (window->passed_over++ == 0) window->first_passed_over = line_reader_number(window->reader);
+    return true;
+}
+
+static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
+    *pair = (Pair){0};
+    if (window->targets) return next_lines(window, pair, more);
+    do {
+        TRY(next_line(window, window->reader, &pair->raw, more));
+        if (!*more) return STATUS_OK;
+    } while (find_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    pair->raw = arena_text(window->arena, pair->raw);
+    return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
+}
+
+Status pair_window_read(PairWindow *window, bool *more) {
+    window->count = 0;
+    arena_reset(window->arena);
+    do {
+        Pair pair;
+        TRY(next_pair(window, &pair, more));
+        if (!*more) break;
+        window->pairs[window->count++] = pair;
+    } while (window->count < window->most && arena_used(window->arena) < MOST_BYTES &&
+             line_reader_ready(window->reader));
+    return STATUS_OK;
+}
+
+static Status read_sources(PairWindow *window, const char *path) {
+    LineReader *reader;
+    TRY(line_reader_open_kept(&reader, path));
+    Status status = STATUS_OK;
+    window->source_arena = arena_new();
+    MEM_GROW(window->sources, window->source_capacity, 1);
+    for (bool more = true;;) {
+        StrView line;
+        status = next_line(window, reader, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        MEM_GROW(window->sources, window->source_capacity, (size_t)window->source_count + 1);
+        window->sources[window->source_count++] = arena_text(window->source_arena, line);
+    }
+    line_reader_close(reader);
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+Status pair_window_open(PairWindow *window, const char *pairs) {
+    window->arena = arena_new();
+    window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
+    window->target_column = 1;
+    window->bytes = (double)file_size(pairs);
+    return line_reader_open(&window->reader, pairs);
+}
+
+Status pair_window_open_two(PairWindow *window, const char *source, const char *target) {
+    TRY(pair_window_open(window, source));
+    return line_reader_open(&window->targets, target);
+}
+
+Status pair_window_open_n_best(PairWindow *window, const char *source, const char *list) {
+    window->n_best = true;
+    TRY(read_sources(window, source));
+    return pair_window_open(window, list);
+}
+
+double pair_window_share(const PairWindow *window) {
+    double consumed = (double)line_reader_consumed(window->reader);
+    return window->bytes > 0 ? fmin(consumed / window->bytes, 1) : 0;
+}
+
+void pair_window_free(PairWindow *window) {
+    if (window->reader) line_reader_close(window->reader);
+    if (window->targets) line_reader_close(window->targets);
+    arena_free(window->arena);
+    arena_free(window->source_arena);
+    mem_free(window->pairs);
+    mem_free(window->sources);
+    strbuf_free(&window->header);
+}

@@ -1,0 +1,505 @@
+/* pairs.c - see pairs.h. */
+#include "data/pairs.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+#include "text/languages.h"
+#include "data/pair_issues.h"
+
+struct PairReader {
+    StrList entries;
+    size_t current;
+    char *source, *target;
+    int source_column, target_column;
+    int columns;                     /* that have a name, if only "-" */
+    StrView line;                    /* of a TSV file, with all its columns */
+    LineReader *first, *second;      /* second: NULL for TSV */
+    StrBuf source_text, target_text; /* repaired */
+    PairIssues issues;
+    long usable, in_other_part;
+    long seen_before, short_lines; /* of the open file: pairs of those before it; lines without its columns */
+    double bytes, bytes_done;      /* of all files; of those that were read to their end */
+    PairSplit part;
+    double held_out;
+    bool tolerant;
+    bool numbered; /* the source of the first line is a number */
+    int limit;     /* of the pairs of all parts; 0 = none */
+};
+
+static void note(PairReader *reader, PairIssueKind kind, long count, long line) {
+    pair_issues_add(&reader->issues, kind, count, reader->current, line);
+}
+
+/* Usable pairs so far, whichever part they belong to. */
+static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
+
+void pair_reader_report(const PairReader *reader, StrBuf *out) {
+    pair_issues_report(&reader->issues, &reader->entries, pairs_seen(reader), out);
+}
+
+/* ---- entries and files ---- */
+
+static bool is_pattern(const char *entry) { return strstr(entry, "{}") != NULL; }
+
+static char *fill_pattern(const char *pattern, const char *language) {
+    StrBuf path = {0};
+    for (const char *hole; (hole = strstr(pattern, "{}")); pattern = hole + 2) {
+        strbuf_add(&path, (StrView){pattern, (size_t)(hole - pattern)});
+        strbuf_add(&path, sv(language));
+    }
+    strbuf_add(&path, sv(pattern));
+    char *result = mem_strdup(strbuf_text(&path));
+    strbuf_free(&path);
+    return result;
+}
+
+/* Which of the corpora that scripts/get-data fetches the file would be part of, or NULL. */
+static const char *corpus_of(const char *path) {
+    if (sv_starts(sv(path), SV("data/multi30k/"))) return "multi30k";
+    if (sv_starts(sv(path), SV("data/tatoeba/"))) return "tatoeba";
+    return NULL;
+}
+
+static Status check_file(const char *path, const char *entry, const PairReader *reader) {
+    if (file_is_stream(path))
+        return status_hint(status_fail(STATUS_USAGE, "'%s' is not a regular file", path),
+                           "sentence pairs are read more than once, which a pipe cannot be: give a file");
+    if (file_exists(path)) return STATUS_OK;
+    status_fail(STATUS_RUNTIME, "cannot find '%s'", path);
+    const char *corpus = corpus_of(path);
+    if (corpus) return status_hint(STATUS_RUNTIME, "run 'scripts/get-data %s'", corpus);
+    if (!is_pattern(entry)) return status_hint(STATUS_RUNTIME, "paths are relative to the current folder");
+    return status_hint(STATUS_RUNTIME,
+                       "{} in '%s' stands for '%s' and '%s', --languages names others: both files are needed",
+                       entry, reader->source, reader->target);
+}
+
+static Status check_entry(const PairReader *reader, const char *entry) {
+    if (strcmp(entry, "-") == 0) {
+        status_fail(STATUS_USAGE, "sentence pairs cannot come from standard input");
+        return status_hint(STATUS_USAGE, "they are read more than once: give a file");
+    }
+    if (!is_pattern(entry)) return check_file(entry, entry, reader);
+    if (strcmp(reader->source, reader->target) == 0) {
+        status_fail(STATUS_USAGE, "'%s' is one file for both sides, which are both called '%s'", entry,
+                    reader->source);
+        return status_hint(STATUS_USAGE, "name them as the files end: --languages SRC-TRG");
+    }
+    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    Status status = check_file(paths[0], entry, reader);
+    if (status == STATUS_OK) status = check_file(paths[1], entry, reader);
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+    return status;
+}
+
+/* The files that the entries stand for, appended. */
+static void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
+    const char *languages[2] = {options->source, options->target};
+    for (size_t i = 0; i < entries->count; i++) {
+        bool pattern = is_pattern(entries->items[i]);
+        for (int side = 0; side < (pattern ? 2 : 1); side++) {
+            char *path = fill_pattern(entries->items[i], languages[side]);
+            strlist_add(files, sv(path));
+            mem_free(path);
+        }
+    }
+}
+
+/* The first column of that name from `first` on. */
+static Status find_column(const char *columns, const char *language, int first, int *column) {
+    StrView rest = sv(columns), name;
+    for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
+        if (*column >= first && sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
+    status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
+    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
+                                     "en-de those that are read");
+}
+
+/* Add what can be known of a file only after reading it, and close it. */
+static void close_files(PairReader *reader) {
+    LineReader *files[2] = {reader->first, reader->second};
+    for (int i = 0; i < 2; i++) {
+        if (!files[i]) continue;
+        if (line_reader_returns(files[i]) > 0)
+            note(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
+        if (line_reader_marked(files[i])) note(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
+        reader->bytes_done += (double)line_reader_consumed(files[i]);
+        line_reader_close(files[i]);
+    }
+    reader->first = reader->second = NULL;
+}
+
+static Status open_files(PairReader *reader) {
+    const char *entry = reader->entries.items[reader->current];
+    reader->numbered = false;
+    reader->seen_before = pairs_seen(reader);
+    reader->short_lines = 0;
+    if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
+    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    Status status = line_reader_open(&reader->first, paths[0]);
+    if (status == STATUS_OK) status = line_reader_open(&reader->second, paths[1]);
+    if (status != STATUS_OK) close_files(reader);
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+    return status;
+}
+
+static Status prepare(PairReader *reader, const DataOptions *options) {
+    bool tsv = false;
+    for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
+    reader->target_column = 1;
+    reader->columns = 2;
+    if (tsv && options->columns && options->columns[0]) {
+        StrView name, names = sv(options->columns);
+        for (reader->columns = 0; sv_next(&names, ',', &name);) reader->columns++;
+        TRY(find_column(options->columns, reader->source, 0, &reader->source_column));
+        int first = strcmp(reader->source, reader->target) == 0 ? reader->source_column + 1 : 0;
+        TRY(find_column(options->columns, reader->target, first, &reader->target_column));
+    }
+    for (size_t i = 0; i < reader->entries.count; i++) TRY(check_entry(reader, reader->entries.items[i]));
+    return STATUS_OK;
+}
+
+Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options) {
+    *reader = NULL;
+    if (entries->count == 0) {
+        status_fail(STATUS_USAGE, "no files of sentence pairs are given");
+        return status_hint(STATUS_USAGE,
+                           "data.train and data.valid list TSV files or patterns such as 'train.{}'");
+    }
+    if (!options->source || !options->target || !options->source[0] || !options->target[0])
+        return status_fail(STATUS_USAGE, "data.source and data.target must name the languages");
+    PairReader *result = mem_alloc(1, sizeof *result);
+    result->source = mem_strdup(options->source);
+    result->target = mem_strdup(options->target);
+    result->held_out = options->held_out;
+    for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
+    Status status = prepare(result, options);
+    StrList files = {0};
+    pair_files(entries, options, &files);
+    for (size_t i = 0; i < files.count; i++) result->bytes += fmax(0, (double)file_size(files.items[i]));
+    strlist_free(&files);
+    if (status == STATUS_OK)
+        *reader = result;
+    else
+        pair_reader_close(result);
+    return status;
+}
+
+void pair_reader_set_range(PairReader *reader, PairSplit part, int limit) {
+    reader->part = part;
+    reader->limit = limit;
+}
+
+void pair_reader_rewind(PairReader *reader) {
+    close_files(reader);
+    reader->current = 0;
+    reader->usable = reader->in_other_part = 0;
+    reader->bytes_done = 0;
+    reader->issues = (PairIssues){0};
+}
+
+void pair_reader_close(PairReader *reader) {
+    if (!reader) return;
+    close_files(reader);
+    strlist_free(&reader->entries);
+    mem_free(reader->source);
+    mem_free(reader->target);
+    strbuf_free(&reader->source_text);
+    strbuf_free(&reader->target_text);
+    mem_free(reader);
+}
+
+void pair_reader_allow_other_encodings(PairReader *reader) { reader->tolerant = true; }
+
+long pair_reader_count(const PairReader *reader) { return reader->usable; }
+
+double pair_reader_share(const PairReader *reader) {
+    double done = reader->bytes_done;
+    if (reader->first) done += (double)line_reader_consumed(reader->first);
+    if (reader->second) done += (double)line_reader_consumed(reader->second);
+    double share = fmin(done / reader->bytes, 1); /* 1 where no size is known */
+    return reader->limit > 0 ? fmax(share, (double)pairs_seen(reader) / reader->limit) : share;
+}
+
+long pair_reader_line(const PairReader *reader) {
+    return reader->first ? line_reader_number(reader->first) : 0;
+}
+
+/* ---- lines ---- */
+
+void pair_join(StrBuf *line, StrView source, StrView target) {
+    size_t start = line->length, between = start + source.length;
+    strbuf_add(line, source);
+    strbuf_add_char(line, '\t');
+    strbuf_add(line, target);
+    for (size_t i = start; i < line->length; i++)
+        if (line->data[i] == '\t' && i != between) line->data[i] = ' ';
+}
+
+static bool needs_repair(StrView text, bool *nul) {
+    bool has_nul = memchr(text.data, 0, text.length) != NULL;
+    *nul |= has_nul;
+    return has_nul || !utf8_valid(text);
+}
+
+static void repair(StrView *text, StrBuf *buffer) {
+    strbuf_clear(buffer);
+    utf8_repair(*text, buffer);
+    *text = strbuf_view(buffer);
+}
+
+/* As Excel writes a field that has a quote in it: in quotes, and each of its own twice. */
+static bool is_quoted(StrView text) {
+    bool twice = false;
+    if (text.length < 4 || text.data[0] != '"' || text.data[text.length - 1] != '"') return false;
+    for (size_t i = 1; i + 1 < text.length; i++) {
+        if (text.data[i] != '"') continue;
+        if (i + 2 == text.length || text.data[++i] != '"') return false;
+        twice = true;
+    }
+    return twice;
+}
+
+/* Is this pair usable, if need be after repair? */
+static bool accept(PairReader *reader, StrView *source, StrView *target, long line) {
+    if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
+        note(reader, PAIR_ISSUE_TOO_BIG, 1, line);
+        return false;
+    }
+    if (unicode_is_blank(*source) || unicode_is_blank(*target)) {
+        note(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
+        return false;
+    }
+    if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
+        note(reader, PAIR_ISSUE_INNER_RETURN, 1, line);
+    if (is_quoted(*source) || is_quoted(*target)) note(reader, QUOTED, 1, line);
+    bool nul = false;
+    bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
+    if (nul)
+        note(reader, PAIR_ISSUE_NUL_BYTES, 1, line);
+    else if (bad_source || bad_target)
+        note(reader, PAIR_ISSUE_BAD_UTF8, 1, line);
+    if (bad_source) repair(source, &reader->source_text);
+    if (bad_target) repair(target, &reader->target_text);
+    return true;
+}
+
+static bool split_columns(const PairReader *reader, StrView line, StrView *source, StrView *target) {
+    bool found_source = false, found_target = false;
+    StrView field, rest = line;
+    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
+        if (column == reader->source_column) *source = field, found_source = true;
+        if (column == reader->target_column) *target = field, found_target = true;
+    }
+    return found_source && found_target;
+}
+
+static Status count_lines(LineReader *reader, long *count) {
+    for (bool more = true; more;) {
+        StrView line;
+        TRY(line_reader_next(reader, &line, &more));
+        if (more) *count = line_reader_number(reader);
+    }
+    return STATUS_OK;
+}
+
+/* One file ended at `lines`, the other had one more: count on, to name both numbers. */
+static Status fail_line_counts(PairReader *reader, bool more_first, long lines) {
+    long longer = lines + 1;
+    TRY(count_lines(more_first ? reader->first : reader->second, &longer));
+    long first = more_first ? longer : lines, second = more_first ? lines : longer;
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(reader->first), first,
+                first == 1 ? "" : "s", line_reader_path(reader->second), second);
+    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
+}
+
+/* The next line of the open file or files; *more is false at their end. *ok: it has both sides. */
+static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
+    long before = line_reader_number(reader->first);
+    *ok = true;
+    TRY(line_reader_next(reader->first, source, more));
+    if (reader->second) {
+        bool more_target;
+        TRY(line_reader_next(reader->second, target, &more_target));
+        if (*more != more_target) return fail_line_counts(reader, *more, before);
+    } else if (*more) {
+        reader->line = *source;
+        *ok = split_columns(reader, reader->line, source, target);
+        bool blank = !*ok && unicode_is_blank(reader->line);
+        if (!*ok)
+            note(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
+                 line_reader_number(reader->first));
+        reader->short_lines += !*ok && !blank;
+    }
+    if (!*more && before == 0) note(reader, PAIR_ISSUE_NO_LINES, 1, 0);
+    return STATUS_OK;
+}
+
+/* Does the first line name the two languages further to the right than `data.columns` goes? */
+static Status check_columns(const PairReader *reader) {
+    LanguageColumns named;
+    StrBuf columns = {0};
+    if (!languages_header_of(reader->line, sv(reader->source), sv(reader->target), &named) ||
+        named.second < reader->columns)
+        return STATUS_OK;
+    languages_add_columns(&named, &columns);
+    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read",
+                line_reader_path(reader->first), named.first + 1, named.second + 1, SV_ARG(named.first_name),
+                SV_ARG(named.second_name), reader->source_column + 1, reader->target_column + 1);
+    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&columns));
+    strbuf_free(&columns);
+    return STATUS_DATA;
+}
+
+static bool is_number(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < '0' || text.data[i] > '9') return false;
+    return text.length > 0;
+}
+
+bool pair_has_id(StrView source, StrView target) {
+    return is_number(sv_trim(source)) && !is_number(sv_trim(target));
+}
+
+/* Does the first line, or the one behind it, which may name the columns in words that nobody here knows, have
+ * a number for its source alone, and columns that no name accounts for? Tables that begin with ids look like
+ * this. */
+static Status check_ids(PairReader *reader, StrView source, StrView target) {
+    long line = line_reader_number(reader->first);
+    StrView rest = reader->line, field;
+    int columns = 0;
+    while (sv_next(&rest, '\t', &field)) columns++;
+    bool known = line > 1 && reader->numbered;
+    reader->numbered = is_number(sv_trim(source));
+    if (columns <= reader->columns || known || !pair_has_id(source, target)) return STATUS_OK;
+    if (reader->tolerant) {
+        note(reader, IDS, 1, line);
+        return STATUS_OK;
+    }
+    status_fail(STATUS_DATA, "'%s' has %d columns, and in line %ld the %s side is the number %.*s",
+                line_reader_path(reader->first), columns, line, reader->source, SV_ARG(sv_trim(source)));
+    return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
+                       reader->source, columns > 3 ? "-," : "", reader->target);
+}
+
+/* Is this the line that names the columns? */
+static Status find_header(PairReader *reader, StrView source, StrView target, bool *found) {
+    StrView a = sv(reader->source), b = sv(reader->target);
+    long line = line_reader_number(reader->first);
+    *found = false;
+    if (reader->second || line > 2) return STATUS_OK;
+    if (line == 2) return check_ids(reader, source, target);
+    *found = (language_same(source, a) && language_same(target, b)) ||
+             (language_same(source, SV("source")) && language_same(target, SV("target")));
+    if (*found) return STATUS_OK;
+    if (!language_same(source, b) || !language_same(target, a)) {
+        LanguageColumns others;
+        TRY(check_columns(reader));
+        if (languages_header(reader->line, &others)) note(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
+        return check_ids(reader, source, target);
+    }
+    status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
+                line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
+    return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
+}
+
+/* 0 to 1, the same for the same text. */
+static double hash_share(StrView text) {
+    return (double)(sv_hash(text, 0) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static bool is_wanted(PairReader *reader, StrView source) {
+    if (reader->part == PAIRS_ALL) return true;
+    bool wanted = (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
+    reader->in_other_part += !wanted;
+    return wanted;
+}
+
+/* What is held out is so of the pairs that are used. */
+static bool is_over(const PairReader *reader) {
+    return (reader->limit > 0 && pairs_seen(reader) >= reader->limit) ||
+           reader->current >= reader->entries.count;
+}
+
+static Status fail_unusable(const PairReader *reader) {
+    if (reader->in_other_part > 0) {
+        bool none = reader->part == PAIRS_HELD_OUT;
+        const char *ends = reader->issues.of[PAIR_ISSUE_INNER_RETURN].count > 0
+                               ? "; old Macs ended lines with carriage returns: tr '\\r' '\\n' <FILE >NEW"
+                               : "";
+        status_fail(STATUS_DATA, "%s sentence pair of '%s' is held out for validation", none ? "no" : "every",
+                    reader->entries.items[0]);
+        return status_hint(STATUS_DATA,
+                           "%s data.held_out, now %g, or name validation pairs in data.valid: pairs of one "
+                           "source stay together, so this needs different ones%s",
+                           none ? "raise" : "lower", reader->held_out, ends);
+    }
+    StrBuf report = {0};
+    pair_reader_report(reader, &report);
+    status_fail(STATUS_DATA, "no usable sentence pair in '%s'%s", reader->entries.items[0],
+                reader->entries.count > 1 ? " and the other files" : "");
+    const char *advice =
+        "; a file of pairs has lines of SOURCE TAB TARGET (a spreadsheet saves them as tab-separated "
+        "text, not as CSV), and two files, one for each language, are named by one pattern: 'train.{}' with "
+        "--languages en-fr means train.en and train.fr";
+    status_hint(STATUS_DATA, "%.*s%s", (int)report.length - 1, report.data,
+                reader->issues.of[PAIR_ISSUE_NO_TAB].count > 0 ? advice : "");
+    strbuf_free(&report);
+    return STATUS_DATA;
+}
+
+/* Of several files one with other columns must not be dropped as a whole. Of a single one in the first two
+ * columns fail_unusable says more. */
+static Status check_file_read(const PairReader *reader) {
+    bool plain = reader->entries.count == 1 && reader->columns == 2;
+    if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
+    status_fail(STATUS_DATA, "no usable sentence pair in '%s', where columns %d and %d should be %s and %s",
+                line_reader_path(reader->first), reader->source_column + 1, reader->target_column + 1,
+                reader->source, reader->target);
+    return status_hint(STATUS_DATA, "all files have their columns in one order, with a TAB between them: "
+                                    "change those of this one, or data.columns");
+}
+
+Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
+    *more = false;
+    while (!is_over(reader)) {
+        bool line = false, ok = false, header = false;
+        if (!reader->first) TRY(open_files(reader));
+        TRY(next_line(reader, source, target, &ok, &line));
+        if (!line) {
+            TRY(check_file_read(reader));
+            close_files(reader);
+            reader->current++;
+            continue;
+        }
+        if (ok) TRY(find_header(reader, *source, *target, &header));
+        if (header) note(reader, HEADER, 1, 1);
+        if (!ok || header || !accept(reader, source, target, line_reader_number(reader->first))) continue;
+        if (is_wanted(reader, *source)) {
+            reader->usable++;
+            *more = true;
+            return STATUS_OK;
+        }
+    }
+    close_files(reader); /* of which the limit may have left one open */
+    if (reader->usable == 0) return fail_unusable(reader);
+    if (reader->tolerant) return STATUS_OK;
+    return pair_issues_check_encoding(&reader->issues, &reader->entries, pairs_seen(reader));
+}
+
+void pairs_read_header(const char *path, StrBuf *line) {
+    LineReader *reader;
+    StrView first;
+    bool more = false;
+    if (strstr(path, "{}") || file_size(path) < 0) return;
+    if (line_reader_open(&reader, path) != STATUS_OK) return;
+    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
+    line_reader_close(reader);
+}

@@ -1,0 +1,196 @@
+/* broadcast.c - texts and arrays from rank 0 to all. */
+#include "distributed/broadcast.h"
+
+#include <string.h>
+#include "distributed/comm.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Of rank 0 to all others, whose buffers are empty. */
+static void share_text(StrBuf *text) {
+    size_t length = text->length;
+    comm_broadcast(&length, sizeof length);
+    if (!comm_is_root()) {
+        char *bytes = mem_alloc(length + 1, 1);
+        comm_broadcast(bytes, length);
+        strbuf_add(text, (StrView){bytes, length});
+        mem_free(bytes);
+    } else {
+        comm_broadcast(text->data, length);
+    }
+}
+
+/* What the same program has just written can be read. */
+static void must(Status status) {
+    if (status == STATUS_OK) return;
+    log_failure();
+    comm_abort((int)status);
+}
+
+void broadcast_config(Config *config) {
+    if (comm_size() == 1) return;
+    Config copy = config_view(config);
+    OptionTable tables[6];
+    StrBuf text = {0};
+    copy.data.train = copy.data.valid = (StrList){0};
+    config_tables(&copy, tables);
+    if (comm_is_root()) options_write_json(tables, false, &text);
+    share_text(&text);
+    if (!comm_is_root()) {
+        StrList train = config->data.train, valid = config->data.valid;
+        config->data.train = config->data.valid = (StrList){0};
+        must(config_read_json(config, strbuf_view(&text)));
+        strlist_free(&config->data.train);
+        strlist_free(&config->data.valid);
+        config->data.train = train;
+        config->data.valid = valid;
+    }
+    strbuf_free(&text);
+}
+
+static void share_tokenizer(Tokenizer **tokenizer) {
+    StrBuf text = {0};
+    if (comm_is_root()) tokenizer_write_json(*tokenizer, &text);
+    share_text(&text);
+    if (!comm_is_root()) must(tokenizer_read_json(tokenizer, strbuf_view(&text)));
+    strbuf_free(&text);
+}
+
+void share_tokenizers(Tokenizer **source, Tokenizer **target) {
+    if (comm_size() == 1) return;
+    long long joint = comm_largest(comm_is_root() && *source == *target);
+    share_tokenizer(source);
+    if (!joint)
+        share_tokenizer(target);
+    else if (!comm_is_root())
+        *target = tokenizer_retain(*source);
+}
+
+Status broadcast_compare(const char *digest, const char *what, const char *hint) {
+    enum { DIGITS = 64 };
+    char theirs[DIGITS];
+    memcpy(theirs, digest, DIGITS);
+    comm_broadcast(theirs, DIGITS);
+    Status status = STATUS_OK;
+    if (memcmp(theirs, digest, DIGITS) != 0) {
+        status =
+            status_fail(STATUS_DATA, "the %s here is not what rank 0 on %s has read", what, comm_host(0));
+        status_hint(status, "%s", hint);
+    }
+    return comm_agree_status(status);
+}
+
+/* ---- translations -------------------------------------------------------------------------------------- */
+
+static void pack(StrBuf *out, const void *values, size_t bytes) {
+    if (bytes > 0) strbuf_add(out, (StrView){values, bytes});
+}
+
+/* `*from` moves behind the value. */
+static void unpack(const char **from, void *values, size_t bytes) {
+    if (bytes > 0) memcpy(values, *from, bytes);
+    *from += bytes;
+}
+
+static void pack_translation(const Hypothesis *h, StrBuf *out) {
+    pack(out, &h->length, sizeof h->length);
+    pack(out, &h->steps, sizeof h->steps);
+    pack(out, h->ids, (size_t)h->length * sizeof *h->ids);
+    pack(out, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+}
+
+static void unpack_translation(const char **from, Hypothesis *h) {
+    unpack(from, &h->length, sizeof h->length);
+    unpack(from, &h->steps, sizeof h->steps);
+    h->ids = mem_alloc((size_t)h->length + 1, sizeof *h->ids);
+    h->token_scores = mem_alloc((size_t)h->steps + 1, sizeof *h->token_scores);
+    unpack(from, h->ids, (size_t)h->length * sizeof *h->ids);
+    unpack(from, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+}
+
+/* The bytes of each rank go to rank 0: all of them, and where those of rank r begin, [size + 1]. */
+static char *gather_bytes(const StrBuf *own, size_t *first) {
+    int size = comm_size(), me = comm_rank();
+    long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
+    for (int r = 0; r <= size; r++) first[r] = (size_t)r * sizeof *lengths;
+    lengths[me] = (long long)own->length;
+    comm_gather(lengths, first);
+    first[0] = 0;
+    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)lengths[r];
+    char *all = mem_alloc(first[size] + 1, 1);
+    if (own->length) memcpy(all + first[me], own->data, own->length);
+    comm_gather_root(all, first);
+    mem_free(lengths);
+    return all;
+}
+
+void broadcast_translations(HypothesisList *translations, int count) {
+    int size = comm_size(), me = comm_rank();
+    if (size == 1) return;
+    StrBuf own = {0};
+    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
+    for (int i = me; i < count && me > 0; i += size) pack_translation(&translations[i].items[0], &own);
+    char *all = gather_bytes(&own, first);
+    for (int r = 1; r < size && me == 0; r++) {
+        const char *bytes = all + first[r];
+        for (int i = r; i < count; i += size) {
+            translations[i] = (HypothesisList){mem_alloc(1, sizeof(Hypothesis)), .count = 1};
+            unpack_translation(&bytes, &translations[i].items[0]);
+        }
+    }
+    strbuf_free(&own);
+    mem_free(all);
+    mem_free(first);
+}
+
+/* ---- weights ------------------------------------------------------------------------------------------- */
+
+void broadcast_weights(ParamSet *params) { comm_broadcast(params->data, params->size * sizeof(real)); }
+
+typedef struct {
+    const ParamSet *params;
+    uint64_t *digests; /* [params->count] */
+} DigestRun;
+
+/* Not for enemies: one wrong bit anywhere changes it. */
+static void digest_param(void *context, int task, int thread) {
+    DigestRun *run = context;
+    const Param *p = run->params->items[task];
+    size_t bytes = (size_t)p->rows * (size_t)p->columns * sizeof(real);
+    const char *data = (const char *)param_data(run->params, p);
+    uint64_t digest = bytes;
+    (void)thread;
+    for (size_t i = 0; i < bytes; i += sizeof digest) {
+        uint64_t word = 0;
+        memcpy(&word, data + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        digest = (digest ^ word) * 0x9E3779B97F4A7C15u;
+        digest ^= digest >> 29;
+    }
+    run->digests[task] = digest;
+}
+
+Status broadcast_check_weights(const ParamSet *params, long long update, Workers *workers) {
+    int size = comm_size();
+    if (size == 1) return STATUS_OK;
+    size_t count = (size_t)params->count, *first = mem_alloc((size_t)size + 1, sizeof *first);
+    uint64_t *all = mem_alloc((size_t)size * count, sizeof *all);
+    for (int r = 0; r <= size; r++) first[r] = (size_t)r * count * sizeof *all;
+    DigestRun run = {params, all + (size_t)comm_rank() * count};
+    workers_run(workers, params->count, digest_param, &run);
+    comm_gather(all, first);
+    Status status = STATUS_OK;
+    for (int r = 1; r < size && status == STATUS_OK; r++)
+        for (size_t i = 0; i < count && status == STATUS_OK; i++)
+            if (all[(size_t)r * count + i] != all[i])
+                status = status_fail(STATUS_RUNTIME,
+                                     "rank %d on %s has other weights in '%s' than rank 0 on %s "
+                                     "after update %lld",
+                                     r, comm_host(r), params->items[i]->name, comm_host(0), update);
+    if (status != STATUS_OK)
+        status_hint(status,
+                    "memory or a network card is broken, or the machines run different programs; what "
+                    "was saved last is from before");
+    mem_free(all);
+    mem_free(first);
+    return comm_agree_status(status);
+}

@@ -1,0 +1,287 @@
+/* comm_mpi.c - ranks that speak through MPI.
+ *
+ * Two communicators: one for the exchanges of the main thread, one for the beats of a thread that
+ * listens. Every rank tells every other one, each second or more often, that it is there, and which signal it
+ * has met. A rank that computes or saves for minutes beats all the same; one that is stopped, killed or cut
+ * off does not.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "distributed/comm.h"
+#include "distributed/comm_parts.h"
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+static const size_t LARGEST = (size_t)1 << 30; /* bytes of a message: MPI counts them with an int */
+enum { TAG = 1, BYE = -1 };
+
+/* One other rank, as the thread that listens sees it. */
+typedef struct {
+    double heard;  /* the clock at its last beat */
+    int said, say; /* signals, or BYE; being received, being sent */
+    MPI_Request in, out;
+    bool gone;       /* it has said BYE */
+    bool told, busy; /* we have said BYE; `out` is under way */
+} Peer;
+
+static struct {
+    bool started;
+    int rank, size;
+    MPI_Comm data, beats;
+    char (*hosts)[64];
+    volatile sig_atomic_t *stop;
+    pthread_t thread;
+    atomic_bool leaving;
+    _Atomic double timeout;
+} comm = {.size = 1, .timeout = 60};
+
+int comm_rank(void) { return comm.rank; }
+int comm_size(void) { return comm.size; }
+void comm_timeout(double seconds) { comm.timeout = seconds; }
+
+const char *comm_host(int rank) { return comm.hosts ? comm.hosts[rank] : "here"; }
+
+const char *comm_library(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t') *c = ' ';
+    return text;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+
+static int exit_code;
+
+static void on_alarm(int number) {
+    (void)number;
+    _exit(exit_code);
+}
+
+/* A launcher that sees a process fail ends at once, and what it has not read of the messages is lost. */
+static void let_launcher_read(void) { nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL); }
+
+/* MPI_Abort may itself wait for a machine that does not answer. */
+_Noreturn void comm_abort(int code) {
+    file_discard_all();
+    exit_code = code;
+    signal(SIGALRM, on_alarm);
+    alarm(2);
+    let_launcher_read();
+    if (comm.started) MPI_Abort(MPI_COMM_WORLD, code);
+    _exit(code);
+}
+
+/* Several ranks of a machine fall silent together, but not at the same moment: half the limit is 10 beats. */
+static _Noreturn void miss(const Peer *peers, double now, double limit) {
+    char names[512] = "";
+    size_t length = 0;
+    int missing = 0;
+    for (int r = 0; r < comm.size; r++) {
+        double silence = now - peers[r].heard;
+        if (r == comm.rank || peers[r].gone || silence <= limit / 2) continue;
+        int added = snprintf(names + length, sizeof names - length, "%srank %d on %s for %.1f seconds",
+                             missing++ ? ", " : "", r, comm_host(r), silence);
+        if (added > 0 && length + (size_t)added < sizeof names) length += (size_t)added;
+    }
+    names[length] = '\0';
+    status_fail(STATUS_LOST, "nothing was heard from %s", names);
+    status_hint(STATUS_LOST,
+                "killed, stopped or cut off; the same command with --resume goes on from what was "
+                "saved last, with any number of ranks");
+    log_failure();
+    comm_abort(STATUS_LOST);
+}
+
+/* ---- the thread that listens --------------------------------------------------------------------------- */
+
+static void listen_to(Peer *p, int rank) { MPI_Irecv(&p->said, 1, MPI_INT, rank, TAG, comm.beats, &p->in); }
+
+static bool is_done(MPI_Request *request) {
+    int done = 0;
+    return MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
+}
+
+static void hear(Peer *p, int rank, double now) {
+    while (!p->gone && is_done(&p->in)) {
+        p->heard = now;
+        p->gone = p->said == BYE;
+        if (p->said > 0 && comm.stop && !*comm.stop) *comm.stop = p->said;
+        if (!p->gone) listen_to(p, rank);
+    }
+}
+
+static void beat(Peer *p, int rank, bool leaving) {
+    if (p->busy && !is_done(&p->out)) return;
+    p->busy = false;
+    if (p->told) return;
+    p->say = leaving ? BYE : comm.stop ? (int)*comm.stop : 0;
+    p->told = leaving;
+    p->busy = MPI_Isend(&p->say, 1, MPI_INT, rank, TAG, comm.beats, &p->out) == MPI_SUCCESS;
+}
+
+/* One round. Returns whether all is said and heard. */
+static bool go_round(Peer *peers, double now, bool time_to_beat) {
+    bool leaving = atomic_load(&comm.leaving), over = leaving;
+    for (int r = 0; r < comm.size; r++) {
+        if (r == comm.rank) continue;
+        Peer *p = &peers[r];
+        if (time_to_beat || leaving) beat(p, r, leaving);
+        hear(p, r, now);
+        over = over && p->gone && p->told && !p->busy;
+    }
+    return over;
+}
+
+/* A process that was itself stopped for a while has heard nothing: that is nobody's silence but its own. */
+static void forgive(Peer *peers, double lost) {
+    for (int r = 0; r < comm.size; r++) peers[r].heard += lost;
+}
+
+static void *listener(void *unused) {
+    const double PAUSE = 0.05;
+    Peer *peers = mem_alloc((size_t)comm.size, sizeof *peers);
+    double before = clock_seconds(), beaten = 0;
+    (void)unused;
+    for (int r = 0; r < comm.size; r++) {
+        peers[r].heard = before;
+        if (r != comm.rank) listen_to(&peers[r], r);
+    }
+    for (;;) {
+        double now = clock_seconds(), limit = 0.8 * comm.timeout, interval = limit / 20 < 1 ? limit / 20 : 1;
+        if (now - before > 0.2 * limit) forgive(peers, now - before);
+        before = now;
+        bool time_to_beat = now - beaten >= interval;
+        if (time_to_beat) beaten = now;
+        if (go_round(peers, now, time_to_beat)) break;
+        for (int r = 0; r < comm.size; r++)
+            if (r != comm.rank && !peers[r].gone && now - peers[r].heard > limit) miss(peers, now, limit);
+        nanosleep(&(struct timespec){.tv_nsec = (long)(PAUSE * 1e9)}, NULL);
+    }
+    mem_free(peers);
+    return NULL;
+}
+
+/* ---- exchanges ----------------------------------------------------------------------------------------- */
+
+/* An error here is nearly always a rank that is gone, and the listener will say which. */
+static void check(int code) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    sleep((unsigned)comm.timeout + 1);
+    MPI_Error_string(code, text, &length);
+    status_fail(STATUS_RUNTIME, "MPI failed: %s", text);
+    log_failure();
+    comm_abort(STATUS_RUNTIME);
+}
+
+/* One after the other: a test of any of them moves all along. */
+static void wait_for(MPI_Request *requests, int count) {
+    double started = clock_seconds();
+    for (int i = 0, done = 0; i < count;) {
+        check(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE));
+        if (done)
+            i++;
+        else if (clock_seconds() - started < 0.02)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+}
+
+static int pieces(size_t bytes) { return (int)((bytes + LARGEST - 1) / LARGEST); }
+
+void comm_exchange(const CommMessage *messages) {
+    int count = 0, started = 0;
+    for (int r = 0; r < comm.size; r++)
+        count += pieces(messages[r].give_bytes) + pieces(messages[r].take_bytes);
+    MPI_Request *requests = mem_alloc((size_t)count + 1, sizeof(MPI_Request));
+    for (int r = 0; r < comm.size; r++) {
+        if (r == comm.rank) continue;
+        char *take = messages[r].take;
+        for (size_t left = messages[r].take_bytes, n; left > 0; left -= n, take += n) {
+            n = left < LARGEST ? left : LARGEST;
+            check(MPI_Irecv(take, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
+        }
+    }
+    for (int step = 1; step < comm.size; step++) { /* each begins with another one */
+        int r = (comm.rank + step) % comm.size;
+        const char *give = messages[r].give;
+        for (size_t left = messages[r].give_bytes, n; left > 0; left -= n, give += n) {
+            n = left < LARGEST ? left : LARGEST;
+            check(MPI_Isend(give, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
+        }
+    }
+    const CommMessage *own = &messages[comm.rank];
+    if (own->take && own->take != own->give) memcpy(own->take, own->give, own->take_bytes);
+    wait_for(requests, started);
+    mem_free(requests);
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------- */
+
+static void share_hosts(void) {
+    size_t *first = mem_alloc((size_t)comm.size + 1, sizeof *first);
+    comm.hosts = mem_alloc((size_t)comm.size, sizeof *comm.hosts);
+    gethostname(comm.hosts[comm.rank], sizeof *comm.hosts - 1);
+    for (int r = 0; r <= comm.size; r++) first[r] = (size_t)r * sizeof *comm.hosts;
+    comm_gather(comm.hosts, first);
+    mem_free(first);
+}
+
+static void start_listener(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&comm.thread, NULL, listener, NULL) != 0) comm_abort(STATUS_RUNTIME);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+Status comm_start(volatile sig_atomic_t *stop) {
+    int threads;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &threads) != MPI_SUCCESS)
+        return status_fail(STATUS_RUNTIME, "MPI cannot be started");
+    comm.started = true;
+    comm.stop = stop;
+    MPI_Comm_rank(MPI_COMM_WORLD, &comm.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &comm.size);
+    TRY(comm_check_launch(true));
+    if (threads != MPI_THREAD_MULTIPLE && comm.size > 1)
+        return status_hint(
+            status_fail(STATUS_RUNTIME, "%s was built without MPI_THREAD_MULTIPLE", comm_library()),
+            "a thread of each rank listens whether the others are there");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm.data);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm.beats);
+    MPI_Comm_set_errhandler(comm.data, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(comm.beats, MPI_ERRORS_RETURN);
+    share_hosts();
+    if (comm.size > 1) start_listener();
+    if (comm.size > 1) atexit(let_launcher_read);
+    return STATUS_OK;
+}
+
+void comm_finish(void) {
+    if (!comm.started) return;
+    if (comm.hosts && comm.size > 1) {
+        comm_largest(0); /* nobody leaves before all are here */
+        atomic_store(&comm.leaving, true);
+        pthread_join(comm.thread, NULL);
+    }
+    mem_free(comm.hosts);
+    comm.hosts = NULL;
+    comm.started = false;
+    comm.size = 1;
+    comm.rank = 0;
+    MPI_Finalize();
+}

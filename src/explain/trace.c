@@ -1,0 +1,98 @@
+/* trace.c - a forward pass on a tape with notes. */
+#include "explain/trace.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+
+static int *with_end(Tokens tokens) {
+    int *ids = mem_alloc((size_t)tokens.length + 1, sizeof *ids);
+    if (tokens.length > 0) memcpy(ids, tokens.ids, (size_t)tokens.length * sizeof *ids);
+    ids[tokens.length] = VOCAB_EOS;
+    return ids;
+}
+
+/* Insert into the sorted list of the best `count`, of which there is room for `top`. */
+static int insert(TraceToken *best, int count, int top, TraceToken token) {
+    if (count == top && !(token.logit > best[top - 1].logit)) return count;
+    int at = count < top ? count++ : top - 1;
+    for (; at > 0 && token.logit > best[at - 1].logit; at--) best[at] = best[at - 1];
+    best[at] = token;
+    return count;
+}
+
+static void read_logits(Trace *trace, const Tensor *logits) {
+    for (int t = 0; t < logits->rows; t++) {
+        const real *row = tensor_row(logits, t);
+        TraceToken *best = trace->best + (size_t)t * (size_t)trace->top;
+        real greatest = row[0];
+        int count = 0;
+        for (int v = 1; v < logits->columns; v++)
+            if (row[v] > greatest) greatest = row[v];
+        double log_sum = (double)kern->log_sum_exp((size_t)logits->columns, row, greatest);
+        for (int v = 0; v < logits->columns; v++) {
+            TraceToken token = {v, (double)row[v], (double)row[v] - log_sum};
+            double p = exp(token.log_p);
+            if (p > 0) trace->entropy[t] -= p * log2(p);
+            if (trace->top > 0) count = insert(best, count, trace->top, token);
+            if (v == trace->target[t]) trace->said[t] = token;
+        }
+    }
+}
+
+void trace_run(Trace *trace, const Seq2Seq *model, Tokens source, Tokens target, int top) {
+    assert(top <= vocab_size(tokenizer_vocab(seq2seq_target(model))));
+    *trace = (Trace){.source_length = source.length + 1,
+                     .target_length = target.length + 1,
+                     .source = with_end(source),
+                     .target = with_end(target),
+                     .top = top};
+    trace->best = mem_alloc((size_t)trace->target_length * (size_t)top, sizeof *trace->best);
+    trace->said = mem_alloc((size_t)trace->target_length, sizeof *trace->said);
+    trace->entropy = mem_alloc((size_t)trace->target_length, sizeof *trace->entropy);
+    Tape *tape = tape_new(seq2seq_params(model), false);
+    tape->notes = &trace->notes;
+    read_logits(trace, seq2seq_forced(model, tape, source, target));
+    tape_free(tape);
+}
+
+void trace_free(Trace *trace) {
+    mem_free(trace->source);
+    mem_free(trace->target);
+    mem_free(trace->best);
+    mem_free(trace->said);
+    mem_free(trace->entropy);
+    activations_free(&trace->notes);
+    *trace = (Trace){0};
+}
+
+static const Note *part(const Trace *trace, const char *name, const char *of) {
+    char joined[64];
+    snprintf(joined, sizeof joined, "%s.%s", name, of);
+    return activations_find(&trace->notes, joined);
+}
+
+bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
+    char name[32];
+    snprintf(name, sizeof name, "decoder.%d.cross", layer);
+    if (layer == 0 && part(trace, "decoder.attention", "weights"))
+        snprintf(name, sizeof name, "decoder.attention");
+    *attention = (TraceAttention){.query = part(trace, name, "query"),
+                                  .keys = part(trace, name, "keys"),
+                                  .values = part(trace, name, "values"),
+                                  .scores = part(trace, name, "scores"),
+                                  .weights = part(trace, name, "weights"),
+                                  .context = part(trace, name, "context")};
+    if (!attention->weights) return false;
+    attention->heads = attention->weights->heads;
+    return true;
+}
+
+const Note *trace_self_attention(const Trace *trace, bool encoder, int layer) {
+    char name[32];
+    snprintf(name, sizeof name, "%s.%d.self", encoder ? "encoder" : "decoder", layer);
+    const Note *weights = part(trace, name, "weights");
+    return !weights && !encoder && layer == 0 ? part(trace, "decoder.self_attention", "weights") : weights;
+}

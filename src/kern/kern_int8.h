@@ -1,0 +1,242 @@
+/* kern_int8.h - products of 8-bit integers. For kern_impl.c alone.
+ *
+ * Each column of the weight and each row of the other operand is scaled so that its greatest number is 127,
+ * then rounded. Sums of products of integers are exact, so the result is the same on every processor but for
+ * the last multiplication by the two scales.
+ *
+ * One instruction multiplies words of 32 bits and adds up what each lane gives: four products of bytes or, on
+ * vector units without such an instruction, two of 16 bits (INT8_TERMS). There B is kept as bytes all the
+ * same and widened when it is loaded, once for several rows. Products of bytes that are added up in 16 bits
+ * (vpmaddubsw) would saturate, or leave the rows seven bits.
+ *
+ *     packed B:   scales [N']  sums [N']  stripe 0  stripe 1 ...    N' = N rounded up to whole stripes
+ *     stripe:     block 0 (all its tiles side by side)  block 1 ...  along K
+ *     tile:       16 lines, one word for each of its columns; word (j, n) of a block with lines k0 ..
+ *                     INT8_TERMS 4:  B[k0+j][n]  B[k0+j+16][n]  B[k0+j+32][n]  B[k0+j+48][n]
+ *                     INT8_TERMS 2:  B[k0+j][n]  B[k0+j+16][n]
+ *
+ * Layout  scales and sums of the columns, then stripes of columns; in each, blocks of lines of B as tiles
+ *         side by side: 16 lines of words, one for each column. Number i of a word of line j is line j + 16 i
+ *         of the block, for both operands. Words of B are INT8_TERMS bytes long, those of A 32 bits.
+ */
+#ifndef KERN_KERN_INT8_H
+#define KERN_KERN_INT8_H
+
+#include <assert.h>
+#include "kern/kern.h"
+#include "kern/kern_vector.h"
+
+#ifdef TILE_UNITS
+enum { INT8_TERMS = 4, INT8_BIAS = 0, INT8_TILES = 2, INT8_ROWS = 16 };
+#elif defined(__AVX512VNNI__)
+/* The instruction wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off
+ * at the end. */
+enum { INT8_TERMS = 4, INT8_BIAS = 128, INT8_TILES = 1, INT8_ROWS = 1 };
+#else
+enum { INT8_TERMS = 2, INT8_BIAS = 0, INT8_TILES = 1, INT8_ROWS = 1 };
+#endif
+
+enum {
+    INT8_LINES = 16,                               /* of a tile */
+    INT8_BLOCK = INT8_LINES * INT8_TERMS,          /* lines of B in a block */
+    INT8_STRIPE = 2 * LANES,                       /* columns of the tiles side by side */
+    INT8_COLUMNS = INT8_STRIPE / INT8_TILES,       /* of a tile */
+    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,         /* bytes of a tile of B */
+    INT8_GROUP = INT8_ROWS * INT8_LINES,           /* words of a block of the rows of A that lie together */
+    INT8_WORDS = 16 * (DEEPEST_INT8 / INT8_TERMS), /* of rounded rows; so many numbers fit 32-bit sums */
+    INT8_SCRATCH = INT8_WORDS * (int)sizeof(int32_t)
+};
+
+INLINE size_t int8_blocks(int K) { return ((size_t)K + INT8_BLOCK - 1) / INT8_BLOCK; }
+INLINE size_t int8_columns(int N) { return ((size_t)N + INT8_STRIPE - 1) / INT8_STRIPE * INT8_STRIPE; }
+
+static size_t kern_int8_size(int K, int N) {
+    return int8_columns(N) * (sizeof(real) + sizeof(int32_t) + int8_blocks(K) * INT8_BLOCK);
+}
+
+/* A line of the tiles of some columns at a time. */
+static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bool transposed, void *packed) {
+    size_t columns = int8_columns(N), blocks = int8_blocks(K);
+    size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
+    int32_t *sums = (void *)((real *)packed + columns);
+    memset(packed, 0, kern_int8_size(K, N));
+    memcpy(packed, scales, (size_t)N * sizeof *scales);
+    for (int n = 0; n < N; n += INT8_COLUMNS) {
+        int width = N - n < INT8_COLUMNS ? N - n : INT8_COLUMNS;
+        int8_t *tile = (int8_t *)(sums + columns) + ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES +
+                                                     (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
+                                                        INT8_TILE;
+        for (int k0 = 0; k0 < K; k0 += INT8_BLOCK, tile += INT8_TILES * INT8_TILE)
+            for (int k = k0; k < K && k < k0 + INT8_BLOCK; k++) {
+                const int8_t *b = B + (size_t)k * line + (size_t)n * column;
+                int8_t *to = tile + k % INT8_LINES * INT8_COLUMNS * INT8_TERMS + k % INT8_BLOCK / INT8_LINES;
+                for (int j = 0; j < width; j++) {
+                    to[j * INT8_TERMS] = b[(size_t)j * column];
+                    sums[n + j] += b[(size_t)j * column];
+                }
+            }
+    }
+}
+
+/* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
+#define ROUNDER 12582912.0f
+
+/* A row of A as words, block after block, each INT8_GROUP words after the one before; returns what one unit
+ * is worth. */
+INLINE real int8_row(int K, const real *a, int32_t *out) {
+    enum { BITS = 32 / INT8_TERMS };
+    IntVec most = {0}; /* floats without sign are in the order of their bits; a NaN is above all others */
+    FOR_VECTORS((size_t)K, { most = greater_words(most, (IntVec)LOAD(a) & 0x7FFFFFFF); });
+    int32_t bits = 0;
+    for (int i = 0; i < LANES; i++) bits = most[i] > bits ? most[i] : bits;
+    real greatest;
+    memcpy(&greatest, &bits, sizeof greatest);
+    Vec up = splat(greatest > 0 ? 127 / greatest : 0);
+    for (int k = 0; k < K; k += INT8_BLOCK, out += INT8_GROUP)
+        for (int j = 0; j < INT8_LINES; j += LANES) {
+            IntVec word = {0};
+            for (int i = 0; i < INT8_TERMS; i++) {
+                int at = k + j + INT8_LINES * i, left = K - at;
+                Vec x = left >= LANES ? load(a + at) : left > 0 ? load_some(a + at, (size_t)left) : (Vec){0};
+                word |= ((IntVec)(x * up + splat(ROUNDER)) & ((1 << BITS) - 1)) << (BITS * i);
+            }
+            word ^= (int32_t)(INT8_BIAS * 0x01010101u);
+            memcpy(out + j, &word, sizeof word);
+        }
+    return greatest / 127;
+}
+
+/* A stripe: where its columns' scales and sums and its first tile are, and how wide it is. */
+typedef struct {
+    const real *scales;
+    const int32_t *column_sums;
+    const int8_t *tiles;
+    int width;
+} Int8Stripe;
+
+/* LANES numbers of a row of C, from `column` on, from the sums of their products. */
+INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, real *C, bool accumulate) {
+    if (column >= b->width) return;
+    size_t left = (size_t)(b->width - column);
+    bool whole = left >= LANES;
+    real *c = C + column;
+    IntVec sums;
+    memcpy(&sums, b->column_sums + column, sizeof sums);
+    Vec scale = load(b->scales + column) * splat(unit), before = {0};
+    if (accumulate) before = whole ? load(c) : load_some(c, left);
+    Vec y = multiply_add(__builtin_convertvector(sum - sums * INT8_BIAS, Vec), scale, before);
+    if (whole)
+        store(c, y);
+    else
+        store_some(c, y, left);
+}
+
+/* ---- a stripe of C from rows that are words, and what their units are worth ---- */
+
+#ifdef TILE_UNITS
+
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
+                        real *C, size_t ldc, bool accumulate) {
+    for (int m = 0; m < rows; m += INT8_ROWS) {
+        int32_t sums[INT8_ROWS * INT8_STRIPE] __attribute__((aligned(64)));
+        const int8_t *tiles = b->tiles;
+        _tile_zero(0);
+        _tile_zero(1);
+        for (size_t k = 0; k < blocks; k++, a += INT8_GROUP, tiles += 2 * INT8_TILE) {
+            _tile_loadd(4, a, 64);
+            _tile_loadd(6, tiles, 64);
+            _tile_loadd(7, tiles + INT8_TILE, 64);
+            _tile_dpbssd(0, 4, 6);
+            _tile_dpbssd(1, 4, 7);
+        }
+        _tile_stored(0, sums, INT8_STRIPE * sizeof *sums);
+        _tile_stored(1, sums + INT8_COLUMNS, INT8_STRIPE * sizeof *sums);
+        for (int r = 0; r < INT8_ROWS && m + r < rows; r++)
+            for (int j = 0; j < INT8_STRIPE; j += LANES) {
+                IntVec sum;
+                memcpy(&sum, sums + r * INT8_STRIPE + j, sizeof sum);
+                int8_finish(sum, b, j, units[m + r], C + (size_t)(m + r) * ldc, accumulate);
+            }
+    }
+}
+#define INT8_BEGIN() tiles_begin()
+#define INT8_END()   tiles_end()
+
+#else
+
+/* The words of LANES columns as they are multiplied, and sum + the products of each. */
+#if defined(__AVX512VNNI__)
+typedef IntVec Int8Words;
+INLINE Int8Words int8_load(const int8_t *b) {
+    IntVec words;
+    memcpy(&words, b, sizeof words);
+    return words;
+}
+INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
+    return (IntVec)_mm512_dpbusd_epi32((__m512i)sum, _mm512_set1_epi32(a), (__m512i)b);
+}
+#else
+typedef ShortVec Int8Words;
+INLINE Int8Words int8_load(const int8_t *b) { return widen(b); }
+INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
+    return add_products(sum, (ShortVec)(a - (IntVec){0}), b);
+}
+#endif
+
+/* `rows` from `first` on; `ahead`: the next stripe is fetched meanwhile. Both are constants at each call. */
+INLINE void int8_block(int rows, int first, bool ahead, size_t blocks, const int32_t *a, const Int8Stripe *b,
+                       const real *units, real *C, size_t ldc, bool accumulate) {
+    enum { LINE = INT8_STRIPE * INT8_TERMS };
+    size_t depth = blocks * INT8_LINES;
+    const int8_t *line = b->tiles;
+    IntVec sum[BLOCK_ROWS][2];
+    for (int r = 0; r < rows; r++) sum[r][0] = sum[r][1] = (IntVec){0};
+    a += (size_t)first * depth;
+    UNROLLED
+    for (size_t j = 0; j < depth; j++, line += LINE) {
+        if (ahead) fetch(line + depth * LINE, LINE);
+        Int8Words left = int8_load(line), right = int8_load(line + LANES * INT8_TERMS);
+        for (int r = 0; r < rows; r++) {
+            sum[r][0] = int8_dot(sum[r][0], a[(size_t)r * depth + j], left);
+            sum[r][1] = int8_dot(sum[r][1], a[(size_t)r * depth + j], right);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++)
+            int8_finish(sum[r][v], b, v * LANES, units[first + r], C + (size_t)(first + r) * ldc, accumulate);
+}
+
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
+                        real *C, size_t ldc, bool accumulate) {
+    FOR_ROWS_AHEAD(rows, int8_block, blocks, a, b, units, C, ldc, accumulate)
+}
+#define INT8_BEGIN() ((void)0)
+#define INT8_END()   ((void)0)
+#endif
+
+static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, const void *packed, real *C,
+                               int ldc, bool accumulate, void *scratch) {
+    size_t columns = int8_columns(N), blocks = int8_blocks(K), group = blocks * INT8_GROUP;
+    const real *scales = packed;
+    const int32_t *column_sums = (const void *)(scales + columns);
+    const int8_t *tiles = (const int8_t *)(column_sums + columns);
+    int most = (int)((size_t)INT8_WORDS / group) * INT8_ROWS;
+    int32_t *words = scratch;
+    real units[INT8_WORDS / INT8_LINES];
+    assert(K <= DEEPEST_INT8);
+    INT8_BEGIN();
+    for (int m0 = 0; m0 < M; m0 += most) {
+        int rows = M - m0 < most ? M - m0 : most;
+        for (int m = 0; m < rows; m++)
+            units[m] = int8_row(K, A + (size_t)(m0 + m) * (size_t)lda,
+                                words + (size_t)(m / INT8_ROWS) * group + m % INT8_ROWS * INT8_LINES);
+        for (int n = 0; n < N; n += INT8_STRIPE) {
+            Int8Stripe b = {scales + n, column_sums + n, tiles + (size_t)n * blocks * INT8_BLOCK, N - n};
+            int8_stripe(rows, blocks, words, &b, units, C + (size_t)m0 * (size_t)ldc + n, (size_t)ldc,
+                        accumulate);
+        }
+    }
+    INT8_END();
+}
+
+#endif

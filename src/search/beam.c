@@ -1,0 +1,303 @@
+/* beam.c - several hypotheses per sentence, extended together. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/mem.h"
+#include "search/backpointers.h"
+
+/* A hypothesis that is still growing: one row of the scorer. */
+typedef struct {
+    int sentence, node;
+    double score;
+    size_t attention;      /* of the step under way */
+    ConstraintState state; /* if the sentence is guided */
+} BeamRow;
+
+typedef struct {
+    int row, token;
+    double log_p, score;   /* of the token; with the row's score added */
+    ConstraintState state; /* after it, if the sentence is guided */
+} Candidate;
+
+typedef struct {
+    int node, steps, met;
+    double score, placement, rank;
+} Ended;
+
+typedef struct {
+    int max_steps;
+    Ended *ended; /* [beam_size], in the order they ended */
+    int ended_count;
+} BeamSentence;
+
+typedef struct {
+    Scorer *scorer;
+    const SearchOptions *options;
+    SearchOptions step_options;     /* the same; with attention where guides have terms */
+    const Constraints *constraints; /* [B], or NULL */
+    Backpointers tree;
+    BeamSentence *sentences; /* [B] */
+    BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
+    int row_count, next_count, steps;
+    int *parent, *tokens, *row_sentence; /* [B * beam_size] */
+    Candidate *candidates;               /* [beam_size + SEARCH_PRUNED] scratch */
+    /* Of guided search: */
+    RowChoice *choices; /* [B * beam_size], or NULL */
+    int *given;         /* [B * beam_size, CONSTRAINTS_MAX] */
+    Candidate *pool;    /* all candidates of a sentence */
+    int *banks;         /* [banks, 2] candidates in it, and its share of the beam */
+    size_t pool_capacity, banks_capacity;
+} BeamSearch;
+
+/* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the
+ * token that the scorer put first. */
+static int find_candidates(BeamSearch *search, const ScorerStep *step, int first, int end, int keep) {
+    Candidate *list = search->candidates;
+    int count = 0;
+    for (int r = first; r < end; r++) {
+        const ScoredToken *best = step->tokens + (size_t)r * (size_t)step->top;
+        for (int i = 0; i < step->count[r] && i < keep; i++) {
+            Candidate new = {r, best[i].token, best[i].log_p, search->rows[r].score + best[i].log_p, {0}};
+            if (count == keep && !(new.score > list[keep - 1].score)) break;
+            int at = count < keep ? count++ : keep - 1;
+            for (; at > 0 && new.score > list[at - 1].score; at--) list[at] = list[at - 1];
+            list[at] = new;
+        }
+    }
+    return count;
+}
+
+/* ---- constraints: dynamic beam allocation ---- */
+
+/* Best first; between equals as find_candidates has it, for they were added in that order. */
+static int candidate_compare(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    double x_worth = x->score + x->state.placement, y_worth = y->score + y->state.placement;
+    if (x_worth != y_worth) return x_worth > y_worth ? -1 : 1;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->token > y->token) - (x->token < y->token);
+}
+
+/* All extensions of rows first..end-1 that may be; one that ends meets all constraints. */
+static int pool_candidates(BeamSearch *search, const Constraints *constraints, const ScorerStep *step,
+                           int first, int end) {
+    int count = 0;
+    MEM_GROW(search->pool, search->pool_capacity, (size_t)(end - first) * (size_t)step->top);
+    for (int r = first; r < end; r++) {
+        const BeamRow *row = &search->rows[r];
+        const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
+        const AttentionWeights *seen = &step->attention;
+        const real *attention = constraints_has_terms(constraints) ? seen->weights + seen->start[r] : NULL;
+        for (int i = 0; i < step->count[r]; i++) {
+            bool twice = false;
+            for (int j = 0; j < i && !twice; j++) twice = found[j].token == found[i].token;
+            Candidate new = {r, found[i].token, found[i].log_p, row->score + found[i].log_p,
+                             constraints_advance(constraints, row->state, found[i].token, attention)};
+            if (twice || isnan(new.score)) continue;
+            if (new.token == VOCAB_EOS && !constraints_all_met(constraints, &new.state)) continue;
+            search->pool[count++] = new;
+        }
+    }
+    qsort(search->pool, (size_t)count, sizeof *search->pool, candidate_compare);
+    return count;
+}
+
+/* Places in the beam go round from the last bank down, each time one to every bank that can fill it. */
+static void share_beam(int (*banks)[2], int bank_count, int keep) {
+    for (bool more = true; more && keep > 0;) {
+        more = false;
+        for (int b = bank_count - 1; b >= 0 && keep > 0; b--) {
+            if (banks[b][1] == banks[b][0]) continue;
+            banks[b][1]++;
+            keep--;
+            more = true;
+        }
+    }
+}
+
+/* The best candidates of each bank, best first. */
+static int find_constrained(BeamSearch *search, const Constraints *constraints, const ScorerStep *step,
+                            int first, int end, int keep) {
+    int count = pool_candidates(search, constraints, step, first, end),
+        bank_count = constraints_bank_count(constraints), kept = 0;
+    MEM_GROW(search->banks, search->banks_capacity, 2 * (size_t)bank_count);
+    int(*banks)[2] = (int(*)[2])search->banks;
+    for (int b = 0; b < bank_count; b++) banks[b][0] = banks[b][1] = 0;
+    for (int i = 0; i < count; i++) banks[constraints_bank(constraints, &search->pool[i].state)][0]++;
+    share_beam(banks, bank_count, keep);
+    for (int i = 0; i < count && kept < keep; i++)
+        if (banks[constraints_bank(constraints, &search->pool[i].state)][1]-- > 0)
+            search->candidates[kept++] = search->pool[i];
+    return kept;
+}
+
+/* ---- one step ---- */
+
+static const Constraints *constraints_of(const BeamSearch *search, int sentence) {
+    return search->constraints ? &search->constraints[sentence] : NULL;
+}
+
+/* What hypotheses of a sentence are compared by: see hypotheses_rank. */
+static double rank_of(const BeamSearch *search, const BeamRow *row, int steps) {
+    const Constraints *constraints = constraints_of(search, row->sentence);
+    if (constraints && constraints->phrase_count > 0) return row->score + row->state.placement;
+    return search_normalize(&search->options->decode, row->score, steps);
+}
+
+static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
+    const Constraints *constraints = constraints_of(search, row->sentence);
+    sentence->ended[sentence->ended_count++] =
+        (Ended){.node = row->node,
+                .steps = search->steps,
+                .met = constraints ? constraints_bank(constraints, &row->state) : 0,
+                .score = row->score,
+                .placement = row->state.placement,
+                .rank = rank_of(search, row, search->steps)};
+}
+
+/* The best rank that a growing hypothesis may come to: scores only fall, and so does what terms add to them,
+ * but for a term that has begun and does not go on, which gives back what its place has cost. */
+static double best_possible(const BeamSearch *search, const BeamRow *row, int max_steps) {
+    BeamRow best = *row;
+    best.state.placement -= best.state.begun;
+    return rank_of(search, &best, max_steps);
+}
+
+/* Could one of the growing hypotheses rows [count] still rank among the n best of those that ended? */
+static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, const BeamRow *rows,
+                                 int count) {
+    int better = 0;
+    double best = -INFINITY;
+    for (int i = 0; i < count; i++) best = fmax(best, best_possible(search, &rows[i], sentence->max_steps));
+    for (int i = 0; i < sentence->ended_count; i++) better += sentence->ended[i].rank >= best;
+    return better < search->options->n_best;
+}
+
+/* Extend the hypotheses of one sentence, rows first..end-1; those that go on are added to `next`. */
+static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
+    BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
+    int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
+    int dropped = search->options->tree ? SEARCH_PRUNED : 0;
+    for (int r = first; r < end; r++)
+        if (search->options->attention)
+            search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
+    const Constraints *constraints = constraints_of(search, search->rows[first].sentence);
+    int count = constraints ? find_constrained(search, constraints, step, first, end, keep)
+                            : find_candidates(search, step, first, end, keep + dropped);
+    for (int i = 0; i < count; i++) {
+        Candidate at = search->candidates[i];
+        BeamRow row = search->rows[at.row];
+        row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
+        search->tree.nodes[row.node].dropped = i >= keep;
+        if (i >= keep) continue;
+        row.score = at.score;
+        row.state = at.state;
+        if (at.token == VOCAB_EOS) {
+            sentence_end(search, sentence, &row);
+            continue;
+        }
+        search->parent[search->next_count] = at.row;
+        search->next[search->next_count++] = row;
+    }
+    if (search->next_count == start) return;
+    const BeamRow *growing = &search->next[start];
+    bool can_grow = search->steps < sentence->max_steps;
+    if (can_grow && sentence_can_improve(search, sentence, growing, search->next_count - start)) return;
+    /* Out of room: what is still growing fills the places that nothing better took. */
+    for (int i = start; !can_grow && i < search->next_count; i++)
+        sentence_end(search, sentence, &search->next[i]);
+    search->next_count = start;
+}
+
+/* One step of all sentences. */
+static void all_advance(BeamSearch *search) {
+    for (int r = 0; r < search->row_count; r++) {
+        const BeamRow *row = &search->rows[r];
+        search->tokens[r] = backpointers_token(&search->tree, row->node);
+        search->row_sentence[r] = row->sentence;
+        if (search->choices)
+            search->choices[r] = constraints_choice(&search->constraints[row->sentence], &row->state,
+                                                    search->options->decode.beam_size,
+                                                    search->given + (size_t)r * CONSTRAINTS_MAX);
+    }
+    ScorerStep step = scorer_step(search->scorer, &search->step_options, search->row_sentence, search->tokens,
+                                  search->choices, search->row_count);
+    search->steps++;
+    search->next_count = 0;
+    for (int first = 0, end; first < search->row_count; first = end) {
+        for (end = first + 1;
+             end < search->row_count && search->rows[end].sentence == search->rows[first].sentence;)
+            end++;
+        sentence_advance(search, &step, first, end);
+    }
+    bool same = search->next_count == search->row_count;
+    for (int i = 0; i < search->next_count; i++) same &= search->parent[i] == i;
+    if (!same && search->next_count > 0) scorer_select(search->scorer, search->parent, search->next_count);
+    BeamRow *swap = search->rows;
+    search->rows = search->next;
+    search->next = swap;
+    search->row_count = search->next_count;
+}
+
+static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
+    Ended *ended = sentence->ended;
+    if (sentence->ended_count == 0)
+        ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if nothing is a number */
+    list->items = mem_alloc((size_t)sentence->ended_count, sizeof *list->items);
+    for (; list->count < sentence->ended_count; list->count++) {
+        const Ended *end = &ended[list->count];
+        Hypothesis *made = &list->items[list->count];
+        *made = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
+                                    list->source_length);
+        made->met = end->met;
+        made->placement = end->placement;
+    }
+    hypotheses_rank(list);
+    hypotheses_truncate(list, search->options->n_best);
+}
+
+void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *constraints, int B,
+                 const SearchOptions *options, HypothesisList *results) {
+    size_t beam = (size_t)options->decode.beam_size, most = (size_t)B * beam;
+    BeamSearch search = {.scorer = scorer,
+                         .options = options,
+                         .step_options = *options,
+                         .constraints = constraints,
+                         .row_count = B};
+    search.sentences = mem_alloc((size_t)B, sizeof *search.sentences);
+    search.rows = mem_alloc(most, sizeof *search.rows);
+    search.next = mem_alloc(most, sizeof *search.next);
+    search.parent = mem_alloc(most, sizeof *search.parent);
+    search.tokens = mem_alloc(most, sizeof *search.tokens);
+    search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
+    search.candidates = mem_alloc(beam + SEARCH_PRUNED, sizeof *search.candidates);
+    if (constraints) {
+        search.choices = mem_alloc(most, sizeof *search.choices);
+        search.given = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.given);
+    }
+    Ended *ended = mem_alloc(most, sizeof *ended);
+    for (int b = 0; b < B; b++) {
+        search.sentences[b].ended = ended + (size_t)b * beam;
+        search.sentences[b].max_steps =
+            constraints_max_steps(constraints ? &constraints[b] : NULL, &options->decode, sources[b].length);
+        if (constraints && constraints_has_terms(&constraints[b])) search.step_options.attention = true;
+        search.rows[b] = (BeamRow){.sentence = b, .node = -1};
+        results[b] = (HypothesisList){.source_length = sources[b].length + 1};
+    }
+    if (B > 0) search_begin(scorer, options, sources, B, NULL, constraints);
+    while (search.row_count > 0) all_advance(&search);
+    for (int b = 0; b < B; b++) sentence_result(&search, &search.sentences[b], &results[b]);
+
+    mem_free(search.sentences);
+    mem_free(search.rows);
+    mem_free(search.next);
+    mem_free(search.parent);
+    mem_free(search.tokens);
+    mem_free(search.row_sentence);
+    mem_free(search.candidates);
+    mem_free(search.choices);
+    mem_free(search.given);
+    mem_free(search.pool);
+    mem_free(search.banks);
+    mem_free(ended);
+    backpointers_leave(&search.tree, options);
+}

@@ -1,0 +1,27 @@
+/* ensemble.h - the models that translate together, and what the first of them may choose.
+ *
+ * Owner   a Ensemble owns its models; release with ensemble_free. A zeroed one is empty
+ * Fails   STATUS_USAGE without a path; else as modelfile_load
+ */
+#ifndef SEARCH_ENSEMBLE_H
+#define SEARCH_ENSEMBLE_H
+
+#include "models/seq2seq.h"
+
+typedef struct {
+    Seq2Seq **items;
+    int count;
+    StrBuf provenance;                       /* of the first model */
+    StrBuf source_language, target_language; /* as its training named them; empty: not known */
+} Ensemble;
+
+/* Load all models, with weights in that format. */
+Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format);
+void ensemble_free(Ensemble *models);
+/* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */
+Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths);
+static inline const Seq2Seq *const *ensemble_items(const Ensemble *models) {
+    return (const Seq2Seq *const *)models->items;
+}
+
+#endif

@@ -1,0 +1,274 @@
+/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn, a block of
+ * logits on a fourth. */
+#include "search/scorer.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include "base/mem.h"
+#include "search/top_tokens.h"
+#include "kern/kern.h"
+
+/* Logits are made and searched in blocks of rows that the core's own cache holds; fewer rows would not be
+ * worth a product. */
+enum { BLOCK_NUMBERS = 3 << 17, BLOCK_ROWS = 48 };
+
+/* The state that goes into a step lives on one step tape while the step's results are made on the other. */
+typedef struct {
+    const Seq2Seq *model;
+    Tape *source, *steps[2], *output;
+    int current; /* the step tape that holds `state` */
+    Encoded *encoded;
+    DecoderState state;
+    Tensor *readout; /* of the step under way */
+} ScorerModel;
+
+/* Tokens that a row of scores is of, by id. */
+typedef struct {
+    const int *ids; /* [count]; NULL: all */
+    int count;
+} TokenSet;
+
+struct Scorer {
+    ScorerModel *models;
+    int count;
+    /* What scorer_allow was given: sentence b has ids[start[b]] up to ids[start[b + 1]]. */
+    int *ids;
+    size_t *start;
+    size_t sentences, ids_capacity, start_capacity;
+    bool right_to_left;
+    int broken; /* model; -1: none */
+    int V;
+    real *scratch; /* of top_tokens_find */
+    int *best;     /* [top] */
+    ScoredToken *tokens;
+    int *found;
+    size_t scratch_capacity, best_capacity, tokens_capacity, found_capacity;
+};
+
+Status scorer_check(const Seq2Seq *const *models, int count) {
+    const Vocab *first = tokenizer_vocab(seq2seq_target(models[0]));
+    for (int m = 1; m < count; m++) {
+        const Vocab *other = tokenizer_vocab(seq2seq_target(models[m]));
+        int id = vocab_difference(first, other), sizes[] = {vocab_size(first), vocab_size(other)};
+        if (id < 0) continue;
+        if (sizes[0] != sizes[1])
+            status_fail(STATUS_USAGE, "model %d has %d target tokens, model 1 has %d", m + 1, sizes[1],
+                        sizes[0]);
+        else
+            status_fail(STATUS_USAGE, "target token %d is '%.*s' in model %d but '%.*s' in model 1", id,
+                        SV_ARG(vocab_token(other, id)), m + 1, SV_ARG(vocab_token(first, id)));
+        return status_hint(STATUS_USAGE, "models that translate together share one target vocabulary");
+    }
+    return STATUS_OK;
+}
+
+Scorer *scorer_new(const Seq2Seq *const *models, int count, bool right_to_left) {
+    Scorer *scorer = mem_alloc(1, sizeof *scorer);
+    scorer->models = mem_alloc((size_t)count, sizeof *scorer->models);
+    scorer->count = count;
+    scorer->right_to_left = right_to_left;
+    scorer->broken = -1;
+    scorer->V = vocab_size(tokenizer_vocab(seq2seq_target(models[0])));
+    for (int m = 0; m < count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        const ParamSet *params = seq2seq_params(models[m]);
+        one->model = models[m];
+        one->source = tape_new(params, false);
+        one->steps[0] = tape_new(params, false);
+        one->steps[1] = tape_new(params, false);
+        one->output = tape_new(params, false);
+    }
+    return scorer;
+}
+
+int scorer_first_nonfinite(const Scorer *scorer) { return scorer->broken; }
+
+void scorer_free(Scorer *scorer) {
+    if (!scorer) return;
+    for (int m = 0; m < scorer->count; m++) {
+        tape_free(scorer->models[m].source);
+        tape_free(scorer->models[m].steps[0]);
+        tape_free(scorer->models[m].steps[1]);
+        tape_free(scorer->models[m].output);
+    }
+    mem_free(scorer->models);
+    mem_free(scorer->ids);
+    mem_free(scorer->start);
+    mem_free(scorer->scratch);
+    mem_free(scorer->best);
+    mem_free(scorer->tokens);
+    mem_free(scorer->found);
+    mem_free(scorer);
+}
+
+const Seq2Seq *scorer_model(const Scorer *scorer, int m) {
+    return m < scorer->count ? scorer->models[m].model : NULL;
+}
+
+void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
+    scorer->sentences = 0;
+    for (int m = 0; m < scorer->count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        tape_reset(one->source);
+        tape_reset(one->steps[0]);
+        tape_reset(one->steps[1]);
+        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0],
+                                               sources + (size_t)m * (size_t)B, B, scorer->right_to_left);
+        one->current = 0;
+        one->state = seq2seq_start(one->encoded);
+    }
+}
+
+void scorer_allow(Scorer *scorer, const bool *allowed) {
+    size_t b = scorer->sentences++;
+    MEM_GROW(scorer->start, scorer->start_capacity, b + 2);
+    if (b == 0) scorer->start[0] = 0;
+    size_t count = scorer->start[b];
+    MEM_GROW(scorer->ids, scorer->ids_capacity, count + (size_t)scorer->V);
+    for (int v = 0; v < scorer->V; v++) {
+        scorer->ids[count] = v;
+        count += allowed[v];
+    }
+    scorer->start[b + 1] = count;
+}
+
+static TokenSet tokens_of(const Scorer *scorer, int sentence) {
+    if (scorer->sentences == 0) return (TokenSet){NULL, scorer->V};
+    const size_t *start = scorer->start + sentence;
+    return (TokenSet){scorer->ids + start[0], (int)(start[1] - start[0])};
+}
+
+static int token_at(const TokenSet *set, int place) { return set->ids ? set->ids[place] : place; }
+
+/* Where a token of the set is. */
+static int place_of(const TokenSet *set, int token) {
+    int low = 0, high = set->count - 1;
+    if (!set->ids) return token;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (set->ids[middle] < token)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(set->ids[low] == token);
+    return low;
+}
+
+/* Logits of rows first..first+rows-1, [rows, set->count]. */
+static Tensor *model_scores(ScorerModel *one, const TokenSet *set, int first, int rows) {
+    tape_reset(one->output);
+    if (!set->ids)
+        return seq2seq_logits(one->model, one->output, tape_rows(one->output, one->readout, first, rows));
+    Tensor *logits = tape_tensor(one->output, rows, set->count);
+    seq2seq_some_logits(one->model, one->readout, first, rows, set->ids, set->count, logits->data);
+    return logits;
+}
+
+/* Scores of rows first..first+rows-1, [rows, set->count]: one model's logits, or the sums of several models'
+ * probabilities. */
+static const Tensor *block_scores(Scorer *scorer, const TokenSet *set, int first, int rows) {
+    Tensor *sum = model_scores(&scorer->models[0], set, first, rows);
+    if (scorer->count == 1) return sum;
+    for (int m = 0; m < scorer->count; m++) {
+        Tensor *scores = m == 0 ? sum : model_scores(&scorer->models[m], set, first, rows);
+        for (int r = 0; r < rows; r++) {
+            real *row = tensor_row(scores, r);
+            kern->softmax((size_t)set->count, row);
+            if (!isfinite((double)row[0]) && scorer->broken < 0) scorer->broken = m; /* then all are not */
+        }
+        if (m > 0) kern->add(tensor_size(sum), scores->data, sum->data);
+    }
+    return sum;
+}
+
+/* log p of a token. `log_sum`: logarithm of the sum of the exponentials of one model's scores. */
+static double log_p(const Scorer *scorer, double score, double log_sum) {
+    if (scorer->count == 1) return score - log_sum;
+    return log((score > FLT_MIN ? score : FLT_MIN) /
+               scorer->count); /* a float cannot tell less from nothing */
+}
+
+/* Look at the scores of one row, which a choice among some tokens overwrites. Returns how many tokens. */
+static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenSet *set, real *row,
+                      const RowChoice *choice, ScoredToken *out) {
+    bool scores = choice->given_count > 0 || choice->top > 1 || !options->tokens_only;
+    real greatest, greatest_allowed;
+    double log_sum = 0;
+    int count = top_tokens_find(row, set->count, choice->allowed ? 0 : choice->top, options->decode.allow_unk,
+                                scorer->scratch, scorer->best, &greatest);
+    for (int i = 0; i < choice->given_count; i++) scorer->best[count++] = place_of(set, choice->given[i]);
+    if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)set->count, row, greatest);
+    if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->broken < 0) scorer->broken = 0;
+    if (choice->allowed) {
+        for (int v = 0; v < set->count; v++)
+            if (!choice->allowed[token_at(set, v)]) row[v] = (real)-INFINITY;
+        count = top_tokens_find(row, set->count, choice->top, options->decode.allow_unk, scorer->scratch,
+                                scorer->best, &greatest_allowed);
+        while (count > 0 && !choice->allowed[token_at(set, scorer->best[count - 1])]) count--;
+    }
+    for (int i = 0; i < count; i++) {
+        int place = scorer->best[i];
+        out[i] = (ScoredToken){token_at(set, place), scores ? log_p(scorer, (double)row[place], log_sum) : 0};
+    }
+    return count;
+}
+
+/* Rows from `first` on that are searched together: where sentences have tokens of their own, those of one. */
+static int block_rows(const Scorer *scorer, const int *row_sentence, int first, int rows) {
+    int fit = BLOCK_NUMBERS / scorer->V, end = first + (fit > BLOCK_ROWS ? fit : BLOCK_ROWS);
+    if (scorer->sentences == 0) return (end < rows ? end : rows) - first;
+    for (end = first + 1; end < rows && row_sentence[end] == row_sentence[first];) end++;
+    return end - first;
+}
+
+/* Returns the room for tokens in a row. */
+static int all_tokens(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
+                      const RowChoice *choices, int rows) {
+    const RowChoice best = {.top = options->decode.beam_size + (options->tree ? SEARCH_PRUNED : 0)};
+    int top = choices ? 0 : best.top, most = top;
+    for (int r = 0; r < rows && choices; r++) {
+        if (choices[r].top > top) top = choices[r].top;
+        if (choices[r].top + choices[r].given_count > most) most = choices[r].top + choices[r].given_count;
+    }
+    size_t width = (size_t)most;
+    MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, top));
+    MEM_GROW(scorer->best, scorer->best_capacity, width);
+    MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * width);
+    MEM_GROW(scorer->found, scorer->found_capacity, (size_t)rows);
+    for (int first = 0, size; first < rows; first += size) {
+        TokenSet set = tokens_of(scorer, row_sentence[first]);
+        size = block_rows(scorer, row_sentence, first, rows);
+        const Tensor *scores = block_scores(scorer, &set, first, size);
+        for (int i = 0, r = first; i < size; i++, r++)
+            scorer->found[r] = row_tokens(scorer, options, &set, tensor_row(scores, i),
+                                          choices ? &choices[r] : &best, scorer->tokens + (size_t)r * width);
+    }
+    return most;
+}
+
+ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
+                       const int *tokens, const RowChoice *choices, int rows) {
+    ScorerStep step = {.rows = rows};
+    step.attention.choice = options->choice;
+    for (int m = 0; m < scorer->count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        one->current = 1 - one->current;
+        Tape *tape = one->steps[one->current];
+        tape_reset(tape);
+        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
+                                       &one->state, options->attention && m == 0 ? &step.attention : NULL);
+    }
+    step.top = all_tokens(scorer, options, row_sentence, choices, rows);
+    step.tokens = scorer->tokens;
+    step.count = scorer->found;
+    return step;
+}
+
+void scorer_select(Scorer *scorer, const int *index, int rows) {
+    for (int m = 0; m < scorer->count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        one->state = seq2seq_select(one->steps[one->current], &one->state, index, rows);
+    }
+}

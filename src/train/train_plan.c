@@ -1,0 +1,325 @@
+/* train_plan.c - see train_plan.h. */
+#include "train/train_plan.h"
+
+#include <string.h>
+#include "distributed/comm.h"
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/options_value.h"
+#include "bleu/tokenizers.h"
+#include "models/modelfile.h"
+#include "text/bpe.h"
+#include "text/languages.h"
+#include "data/pairs.h"
+#include "train/checkpoint.h"
+#include "config/auto_config.h"
+
+static void set_string(const TrainPlan *plan, const char *key, StrView value) {
+    OptionTable tables[6];
+    void *field;
+    config_tables(plan->config, tables);
+    const Option *row = option_by_key(tables, sv(key), &field);
+    char **text = field;
+    char *copy = mem_strndup(value.data, value.length);
+    mem_free(*text);
+    *text = copy;
+    option_give(plan->given, row);
+}
+
+/* FILEs take the place of what a configuration names; they are not added to it. */
+static Status take_files(const TrainPlan *plan) {
+    StrList *train = &plan->config->data.train;
+    const StrList *files = plan->files;
+    if (!files->count) return STATUS_OK;
+    bool named = options_given(plan->given, "data.train") && train->count > 0;
+    if (named && plan->without_config) {
+        status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
+                    files->items[0], train->items[0]);
+        return status_hint(STATUS_USAGE, "name all of them as FILE");
+    }
+    if (named) log_info("pairs    of '%s', not of data.train", files->items[0]);
+    strlist_free(train);
+    for (size_t i = 0; i < files->count; i++) strlist_add(train, sv(files->items[i]));
+    return STATUS_OK;
+}
+
+/* ---- going on ------------------------------------------------------------------------------------------ */
+
+/* Only what the user says anew ends a run. */
+static bool ends_run(const char *key) {
+    return !strcmp(key, "train.max_updates") || !strcmp(key, "train.max_minutes") ||
+           !strcmp(key, "train.patience");
+}
+
+/* What was not given is as it was: the rule for sizes does not choose twice. */
+static Status take_saved(const TrainPlan *plan) {
+    Config saved;
+    OptionTable now[6], then[6];
+    Status status = checkpoint_load_config(plan->resume, &saved);
+    config_tables(plan->config, now);
+    config_tables(&saved, then);
+    for (int t = 0; now[t].rows && status == STATUS_OK; t++)
+        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+            if (options_given(plan->given, row->key) || ends_run(row->key)) continue;
+            const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
+            if (text) set_string(plan, row->key, sv(text));
+            if (row->type != OPT_STRING && row->type != OPT_LIST)
+                option_copy(row, option_field(&now[t], row), option_field(&then[t], row));
+        }
+    config_free(&saved);
+    return status;
+}
+
+/* ---- languages ----------------------------------------------------------------------------------------- */
+
+static void set_languages(const TrainPlan *plan, StrView source, StrView target,
+                          const LanguageColumns *columns) {
+    StrBuf names = {0};
+    languages_add_columns(columns, &names);
+    set_string(plan, "data.source", source);
+    set_string(plan, "data.target", target);
+    if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
+    strbuf_free(&names);
+}
+
+/* In this order, the first two columns. */
+static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
+    set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
+}
+
+/* On one command line --languages and data.source or data.target say the same; those of a configuration give
+ * way. */
+static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
+    if (!plan->without_config || !options_given(plan->given, key) || language_same(sv(name), language))
+        return STATUS_OK;
+    status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
+    return status_hint(STATUS_USAGE, "leave out one of them");
+}
+
+/* The first column is the source unless the header says otherwise. */
+static Status use_option(const TrainPlan *plan, StrView header) {
+    StrView source, target;
+    LanguageColumns columns;
+    TRY(languages_split(plan->languages, &source, &target));
+    TRY(check_name(plan, "data.source", plan->config->data.source, source));
+    TRY(check_name(plan, "data.target", plan->config->data.target, target));
+    if (languages_header_of(header, source, target, &columns)) {
+        languages_log_columns(&columns, plan->config->data.train.items[0]);
+        set_languages(plan, source, target, &columns);
+        return STATUS_OK;
+    }
+    if (languages_header(header, &columns)) {
+        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
+                    plan->config->data.train.items[0], SV_ARG(columns.first_name),
+                    SV_ARG(columns.second_name), plan->languages);
+        return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
+    }
+    set_two_languages(plan, source, target);
+    return STATUS_OK;
+}
+
+/* The languages of the model to start from, empty if it does not say. */
+typedef struct {
+    StrBuf source, target;
+} ModelLanguages;
+
+/* A model goes on in its direction, whatever the order of the columns. */
+static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
+    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
+    bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
+    languages_log_columns(columns, plan->config->data.train.items[0]);
+    if (swapped)
+        set_languages(plan, columns->second_name, columns->first_name, columns);
+    else
+        set_languages(plan, columns->first_name, columns->second_name, columns);
+}
+
+/* Nobody is kept from teaching a model other languages. */
+static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
+    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
+    const DataOptions *data = &plan->config->data;
+    if (!data->source || !data->target) return;
+    if (!languages_differ(source, target, sv(data->source), sv(data->target))) return;
+    log_warn("'%s' translates from %.*s to %.*s, these pairs are from %s to %s", plan->init, SV_ARG(source),
+             SV_ARG(target), data->source, data->target);
+}
+
+static Status use_neutral_names(const TrainPlan *plan) {
+    const StrList *files = &plan->config->data.train;
+    for (size_t i = 0; i < files->count; i++)
+        if (strstr(files->items[i], "{}"))
+            return status_hint(
+                status_fail(STATUS_USAGE, "which languages does {} in '%s' stand for?", files->items[i]),
+                "name them: --languages en-de");
+    set_two_languages(plan, SV("source"), SV("target"));
+    log_info("columns  source and target; --languages en-de names the languages");
+    return STATUS_OK;
+}
+
+static bool names_are_given(const TrainPlan *plan) {
+    return options_given(plan->given, "data.source") || options_given(plan->given, "data.target") ||
+           options_given(plan->given, "data.columns");
+}
+
+static bool is_read(const TrainPlan *plan, StrView language) {
+    return sv_equal(language, sv(plan->config->data.source)) ||
+           sv_equal(language, sv(plan->config->data.target));
+}
+
+/* data.columns alone names two languages, in this order, unless those that are read are among them. */
+static void use_columns(const TrainPlan *plan) {
+    StrView two[2];
+    if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
+    if (languages_in_columns(plan->config->data.columns, two) != 2) return;
+    if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
+    set_two_languages(plan, two[0], two[1]);
+}
+
+static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
+    if (!plan->languages && names_are_given(plan)) {
+        use_columns(plan);
+        return STATUS_OK;
+    }
+    Status status = STATUS_OK;
+    StrBuf header = {0};
+    LanguageColumns columns;
+    if (plan->config->data.train.count > 0) pairs_read_header(plan->config->data.train.items[0], &header);
+    if (plan->languages)
+        status = use_option(plan, strbuf_view(&header));
+    else if (languages_header_of(strbuf_view(&header), strbuf_view(&model->source),
+                                 strbuf_view(&model->target), &columns) ||
+             languages_header(strbuf_view(&header), &columns))
+        use_header(plan, &columns, model);
+    else if (plan->without_config && model->source.length > 0)
+        set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
+    else if (plan->without_config)
+        status = use_neutral_names(plan);
+    strbuf_free(&header);
+    return status;
+}
+
+static Status find_languages(const TrainPlan *plan, StrView provenance) {
+    ModelLanguages model = {{0}, {0}};
+    modelfile_languages(provenance, &model.source, &model.target);
+    Status status = choose_languages(plan, &model);
+    if (status == STATUS_OK) compare_languages(plan, &model);
+    strbuf_free(&model.source);
+    strbuf_free(&model.target);
+    return status;
+}
+
+static void choose_tokenizer(const TrainPlan *plan) {
+    const char *target = plan->config->data.target;
+    if (!target || options_given(plan->given, "train.bleu_tokenizer")) return;
+    int tokenizer = tokenizer_for(sv(target));
+    if (tokenizer == 0) return;
+    plan->config->train.bleu_tokenizer = tokenizer;
+    log_info("BLEU     of characters, as '%s' has no spaces: train.bleu_tokenizer=%s", target,
+             TOKENIZERS[tokenizer].name);
+}
+
+/* The file of merges says how words are marked: the user may have meant another one. */
+static void compare_marker(const TrainPlan *plan) {
+    static const char *const NAMES[] = {[BPE_PREFIX] = "prefix", [BPE_SUFFIX] = "suffix"};
+    const TextOptions *text = &plan->config->text;
+    Tokenizer *codes;
+    if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
+    if (!options_given(plan->given, "text.bpe_marker")) return;
+    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
+    int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
+    if (text->bpe_marker != marker)
+        log_warn("text.bpe_marker=%s has no effect: the merges in '%s' are of text.bpe_marker=%s",
+                 NAMES[text->bpe_marker], text->bpe_codes, NAMES[marker]);
+    tokenizer_free(codes);
+}
+
+/* ---- starting from a model ----------------------------------------------------------------------------- */
+
+/* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
+static bool is_free(const Option *row) {
+    return row->type == OPT_STRING || strstr(row->key, "dropout") || !strcmp(row->key, "model.size") ||
+           !strcmp(row->key, "model.embedding_scale") || !strcmp(row->key, "text.min_count") ||
+           !strcmp(row->key, "text.max_vocab");
+}
+
+static Status check_same(const TrainPlan *plan, const Option *row, const void *now, const void *model) {
+    bool vocabulary = plan->vocabulary_only;
+    StrBuf a = {0}, b = {0};
+    option_to_json(row, model, &a);
+    option_to_json(row, now, &b);
+    Status s = STATUS_OK;
+    if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
+        s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
+                        vocabulary ? "the vocabulary of " : "", plan->init,
+                        vocabulary ? "taken" : "started from", row->key, strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "leave out %s: a model brings %sits vocabulary along", row->key,
+                    vocabulary ? "" : "its sizes and ");
+    }
+    strbuf_free(&a);
+    strbuf_free(&b);
+    return s;
+}
+
+/* Sections text and model, or text alone. */
+static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
+    Config theirs = config_view(seq2seq_config(model));
+    OptionTable now[6], then[6];
+    config_tables(plan->config, now);
+    config_tables(&theirs, then);
+    for (int t = 1; t <= (plan->vocabulary_only ? 1 : 2); t++)
+        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+            void *field = option_field(&now[t], row);
+            const void *other = option_field(&then[t], row);
+            if (!options_given(plan->given, row->key) && row->type != OPT_STRING &&
+                strcmp(row->key, "model.size") != 0) {
+                option_copy(row, field, other);
+                option_give(plan->given, row);
+            } else if (!is_free(row)) {
+                TRY(check_same(plan, row, field, other));
+            }
+        }
+    return STATUS_OK;
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+static Status choose_sizes(const TrainPlan *plan) {
+    Config *c = plan->config;
+    bool hold_out =
+        plan->without_config && !c->data.valid.count && !options_given(plan->given, "data.held_out");
+    DataSize size;
+    if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
+    Workers *workers = workers_new(plan->threads ? plan->threads : workers_default_count());
+    Status status = auto_config_measure(c, workers, &size);
+    workers_free(workers);
+    TRY(status);
+    if (hold_out) {
+        c->data.held_out = auto_config_held_out(size.pairs);
+        log_info("held out a share of %g of the pairs, for validation; --set data.valid=FILE names others",
+                 c->data.held_out);
+    }
+    if (c->model.size == SIZE_AUTO)
+        auto_config_choose(c, plan->given, size, plan->init && !plan->vocabulary_only);
+    return STATUS_OK;
+}
+
+Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
+    Config *c = plan->config;
+    StrBuf provenance = {0};
+    *init = NULL;
+    TRY(take_files(plan));
+    if (!comm_is_root()) return STATUS_OK;
+    if (plan->without_config && !options_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
+    Status status = STATUS_OK;
+    bool saved = plan->resume && c->model.size == SIZE_AUTO;
+    if (plan->init) status = modelfile_load_exact(init, plan->init, &provenance);
+    if (status == STATUS_OK && saved) status = take_saved(plan);
+    if (status == STATUS_OK && *init && !saved) status = take_model(plan, *init);
+    if (status == STATUS_OK) status = find_languages(plan, strbuf_view(&provenance));
+    if (status == STATUS_OK && !saved) choose_tokenizer(plan);
+    if (status == STATUS_OK && !*init) compare_marker(plan);
+    if (status == STATUS_OK && !saved) status = choose_sizes(plan);
+    strbuf_free(&provenance);
+    return status;
+}

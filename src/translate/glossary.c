@@ -1,0 +1,178 @@
+/* glossary.c - see glossary.h. */
+#include "translate/glossary.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/fileio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "text/whole_words.h"
+
+typedef struct {
+    StrView source, target; /* source in normal form */
+    size_t place;           /* in the file */
+} Term;
+
+struct Glossary {
+    const TextOptions *text;
+    Term *terms; /* longest source first */
+    size_t count, capacity;
+    Arena *arena;
+};
+
+static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out) {
+    text_normalize_words(text, (NormalForm)glossary->text->normalize, glossary->text->lowercase, out);
+}
+
+/* ---- the file ---- */
+
+/* Longer terms hide shorter ones; between equals the file's order. */
+static int term_compare(const void *a, const void *b) {
+    const Term *x = a, *y = b;
+    if (x->source.length != y->source.length) return x->source.length > y->source.length ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static Status add_term(Glossary *glossary, StrView line, const LineReader *reader) {
+    StrView source = {0}, target = {0};
+    StrBuf normal = {0};
+    if (unicode_is_blank(line)) return STATUS_OK;
+    bool tab = memchr(line.data, '\t', line.length);
+    if (tab) sv_next(&line, '\t', &source);
+    if (tab) sv_next(&line, '\t', &target);
+    if (unicode_is_blank(source) || unicode_is_blank(target)) {
+        status_fail(STATUS_DATA, "glossary '%s', line %ld: not SOURCE TAB TARGET", line_reader_path(reader),
+                    line_reader_number(reader));
+        return status_hint(STATUS_DATA, "a term and its translation on each line, with a TAB between them");
+    }
+    add_normal_form(glossary, source, &normal);
+    MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
+    glossary->terms[glossary->count] = (Term){arena_text(glossary->arena, strbuf_view(&normal)),
+                                              arena_text(glossary->arena, sv_trim(target)), glossary->count};
+    glossary->count++;
+    strbuf_free(&normal);
+    return STATUS_OK;
+}
+
+static Status read_terms(Glossary *glossary, const char *path) {
+    LineReader *reader;
+    size_t before = glossary->count;
+    TRY(line_reader_open_kept(&reader, path));
+    Status status = STATUS_OK;
+    for (bool more = true; status == STATUS_OK;) {
+        StrView line;
+        status = line_reader_next_text(reader, &line, &more);
+        if (status != STATUS_OK || !more) break;
+        status = add_term(glossary, line, reader);
+    }
+    line_reader_close(reader);
+    if (status == STATUS_OK && glossary->count == before)
+        status = status_fail(STATUS_DATA, "glossary '%s' has no terms", path);
+    return status;
+}
+
+static int source_compare(const void *a, const void *b) {
+    const Term *x = a, *y = b;
+    size_t length = x->source.length < y->source.length ? x->source.length : y->source.length;
+    int order = memcmp(x->source.data, y->source.data, length);
+    return order ? order : term_compare(a, b);
+}
+
+/* Of terms with the same source only the first stays. */
+static void drop_doubles(Glossary *glossary) {
+    Term *terms = glossary->terms, *other = NULL;
+    size_t kept = 0, contradictions = 0;
+    qsort(terms, glossary->count, sizeof *terms, source_compare);
+    for (size_t t = 0; t < glossary->count; t++) {
+        if (kept == 0 || !sv_equal(terms[kept - 1].source, terms[t].source))
+            terms[kept++] = terms[t];
+        else if (!sv_equal(terms[kept - 1].target, terms[t].target) && contradictions++ == 0)
+            other = &terms[kept - 1];
+    }
+    glossary->count = kept;
+    if (other)
+        log_warn("glossary: %zu line%s with another target for a source that came before, such as '%.*s', "
+                 "left out",
+                 contradictions, contradictions == 1 ? "" : "s", SV_ARG(other->source));
+}
+
+Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text) {
+    Glossary *made = mem_alloc(1, sizeof *made);
+    *made = (Glossary){.text = text, .arena = arena_new()};
+    *glossary = NULL;
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)
+        status = read_terms(made, paths->items[i]);
+    if (status != STATUS_OK) {
+        glossary_free(made);
+        return status;
+    }
+    assert(made->terms); /* a glossary has terms */
+    drop_doubles(made);
+    qsort(made->terms, made->count, sizeof *made->terms, term_compare);
+    *glossary = made;
+    return STATUS_OK;
+}
+
+void glossary_free(Glossary *glossary) {
+    if (!glossary) return;
+    arena_free(glossary->arena);
+    mem_free(glossary->terms);
+    mem_free(glossary);
+}
+
+/* ---- a text ---- */
+
+/* Is the term in the text, where no longer one hides it? Hides what it takes. */
+static bool take_term(StrView text, StrView term, bool *hidden) {
+    bool found = false;
+    for (size_t at = 0; at + term.length <= text.length; at++) {
+        if (memcmp(text.data + at, term.data, term.length) != 0 || memchr(hidden + at, 1, term.length) ||
+            !text_words_at(text, at, term.length))
+            continue;
+        memset(hidden + at, true, term.length);
+        found = true;
+    }
+    return found;
+}
+
+static bool is_listed(const GlossaryTerm *list, int count, StrView target) {
+    for (int i = 0; i < count; i++)
+        if (sv_equal(list[i].target, target)) return true;
+    return false;
+}
+
+/* Which bytes follow each other in a text: of a glossary's terms, however many, few pass this. */
+enum { BYTE_PAIRS = 1 << 16 };
+
+static unsigned pair_at(StrView text, size_t at) {
+    return (unsigned)(unsigned char)text.data[at] << 8 | (unsigned char)text.data[at + 1];
+}
+
+static bool may_have(const bool *pairs, StrView term) {
+    for (size_t at = 0; at + 1 < term.length; at++)
+        if (!pairs[pair_at(term, at)]) return false;
+    return true;
+}
+
+int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most) {
+    StrBuf normal = {0};
+    add_normal_form(glossary, text, &normal);
+    bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes that a term has taken */
+    bool *pairs = mem_alloc(BYTE_PAIRS, sizeof *pairs);
+    for (size_t at = 0; at + 1 < normal.length; at++) pairs[pair_at(strbuf_view(&normal), at)] = true;
+    for (size_t t = 0; t < glossary->count && count < most; t++) {
+        const Term *term = &glossary->terms[t];
+        if (!may_have(pairs, term->source) || !take_term(strbuf_view(&normal), term->source, hidden))
+            continue;
+        if (!is_listed(terms, count, term->target))
+            terms[count++] = (GlossaryTerm){term->source, term->target};
+    }
+    mem_free(hidden);
+    mem_free(pairs);
+    strbuf_free(&normal);
+    return count;
+}

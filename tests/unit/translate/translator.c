@@ -1,0 +1,400 @@
+/* translator.c - lines in, lines out: splitting, joining, grouping, threads. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "text/sentence_split.h"
+#include "translate/translator.h"
+#include "kern/kern.h"
+#include "unit/tiny_model.h"
+#include "unit/learn.h"
+
+enum { WORDS = 40, LINES = 100 };
+
+static const TranslatorOptions OPTIONS = {.search = {.decode = {.beam_size = 3,
+                                                                .length_penalty = 1,
+                                                                .max_length_factor = 2,
+                                                                .max_length_extra = 5,
+                                                                .max_input_length = 10,
+                                                                .mini_batch = 8,
+                                                                .maxi_batch = 4},
+                                                     .n_best = 2,
+                                                     .attention = true},
+                                          .quiet = true};
+
+/* Lines of 0 to 30 words, some of them blank in unusual ways. */
+static void lines_begin(StrBuf *buffers, StrView *lines) {
+    for (int i = 0; i < LINES; i++) {
+        if (i % 10 == 3)
+            strbuf_add(&buffers[i], i % 20 == 3 ? SV(" \t ") : SV("\xC2\xA0\xE2\x80\xAF\xEF\xBB\xBF"));
+        else
+            tiny_model_sentence(WORDS, i, i % 31, &buffers[i]);
+        lines[i] = strbuf_view(&buffers[i]);
+    }
+}
+
+static void all_free(StrBuf *buffers, Translation *results) {
+    for (int i = 0; i < LINES; i++) {
+        strbuf_free(&buffers[i]);
+        translation_free(&results[i]);
+    }
+}
+
+static void run(const Seq2Seq *model, const TranslatorOptions *options, int threads, const StrView *lines,
+                int count, Translation *out) {
+    Workers *workers = workers_new(threads);
+    Translator *translator;
+    assert_int_equal(translator_new(&translator, &model, 1, options, workers), STATUS_OK);
+    translator_run(translator, lines, count, 1, out);
+    translator_free(translator);
+    workers_free(workers);
+}
+
+static void assert_same_translation(const Translation *a, const Translation *b) {
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->pieces, b->pieces);
+    assert_int_equal(a->source_length, b->source_length);
+    for (int k = 0; k < a->count; k++) {
+        const TranslationItem *x = &a->items[k], *y = &b->items[k];
+        assert_string_equal(strbuf_text(&x->text), strbuf_text(&y->text));
+        assert_int_equal(x->steps, y->steps);
+        assert_memory_equal(&x->score, &y->score, sizeof x->score);
+        assert_int_equal(x->attention == NULL, y->attention == NULL);
+        for (int t = 0; t < x->steps && x->attention; t++) {
+            AttentionRow mine = translation_attention(x, t), other = translation_attention(y, t);
+            assert_true(mine.first == other.first && mine.count == other.count);
+            assert_memory_equal(mine.weights, other.weights, (size_t)mine.count * sizeof *mine.weights);
+        }
+    }
+}
+
+/* Neither threads, nor the sizes of groups, nor the neighbours change a line's translation. */
+static void test_grouping_and_threads(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation base[LINES] = {0};
+    int texts = 0;
+    lines_begin(buffers, lines);
+    run(model, &OPTIONS, 1, lines, LINES, base);
+    for (int variant = 0; variant < 3; variant++) {
+        static const int batch[3] = {8, 1, 64}, threads[3] = {2, 3, 2};
+        Translation other[LINES] = {0};
+        TranslatorOptions options = OPTIONS;
+        options.search.decode.mini_batch = batch[variant];
+        run(model, &options, threads[variant], lines, LINES, other);
+        for (int i = 0; i < LINES; i++) {
+            assert_same_translation(&base[i], &other[i]);
+            translation_free(&other[i]);
+        }
+    }
+    for (int i = 0; i < LINES; i++) {
+        Translation alone = {0};
+        run(model, &OPTIONS, 1, &lines[i], 1, &alone);
+        assert_same_translation(&base[i], &alone);
+        texts += base[i].items[0].text.length > 0;
+        translation_free(&alone);
+    }
+    assert_true(texts > LINES / 2);
+    all_free(buffers, base);
+    seq2seq_free(model);
+}
+
+static void test_blank_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation out[LINES] = {0};
+    int blank = 0;
+    lines_begin(buffers, lines);
+    run(model, &OPTIONS, 2, lines, LINES, out);
+    for (int i = 0; i < LINES; i++) {
+        bool is_blank = i % 10 == 3 || i % 31 == 0;
+        assert_true(out[i].count >= 1);
+        assert_int_equal(out[i].pieces == 0, is_blank);
+        assert_int_equal(unicode_is_blank(lines[i]), is_blank);
+        blank += is_blank;
+        if (!is_blank) continue;
+        assert_int_equal(out[i].count, 1);
+        assert_int_equal(out[i].items[0].text.length, 0);
+        assert_int_equal(out[i].items[0].length, 0);
+    }
+    assert_true(blank > 10);
+    all_free(buffers, out);
+    seq2seq_free(model);
+}
+
+/* A long line is what its pieces are: text, scores, attention on the diagonal. */
+static void test_long_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 25);
+    StrBuf line = {0};
+    tiny_model_sentence(WORDS, 3, 24, &line);
+    StrView whole = strbuf_view(&line);
+    PieceList pieces = {0};
+    Translation joined = {0}, parts[3] = {0};
+    split_line(seq2seq_source(model), whole, 10, &pieces);
+    assert_int_equal(pieces.count, 3);
+    run(model, &OPTIONS, 1, &whole, 1, &joined);
+    run(model, &OPTIONS, 1, pieces.items, 3, parts);
+    assert_int_equal(joined.pieces, 3);
+    assert_int_equal(joined.source_length, 24);
+    assert_int_equal(joined.source_words, 24);
+    for (int k = 0; k < joined.count; k++) {
+        const TranslationItem *item = &joined.items[k];
+        StrBuf text = {0};
+        double score = 0;
+        int row = 0, column = 0;
+        for (int p = 0; p < 3; p++) {
+            const TranslationItem *part = &parts[p].items[k < parts[p].count ? k : parts[p].count - 1];
+            strbuf_format(&text, "%s%s", p ? " " : "", strbuf_text(&part->text));
+            score += part->score;
+            for (int t = 0; t < (p < 2 ? part->length : part->steps); t++) {
+                AttentionRow got = translation_attention(item, row + t),
+                             want = translation_attention(part, t);
+                assert_int_equal(got.first, column);
+                assert_int_equal(got.count, parts[p].source_length + (p == 2));
+                assert_memory_equal(got.weights, want.weights, (size_t)got.count * sizeof *got.weights);
+                assert_true(item->token_scores[row + t] == part->token_scores[t]);
+                if (t < part->length) assert_int_equal(item->ids[row + t], part->ids[t]);
+            }
+            row += part->length;
+            column += parts[p].source_length;
+        }
+        assert_string_equal(strbuf_text(&item->text), strbuf_text(&text));
+        assert_true(fabs(item->score - score) <= 1e-9);
+        assert_int_equal(item->length, row);
+        assert_int_equal(item->words, row);
+        strbuf_free(&text);
+    }
+    translation_free(&joined);
+    for (int p = 0; p < 3; p++) translation_free(&parts[p]);
+    piece_list_free(&pieces);
+    strbuf_free(&line);
+    seq2seq_free(model);
+}
+
+static void test_crop(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 25);
+    StrBuf line = {0}, first = {0};
+    Translation cropped = {0}, alone = {0};
+    TranslatorOptions options = OPTIONS;
+    options.crop = true;
+    tiny_model_sentence(WORDS, 3, 24, &line);
+    tiny_model_sentence(WORDS, 3, 10, &first);
+    StrView whole = strbuf_view(&line), start = strbuf_view(&first);
+    run(model, &options, 1, &whole, 1, &cropped);
+    run(model, &options, 1, &start, 1, &alone);
+    assert_int_equal(cropped.pieces, 1);
+    assert_same_translation(&alone, &cropped);
+    translation_free(&cropped);
+    translation_free(&alone);
+    strbuf_free(&line);
+    strbuf_free(&first);
+    seq2seq_free(model);
+}
+
+static void check_split(Tokenizer *tokenizer, const char *line, int limit, const char *expected) {
+    PieceList pieces = {0};
+    StrBuf got = {0};
+    split_line(tokenizer, sv(line), limit, &pieces);
+    for (int p = 0; p < pieces.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(pieces.items[p]));
+    assert_string_equal(strbuf_text(&got), expected);
+    strbuf_free(&got);
+    piece_list_free(&pieces);
+}
+
+static void test_where_lines_are_cut(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 1);
+    Tokenizer *words = seq2seq_source(model); /* , . ! ? are tokens of their own */
+    check_split(words, "", 4, "");
+    check_split(words, "  \t ", 4, "");
+    check_split(words, " a b  c d ", 4, "[a b  c d]");
+    check_split(words, "a b c d e", 4, "[a b c d][e]");
+    check_split(words, "a b. c d e f", 4, "[a b.][c d e f]");
+    check_split(words, "aa, b c d e f", 5, "[aa,][b c d e f]");
+    check_split(words, "a. b c d e f g h, i j k l m", 12,
+                "[a. b c d e f g h,][i j k l m]"); /* too early a full stop for a cut */
+    check_split(words, "a b c? \xC2\xBB d e f, g", 5, "[a b c? \xC2\xBB][d e f, g]");
+    check_split(words, "a (b c.) d e f g", 5, "[a (b c.)][d e f g]");
+    check_split(words, "a b c.\") d e f g", 7, "[a b c.\")][d e f g]");
+    check_split(words, "a....... b", 3, "[a..][...][.. b]");
+    check_split(words, "a b c। d e f g", 5, "[a b c।][d e f g]");
+    check_split(words, "a b c؟» d e f g", 5, "[a b c؟»][d e f g]");
+    check_split(words, "a b c։ d e f g", 5, "[a b c։][d e f g]");
+    check_split(words, "a b c። d፣ e f g", 6, "[a b c።][d፣ e f g]");
+    check_split(words, "a b، c d e f", 5, "[a b،][c d e f]");
+    seq2seq_free(model);
+}
+
+/* Without spaces lines are cut behind wide marks, and words are not. Here each character is a token, and one
+ * begins each part. */
+static void test_where_chinese_is_cut(void **state) {
+    (void)state;
+    Config config;
+    Tokenizer *characters;
+    config_init(&config);
+    config.text.bpe_merges = 0;
+    config.text.min_count = 1;
+    assert_int_equal(learn_tokenizer(&characters, &config.text, SV("a b c d e 1 。 ． ， ！ ？ 「 」")),
+                     STATUS_OK);
+    check_split(characters, "a。b，c。d。e", 7, "[a。][b，c。][d。e]");
+    check_split(characters, "a「b！」「c」d。e。", 9, "[a「b！」][「c」d。e。]");
+    check_split(characters, "a b，c d e a", 8, "[a b，][c d e a]");
+    check_split(characters, "a？！b c，d", 7, "[a？！][b c，d]");
+    check_split(characters, "abcdea。b", 4, "[abcd][ea。][b]");
+    check_split(characters, "ab．cde", 5, "[ab．][cde]");
+    check_split(characters, "a1，1b。cde", 7, "[a1，1b。][cde]"); /* within a number is no end */
+    tokenizer_free(characters);
+    config_free(&config);
+}
+
+/* A word without end is cut between code points; all of it arrives, in time in proportion to it. */
+static void test_endless_word(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 1);
+    StrBuf line = {0};
+    enum { LETTERS = 1000000 };
+    for (int i = 0; i < LETTERS; i++) strbuf_add(&line, SV("\xC3\xA9"));
+    clock_t began = clock();
+    PieceList pieces = {0};
+    size_t total = 0;
+    split_line(seq2seq_source(model), strbuf_view(&line), 50, &pieces);
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 5);
+    for (int p = 0; p < pieces.count; p++) {
+        assert_int_equal(pieces.items[p].length % 2, 0);
+        total += pieces.items[p].length;
+    }
+    assert_int_equal(total, 2 * LETTERS);
+    assert_true(pieces.count >= LETTERS / 200 && pieces.count <= LETTERS / 50);
+    piece_list_free(&pieces);
+    strbuf_free(&line);
+    seq2seq_free(model);
+}
+
+static void test_greedy_tokens(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 12);
+    Tokens sources[LINES];
+    HypothesisList out[2][LINES] = {0};
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES];
+    Translation texts[LINES] = {0};
+    TranslatorOptions options = OPTIONS;
+    options.search.decode.beam_size = options.search.n_best = 1;
+    options.search.decode.max_input_length = 1000;
+    for (int i = 0; i < LINES; i++) {
+        int length = 1 + i % 20;
+        sources[i] = tiny_model_tokens(model, WORDS, i, length);
+        tiny_model_sentence(WORDS, i, length, &buffers[i]);
+        lines[i] = strbuf_view(&buffers[i]);
+    }
+    for (int threads = 1; threads <= 2; threads++) {
+        DecodeOptions decode = options.search.decode;
+        Workers *workers = workers_new(threads);
+        decode.beam_size = 5; /* not used: greedy */
+        translator_greedy(model, sources, LINES, &decode, workers, NULL, NULL, out[threads - 1]);
+        workers_free(workers);
+    }
+    run(model, &options, 1, lines, LINES, texts);
+    for (int i = 0; i < LINES; i++) {
+        for (int run = 0; run < 2; run++) {
+            const Hypothesis *found = &out[run][i].items[0];
+            assert_int_equal(out[run][i].count, 1);
+            assert_int_equal(found->length, texts[i].items[0].length);
+            assert_memory_equal(found->ids, texts[i].items[0].ids, (size_t)found->length * sizeof(int));
+            hypotheses_free(&out[run][i]);
+        }
+        tiny_model_forget(sources[i]);
+    }
+    all_free(buffers, texts);
+    seq2seq_free(model);
+}
+
+/* Forcing what was found gives its score and attention; an empty translation has a score too. */
+static void test_forced_lines(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    const Seq2Seq *models = model;
+    StrBuf buffers[LINES] = {0};
+    StrView lines[LINES], targets[LINES];
+    Translation found[LINES] = {0}, forced[LINES] = {0};
+    TranslatorOptions options = OPTIONS;
+    int compared = 0;
+    options.search.n_best = 1;
+    options.search.decode.max_input_length = 1000;
+    lines_begin(buffers, lines);
+    run(model, &options, 1, lines, LINES, found);
+    for (int i = 0; i < LINES; i++) targets[i] = strbuf_view(&found[i].items[0].text);
+    Workers *workers = workers_new(2);
+    Translator *translator;
+    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+    translator_force(translator, lines, targets, LINES, forced);
+    for (int i = 0; i < LINES; i++) {
+        const TranslationItem *a = &found[i].items[0];
+        assert_string_equal(strbuf_text(&a->text), strbuf_text(&forced[i].items[0].text));
+        if (found[i].pieces) assert_int_equal(forced[i].items[0].steps, a->length + 1);
+        if (a->steps == a->length) continue; /* was cut, so </s> was not scored */
+        assert_same_translation(&found[i], &forced[i]);
+        compared++;
+    }
+    assert_true(compared > 30);
+    for (int i = 0; i < LINES; i++) translation_free(&forced[i]);
+    StrView nothing = {"", 0};
+    translator_force(translator, &lines[5], &nothing, 1, forced);
+    assert_int_equal(forced[0].items[0].length, 0);
+    assert_int_equal(forced[0].items[0].steps, 1);
+    assert_true(forced[0].items[0].score < 0);
+    translation_free(&forced[0]);
+    translator_free(translator);
+    workers_free(workers);
+    all_free(buffers, found);
+    seq2seq_free(model);
+}
+
+/* Of texts that differ only in how they are cut the best stays, in its place. */
+static void test_different_candidates(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {"the cat", "a cat", "the cat", "cats", "a cat", "dogs"};
+    enum { ALL = sizeof TEXTS / sizeof *TEXTS };
+    for (int most = 1; most <= ALL; most++) {
+        Translation t = {.items = mem_alloc(ALL, sizeof *t.items), .count = ALL};
+        for (int i = 0; i < ALL; i++) {
+            strbuf_add(&t.items[i].text, sv(TEXTS[i]));
+            t.items[i].ids = mem_alloc(1, sizeof *t.items[i].ids);
+            t.items[i].score = -i;
+        }
+        translation_keep_different(&t, most);
+        static const int KEPT[] = {0, 1, 3, 5};
+        assert_int_equal(t.count, most < 4 ? most : 4);
+        for (int i = 0; i < t.count; i++) {
+            assert_string_equal(strbuf_text(&t.items[i].text), TEXTS[KEPT[i]]);
+            assert_true(t.items[i].score == -KEPT[i]);
+        }
+        translation_free(&t);
+    }
+}
+
+int main(void) {
+    kern_select();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grouping_and_threads), cmocka_unit_test(test_blank_lines),
+        cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
+        cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_where_chinese_is_cut),
+        cmocka_unit_test(test_endless_word),         cmocka_unit_test(test_greedy_tokens),
+        cmocka_unit_test(test_forced_lines),         cmocka_unit_test(test_different_candidates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
