@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "base/strview.h"
 
-enum { FILE_LINE_BYTES = 4000000, FILE_TEXT_BYTES = 256000000, FILE_TEXT_LINES = 4000000 };
+enum { FILE_LINE_BYTES = 64000000, FILE_TEXT_BYTES = 256000000, FILE_TEXT_LINES = 4000000 };
 
 /* As open(2), again if a signal interrupts it, and closed where another program is started: -1 with errno. */
 int file_open(const char *path, int flags, unsigned mode);

@@ -13,7 +13,7 @@
 #endif
 #include "base/mem_scope.h"
 
-enum { HUGE_PAGE = 2 << 20, LARGEST_KEPT = 32 << 20, MOST_KEPT = 64 << 20 };
+enum { HUGE_PAGE = 2 << 20, LARGEST_KEPT = 32 << 20, MOST_KEPT = 16 << 20 };
 
 static void exhausted_default(size_t bytes) {
     fprintf(stderr, "attn-mt: out of memory (%zu bytes)\n", bytes);

@@ -21,7 +21,7 @@ static inline size_t mem_round_up(size_t bytes) {
     return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
 }
 /* For programs that do the same work again and again: what is freed stays with the process from now on, up to
- * 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
+ * 16 MB of each thread, because memory that comes anew from the system has to be cleared. */
 void mem_keep_freed(void);
 /* Give back to the system what was freed and kept so far: for after something large and rare. */
 void mem_trim(void);

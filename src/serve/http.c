@@ -25,6 +25,7 @@ enum {
     BACKLOG = 1024,
     SCOPE_BODIES = 100,    /* times the largest body: what a request and its answer may take */
     MOST_FREED = 16 << 20, /* bytes: below that, what was freed is soon used again */
+    LATE_TRIMS = 8,        /* ticks: the answers of a burst are not freed all at once */
 };
 enum { TIMEOUT = 408, TOO_LARGE = 413, UNAVAILABLE = 503 };
 
@@ -50,6 +51,7 @@ struct HttpServer {
     int count, begun;       /* connections that are open, and that there were */
     size_t bodies, answers; /* bytes of all */
     size_t freed;           /* of these since memory was last given back to the system */
+    int trims; /* ticks that still give back what is freed, however little: a large one had much */
     bool stopping;
     double stopped; /* when it began to */
 };
@@ -174,10 +176,12 @@ void http_tick(HttpServer *server) {
         shutdown(place->fd, SHUT_RDWR);
         place->cut = true;
     }
-    bool much = server->freed >= MOST_FREED;
-    if (much) server->freed = 0;
+    if (server->freed >= MOST_FREED) server->trims = LATE_TRIMS;
+    bool trim = server->trims > 0 && server->freed > 0;
+    if (trim) server->freed = 0;
+    if (server->trims > 0) server->trims--;
     pthread_mutex_unlock(&server->lock);
-    if (much) mem_trim();
+    if (trim) mem_trim();
     for (int i = 0; i < slow; i++)
         server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
 }
@@ -294,9 +298,9 @@ void http_answer_error(HttpRequest *request, int status, const char *message) {
 /* ---- requests ---- */
 
 static void request_free(HttpRequest *request) {
-    count_freed(request->server, 0, request->answer);
     release_scope(request);
     if (request->response) MHD_destroy_response(request->response);
+    count_freed(request->server, 0, request->answer);
     free(request);
 }
 

@@ -23,7 +23,7 @@ begin=$(serve_rss)
 # more
 stays() {
     [ "$(peak)" -le $((begin + $2)) ] || fail "$1: $begin kB before, $(peak) kB at most"
-    for n in $(seq 50); do
+    for n in $(seq 300); do
         [ "$(serve_rss)" -le $((begin + $3)) ] && return
         sleep 0.1
     done

@@ -8,7 +8,7 @@ model=tests/golden/models/0.1.0-recurrent.safetensors
 echo 'go .' >"$TMP/line"
 printf 'go .\tva !\n' >"$TMP/pair"
 echo '0 ||| va ! ||| ' >"$TMP/nbest"
-{ yes abcdefg | head -n 600000 | tr '\n' ' ' && printf '\tva !\n'; } | gzip >"$TMP/long"
+{ yes abcdefg | head -n 8100000 | tr '\n' ' ' && printf '\tva !\n'; } | gzip >"$TMP/long"
 { cat "$TMP/line" && yes '' | head -n 4000000; } | gzip >"$TMP/many"
 yes abcdefg | head -n 200000 | tr '\n' ' ' >"$TMP/wide"
 echo >>"$TMP/wide"
@@ -38,7 +38,7 @@ if sh -c 'ulimit -v 3000000 && exec "$@"' sh "$attn" --version >"$TMP/out" 2>&1;
 
 # ---- a long line -------------------------------------------------------------------------------------------
 
-long="line 1 is longer than 4.0 MB"
+long="line 1 is longer than 64 MB"
 refuse bleu "long': $long" bleu "$TMP/long" -i "$TMP/line"
 refuse bleu "long': $long" bleu "$TMP/line" -i "$TMP/long"
 refuse bleu "long': $long" bleu "$TMP/long" -nr 2 -i "$TMP/line"

@@ -309,10 +309,10 @@ static void lines_have_limits(void **state) {
     text.data[FILE_LINE_BYTES] = 'x';
     put_plain(in_folder("wide"), text.data, text.length);
     assert_int_equal(line_reader_open(&reader, in_folder("wide")), STATUS_OK);
-    assert_message(line_reader_next(reader, &line, &more), STATUS_DATA, "line 1 is longer than 4.0 MB");
+    assert_message(line_reader_next(reader, &line, &more), STATUS_DATA, "line 1 is longer than 64 MB");
     line_reader_close(reader);
     assert_message(file_check_lines("wide", strbuf_view(&text)), STATUS_DATA,
-                   "'wide': line 1 is longer than 4.0 MB");
+                   "'wide': line 1 is longer than 64 MB");
     memset(text.data, '\n', FILE_TEXT_LINES);
     text.length = FILE_TEXT_LINES;
     assert_int_equal(file_check_lines("many", strbuf_view(&text)), STATUS_OK);
