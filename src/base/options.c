@@ -279,7 +279,7 @@ static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     const char *digits = row->type == OPT_INT ? "0123456789" : "0123456789.";
     bool number = row->type != OPT_CHOICE && next[0] && strspn(next, digits) == strlen(next);
     bool fits = number || (row->choices && option_choice(row->choices, sv(next)) >= 0);
-    flag->value = sv(fits ? next : row->bare);
+    flag->value = sv(fits ? next : row->implied_value);
     if (fits) parser->next++;
 }
 
@@ -356,7 +356,7 @@ static Status parse_flag(Parser *parser, Flag *flag, HelpKind *help) {
         if (flag->negated && flag->has_value)
             return status_fail(STATUS_USAGE, "%s takes no value", flag->shown);
         if (!flag->has_value) flag->value = flag->negated ? SV("false") : SV("true");
-    } else if (row->bare) {
+    } else if (row->implied_value) {
         take_optional_value(parser, row, flag);
     } else {
         TRY(take_value(parser, flag));
@@ -422,8 +422,8 @@ static Status check_needs(const Parser *parser) {
         status_fail(STATUS_USAGE, "option '--%s' does nothing without '--%.*s'", flag.text,
                     SV_ARG(first.name));
         return status_hint(STATUS_USAGE, "add --%.*s%s%s, or leave --%s out", SV_ARG(first.name),
-                           other->arg && !other->bare ? " " : "",
-                           other->arg && !other->bare ? other->arg : "", flag.text);
+                           other->arg && !other->implied_value ? " " : "",
+                           other->arg && !other->implied_value ? other->arg : "", flag.text);
     }
     return STATUS_OK;
 }

@@ -6,7 +6,7 @@
  *
  *     static const Option DECODE_OPTIONS[] = {
  *         {.key = "decode.beam_size", .letter = 'b', .type = OPT_INT,
- *          OPT_FIELD(DecodeOptions, beam_size), .fallback = "5", .min = 1, .max = 1000, .arg = "N",
+ *          OPT_FIELD(DecodeOptions, beam_size), .default_text = "5", .min = 1, .max = 1000, .arg = "N",
  *          .help = "hypotheses kept per sentence; 1 = greedy"},
  *         {0}};
  *
@@ -15,10 +15,10 @@
  *           flags are the last two parts: model.encoder.layers is --encoder-layers. A row without a key names
  *           its flag.
  * Lists     each --flag adds its value, the first one replacing the default. In every text (flag, --set,
- *           fallback) commas separate items and "\," is a comma. With `choices` each item must be one of
+ *           default_text) commas separate items and "\," is a comma. With `choices` each item must be one of
  *           them, and following arguments that are choices belong to the list too: -m bleu chrf.
- * Optional  With `bare` the value may be left out: a bare --flag means `bare`; the next argument is its value
- *           only if it is a number, or one of the choices.
+ * Optional  A row with an `implied_value` has an optional value: --flag alone means `implied_value`. The next
+ *           argument is the flag's value only if it is a number or one of the choices.
  * Needs     a flag whose row `needs` others is refused where none of them is given.
  * Dashes    long names may have one dash (-tok intl) and letters may be joined (-b5, -qv).
  *
@@ -39,7 +39,7 @@ typedef enum {
     OPT_INT,    /* int */
     OPT_LONG,   /* long long */
     OPT_REAL,   /* double */
-    OPT_STRING, /* char * (NULL when the fallback is NULL) */
+    OPT_STRING, /* char * (NULL when default_text is NULL) */
     OPT_CHOICE, /* int: index into `choices` */
     OPT_LIST,   /* StrList */
 } OptionType;
@@ -51,11 +51,11 @@ typedef struct {
     char letter;       /* short flag or 0 */
     bool common;       /* the short --help shows it, too */
     OptionType type;
-    size_t offset;        /* of the field in the struct of the table */
-    const char *fallback; /* default as text; NULL = zero / NULL / empty list */
-    double min, max;      /* inclusive range of numbers; min == max: any */
-    const char *choices;  /* "gru|lstm" for OPT_CHOICE */
-    const char *bare;     /* value of the bare flag; NULL: it needs one, as all lists do */
+    size_t offset;             /* of the field in the struct of the table */
+    const char *default_text;  /* default as text; NULL = zero / NULL / empty list */
+    double min, max;           /* inclusive range of numbers; min == max: any */
+    const char *choices;       /* "gru|lstm" for OPT_CHOICE */
+    const char *implied_value; /* value of --flag alone; NULL: the flag needs a value, as all lists do */
     const char *needs; /* "a|b": means something only where the flag of one of these is given too; or NULL */
     const char *arg;   /* name of the value in --help */
     const char *help;  /* one line, lower case, no full stop */

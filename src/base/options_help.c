@@ -54,14 +54,14 @@ static void add_usage(StrBuf *out, const OptionTable *tables, const Option *row)
     else
         strbuf_add(out, SV("      "));
     strbuf_format(out, "--%s%s", option_is_on(row) ? "[no-]" : "", option_flag(tables, row).text);
-    if (row->bare)
+    if (row->implied_value)
         strbuf_format(out, "[=%s]", value_name(row));
     else if (row->type != OPT_BOOL)
         strbuf_format(out, " %s", value_name(row));
 }
 
 static bool worth_showing(const Option *row) {
-    return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
+    return row->default_text && row->default_text[0] && strcmp(row->default_text, "false") != 0;
 }
 
 /* The help up to its first semicolon. */
@@ -77,7 +77,8 @@ static void add_default(StrBuf *help, const Option *row, HelpKind kind) {
     if (!*key && !worth_showing(row)) return;
     strbuf_format(help, " (%s", key);
     if (worth_showing(row))
-        strbuf_format(help, "%sdefault: %s", *key ? "; " : "", row->type == OPT_BOOL ? "on" : row->fallback);
+        strbuf_format(help, "%sdefault: %s", *key ? "; " : "",
+                      row->type == OPT_BOOL ? "on" : row->default_text);
     strbuf_add_char(help, ')');
 }
 

@@ -12,7 +12,7 @@
 bool option_row_ends(const Option *row) { return !row->key && !row->flag; }
 
 bool option_is_on(const Option *row) {
-    return row->type == OPT_BOOL && row->fallback && strcmp(row->fallback, "true") == 0;
+    return row->type == OPT_BOOL && row->default_text && strcmp(row->default_text, "true") == 0;
 }
 
 void *option_field(const OptionTable *table, const Option *row) {
@@ -202,12 +202,12 @@ void option_copy(const Option *row, void *field, const void *from) {
 
 void option_default(const Option *row, void *field) {
     memset(field, 0, field_size(row->type));
-    if (!row->fallback) return;
+    if (!row->default_text) return;
     /* A default may lie outside the range on purpose: 0 for "chosen by the program". */
     Option unlimited = *row;
     unlimited.min = unlimited.max = 0;
     Status status =
-        option_from_text(&unlimited, field, sv(row->fallback), false, row->key ? row->key : row->flag);
+        option_from_text(&unlimited, field, sv(row->default_text), false, row->key ? row->key : row->flag);
     assert(status == STATUS_OK);
     (void)status;
 }
@@ -329,13 +329,13 @@ bool option_is_default(const Option *row, const void *field) {
         double real;
         char *string;
         StrList list;
-    } fallback;
-    option_default(row, &fallback);
+    } initial;
+    option_default(row, &initial);
     StrBuf expected = {0}, actual = {0};
-    option_to_json(row, &fallback, &expected);
+    option_to_json(row, &initial, &expected);
     option_to_json(row, field, &actual);
     bool equal = sv_equal(strbuf_view(&expected), strbuf_view(&actual));
-    option_release(row, &fallback);
+    option_release(row, &initial);
     strbuf_free(&expected);
     strbuf_free(&actual);
     return equal;
