@@ -143,7 +143,7 @@ static Status find_socket(int *socket) {
 static Status serve(ServiceOptions *options) {
     TRY(find_socket(&options->socket));
     catch_signals();
-    mem_keep_freed();
+    mem_retain();
     return service_run(options, &stop_asked, &reload_asked, print_address);
 }
 #else
