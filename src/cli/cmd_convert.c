@@ -14,7 +14,7 @@ typedef struct {
 } ConvertOptions;
 
 /* In the order of the choices. */
-static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
+static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
 

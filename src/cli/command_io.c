@@ -161,7 +161,7 @@ static void translate_all(Translator *translator, const StrView *sources, size_t
 Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
                        int beam_size, char ***outputs) {
     Ensemble set;
-    TRY(ensemble_load(&set, models, FORMAT_FLOAT32));
+    TRY(ensemble_load(&set, models, WEIGHT_FLOAT32));
     LinesProgress progress = {.share = progress_line_begin("translating"), .count = (double)count};
     TranslatorOptions options = {
         .search = {.decode = decode_options_bound(seq2seq_config(set.items[0])->decode),
