@@ -36,7 +36,7 @@ bool file_is_stream(const char *path);           /* a pipe or a device: what is 
 Status file_make_dirs(const char *path, bool *made);
 
 /* What packed files that begin so are called, "a zip file"; NULL if this is none. */
-const char *file_packed_kind(StrView start);
+const char *file_compressed_kind(StrView start);
 /* Is a file in UTF-16 that begins with this line? Without a byte-order mark its Latin letters tell. */
 bool file_is_utf16(StrView line);
 /* STATUS_DATA if a file that begins with this line is either; `path` is for the message. */
@@ -49,7 +49,7 @@ typedef struct LineReader LineReader;
 /* `path` may be "-". */
 Status line_reader_open(LineReader **reader, const char *path);
 /* The same for a caller that keeps all lines: more than FILE_TEXT_BYTES or FILE_TEXT_LINES is refused. */
-Status line_reader_open_kept(LineReader **reader, const char *path);
+Status line_reader_open_limited(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file.
  * STATUS_DATA for text in UTF-16 and for packed files, but for gzip, which is unpacked. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);
@@ -58,10 +58,10 @@ Status line_reader_next_text(LineReader *reader, StrView *line, bool *more);
 /* True if another line, or the end, can be had without waiting for the other end of a pipe or terminal. Reads
  * ahead, so it too ends the life of the last line. */
 bool line_reader_ready(LineReader *reader);
-long line_reader_number(const LineReader *reader);      /* of the line just read, from 1 */
-const char *line_reader_path(const LineReader *reader); /* for messages */
-long line_reader_returns(const LineReader *reader);     /* lines that ended in '\r' so far */
-bool line_reader_marked(const LineReader *reader);      /* did the file begin with a byte-order mark */
+long line_reader_number(const LineReader *reader);           /* of the line just read, from 1 */
+const char *line_reader_path(const LineReader *reader);      /* for messages */
+long line_reader_carriage_returns(const LineReader *reader); /* lines that ended in '\r' so far */
+bool line_reader_has_bom(const LineReader *reader);          /* did the file begin with a byte-order mark */
 /* Bytes of the file behind the lines handed out, compressed if it is: for shares of file_size. */
 long long line_reader_consumed(const LineReader *reader);
 void line_reader_close(LineReader *reader);

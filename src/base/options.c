@@ -159,14 +159,14 @@ Status option_unknown_key(const OptionTable *tables, StrView key) {
     return status;
 }
 
-static Status set_given(const OptionTable *tables, StrView key, StrView value, OptionsGiven *given) {
+static Status set_given(const OptionTable *tables, StrView key, StrView value, UserOptions *given) {
     void *field;
     const Option *row = option_by_key(tables, key, &field);
     if (!row) return option_unknown_key(tables, key);
     char name[128];
     snprintf(name, sizeof name, "key '%s'", row->key);
     TRY(option_from_text(row, field, value, false, name));
-    option_give(given, row);
+    user_options_add(given, row);
     return STATUS_OK;
 }
 
@@ -179,8 +179,8 @@ typedef struct {
     int argc, next;
     char **argv;
     bool config;
-    OptionsGiven *flags; /* given by flags: the first item of a list replaces what was there */
-    OptionsGiven *given; /* in any way; or NULL */
+    UserOptions *flags; /* given by flags: the first item of a list replaces what was there */
+    UserOptions *given; /* in any way; or NULL */
 } Parser;
 
 /* An argument such as --beam-size=5 taken apart. */
@@ -283,7 +283,7 @@ static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     if (fits) parser->next++;
 }
 
-static bool is_given(const OptionsGiven *given, const Option *row) {
+static bool is_given(const UserOptions *given, const Option *row) {
     for (size_t i = 0; i < given->count; i++)
         if (given->rows[i] == row) return true;
     return false;
@@ -291,13 +291,13 @@ static bool is_given(const OptionsGiven *given, const Option *row) {
 
 static bool is_called(const char *name, const char *wanted) { return name && strcmp(name, wanted) == 0; }
 
-bool options_given(const OptionsGiven *given, const char *name) {
+bool option_is_given(const UserOptions *given, const char *name) {
     for (size_t i = 0; i < given->count; i++)
         if (is_called(given->rows[i]->key, name) || is_called(given->rows[i]->flag, name)) return true;
     return false;
 }
 
-void option_give(OptionsGiven *given, const Option *row) {
+void user_options_add(UserOptions *given, const Option *row) {
     if (!given) return;
     MEM_GROW(given->rows, given->capacity, given->count + 1);
     given->rows[given->count++] = row;
@@ -362,8 +362,8 @@ static Status parse_flag(Parser *parser, Flag *flag, HelpKind *help) {
         TRY(take_value(parser, flag));
     }
     TRY(option_from_text(row, field, flag->value, is_given(parser->flags, row), flag->shown));
-    option_give(parser->flags, row);
-    option_give(parser->given, row);
+    user_options_add(parser->flags, row);
+    user_options_add(parser->given, row);
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
@@ -429,7 +429,7 @@ static Status check_needs(const Parser *parser) {
 }
 
 static Status parse(Parser parser, StrList *positional, HelpKind *help) {
-    OptionsGiven flags = {0};
+    UserOptions flags = {0};
     int argc = parser.argc;
     bool only_positional = false;
     Status status = STATUS_OK;
@@ -455,16 +455,16 @@ static Status parse(Parser parser, StrList *positional, HelpKind *help) {
 }
 
 Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, HelpKind *help,
-                     OptionsGiven *given) {
+                     UserOptions *given) {
     return parse((Parser){tables, argc, 1, argv, false, NULL, given}, positional, help);
 }
 
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional,
-                            HelpKind *help, OptionsGiven *given) {
+                            HelpKind *help, UserOptions *given) {
     return parse((Parser){tables, argc, 1, argv, true, NULL, given}, positional, help);
 }
 
-void options_apply_defaults(const OptionTable *table, const OptionsGiven *given, const void *from) {
+void options_apply_defaults(const OptionTable *table, const UserOptions *given, const void *from) {
     const OptionTable other = {table->rows, (void *)from};
     for (const Option *row = table->rows; !option_row_ends(row); row++)
         if (!is_given(given, row)) option_copy(row, option_field(table, row), option_field(&other, row));
@@ -495,7 +495,7 @@ static bool is_section(const OptionTable *tables, StrView path) {
 }
 
 /* `path` is the key of the object, and afterwards that of the member where reading stopped. */
-static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path, OptionsGiven *given) {
+static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path, UserOptions *given) {
     size_t length = path->length;
     if (json_type(object) != JSON_OBJECT)
         return status_fail(STATUS_USAGE, "a configuration must be an object of sections");
@@ -517,7 +517,7 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
         char name[160];
         snprintf(name, sizeof name, "key '%.140s'", strbuf_text(path));
         TRY(option_from_json(row, field, member, name));
-        option_give(given, row);
+        user_options_add(given, row);
     }
     strbuf_cut(path, length);
     return STATUS_OK;
@@ -530,7 +530,7 @@ Status options_read_json(const OptionTable *tables, const Json *object) {
     return status;
 }
 
-Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given) {
+Status options_read_file(const OptionTable *tables, const char *path, UserOptions *given) {
     StrBuf text = {0};
     Json *root = NULL;
     Status status = file_read(path, CONFIG_LIMIT, &text);

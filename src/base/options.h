@@ -79,7 +79,7 @@ typedef struct {
     const Option **rows;
     size_t count, capacity;
     int configs; /* files that were read */
-} OptionsGiven;
+} UserOptions;
 
 void options_defaults(const OptionTable *tables);
 void options_free(const OptionTable *tables);
@@ -88,22 +88,22 @@ void options_free(const OptionTable *tables);
  * the items array). "--" ends the options; "-" is positional. Recognises --help/-h, and "all" behind it. The
  * rows that were given are added to `given`, which may be NULL. */
 Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, HelpKind *help,
-                     OptionsGiven *given);
+                     UserOptions *given);
 /* The same with --set KEY=VALUE and --config FILE, in order: later wins. The rows that they set are given. */
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional,
-                            HelpKind *help, OptionsGiven *given);
+                            HelpKind *help, UserOptions *given);
 /* `name`: the option's key, "decode.beam_size", or the flag of one without a key. */
-bool options_given(const OptionsGiven *given, const char *name);
+bool option_is_given(const UserOptions *given, const char *name);
 /* Give every option of the table that was not given its value in `from`, a struct like the table's own. Rows
  * of strings and lists are not for this. */
-void options_apply_defaults(const OptionTable *table, const OptionsGiven *given, const void *from);
+void options_apply_defaults(const OptionTable *table, const UserOptions *given, const void *from);
 
 /* Set one option from text, by configuration key. */
 Status options_set(const OptionTable *tables, StrView key, StrView value);
 /* Read a JSON object of sections, {"model": {"hidden": 256}}: unknown keys are errors. */
 Status options_read_json(const OptionTable *tables, const Json *object);
 /* A file of that, with comments; the rows that it sets are added to `given`, which may be NULL. */
-Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given);
+Status options_read_file(const OptionTable *tables, const char *path, UserOptions *given);
 /* Write every keyed option as a JSON object of sections; `minimal` leaves out what equals its default. */
 void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* Is there a short form of the help: are there rows that it leaves out, and rows that it shows? */

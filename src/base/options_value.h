@@ -32,7 +32,7 @@ typedef struct {
 OptionFlag option_flag(const OptionTable *tables, const Option *row);
 
 /* Note that a row was given; `given` may be NULL. */
-void option_give(OptionsGiven *given, const Option *row);
+void user_options_add(UserOptions *given, const Option *row);
 /* The row with this key, or with the key that this one was renamed to. */
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field);
 /* STATUS_USAGE "unknown key" with the nearest key as hint. */

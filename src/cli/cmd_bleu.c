@@ -215,13 +215,13 @@ static BleuOptions *bleu_options(const Run *run) {
 }
 
 /* The textbook's score cuts at spaces and smoothes nothing. */
-static Status check_d2l(const Run *run, const OptionsGiven *given) {
+static Status check_d2l(const Run *run, const UserOptions *given) {
     static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (options_given(given, OTHERS[i]))
+        if (option_is_given(given, OTHERS[i]))
             return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
     return STATUS_OK;
 }
@@ -233,9 +233,9 @@ static bool scores_bleu(const Run *run) {
 }
 
 /* As in sacreBLEU: 13a for all languages but three. */
-static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
+static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
-    if (!pair || options_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
+    if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
     if (!dash)
         return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is no pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
@@ -251,7 +251,7 @@ static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
 }
 
 /* What one option says about another. */
-static Status check(const Run *run, const OptionsGiven *given) {
+static Status check(const Run *run, const UserOptions *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
         return status_hint(status, "name the references before -i: attn-mt bleu REFERENCE... -i HYPOTHESES");
@@ -310,7 +310,7 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     Status status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
         status = options_parse(run->tables, (int)words.count, words.items, &positional, help, &given);

@@ -106,7 +106,7 @@ static void lines_free(Lines *lines) {
 
 static Status lines_read(Lines *lines, const char *path) {
     LineReader *reader;
-    TRY(line_reader_open_kept(&reader, path));
+    TRY(line_reader_open_limited(&reader, path));
     Status status;
     size_t *ends = NULL, capacity = 0, start = 0;
     for (bool more = true;;) {
@@ -308,10 +308,10 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
 }
 
 /* Which formats; before anything is read, so that wrong options are told at once. */
-static Status choose_formats(const HeatmapOptions *options, const OptionsGiven *given, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (options_given(given, "cell") && !files->wanted[HEATMAP_PGM]) {
+    if (option_is_given(given, "cell") && !files->wanted[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
@@ -404,7 +404,7 @@ Status cmd_heatmap(int argc, char **argv) {
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &words, &help, &given);
@@ -419,7 +419,7 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = options_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        options.subwords = option_is_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
         status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &given, &translating.search.decode);

@@ -432,12 +432,12 @@ Status cmd_score(int argc, char **argv) {
     Session session = {0};
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
     StrList files;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
-    session.filter = options_given(&given, "keep-above");
-    session.direction_given = options_given(&given, "left-to-right");
+    session.filter = option_is_given(&given, "keep-above");
+    session.direction_given = option_is_given(&given, "left-to-right");
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {

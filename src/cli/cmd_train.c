@@ -161,7 +161,7 @@ static Status check_command(const TrainCommand *command) {
 }
 
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                           const StrList *files, OptionsGiven *given) {
+                           const StrList *files, UserOptions *given) {
     TRY(check_command(command));
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
@@ -206,7 +206,7 @@ Status cmd_train(int argc, char **argv) {
     Config config = {0};
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help = HELP_NONE;
     config_tables(&config, tables + 1);
     options_defaults(tables);

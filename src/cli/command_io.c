@@ -77,12 +77,12 @@ Status command_run(int argc, char **argv, const CommandText *text, const OptionT
     return status;
 }
 
-void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *given, DecodeOptions *decode) {
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *given, DecodeOptions *decode) {
     const DecodeOptions wanted = seq2seq_config(models->items[0])->decode,
                         most = decode_options_bound(seq2seq_config(models->items[0])->decode);
     options_apply_defaults(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
-    if (most.field < wanted.field && !options_given(given, "decode." #field))                                \
+    if (most.field < wanted.field && !option_is_given(given, "decode." #field))                              \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
     DECODE_BOUNDED(TELL)

@@ -743,7 +743,7 @@ static void others_are_laid_under(void **state) {
     Fixture *f = fresh();
     char *argv[] = {(char *)"prog", (char *)"--beam-size", (char *)"5", (char *)"--n-best", (char *)"word"};
     DecodeOptions other = {.beam = 12, .nbest = 7, .alignment = 2};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     assert_int_equal(options_parse(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
     options_apply_defaults(&f->tables[1], &given, &other);
     assert_int_equal(given.count, 2);
@@ -765,13 +765,13 @@ static void what_was_given_is_known(void **state) {
     assert_non_null(file);
     fputs("{\"model\": {\"dropout\": 0.5}}", file);
     fclose(file);
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     if (options_parse_config(f->tables, 8, argv, &f->positional, &f->help, &given) != STATUS_OK)
         fail_msg("%s", status_message());
     assert_int_equal(given.count, 4);
-    assert_true(options_given(&given, "decode.beam_size") && options_given(&given, "model.hidden"));
-    assert_true(options_given(&given, "model.dropout") && !options_given(&given, "model.cell"));
-    assert_true(options_given(&given, "quiet") && !options_given(&given, "verbose")); /* flags */
+    assert_true(option_is_given(&given, "decode.beam_size") && option_is_given(&given, "model.hidden"));
+    assert_true(option_is_given(&given, "model.dropout") && !option_is_given(&given, "model.cell"));
+    assert_true(option_is_given(&given, "quiet") && !option_is_given(&given, "verbose")); /* flags */
     mem_free(given.rows);
     release(f);
 }
