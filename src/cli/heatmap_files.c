@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
-#include "base/options_value.h"
+#include "base/options.h"
 #include "cli/command_io.h"
 
 static const char *const SUFFIXES[HEATMAP_FORMAT_COUNT] = {"txt", "csv", "pgm", "svg", "json", "html"};

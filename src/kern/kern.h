@@ -73,9 +73,9 @@ typedef struct {
 /* Products with a packed right-hand side; only WEIGHT_FLOAT32 and WEIGHT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
-    /* Writes columns first .. end - 1 of B as panels into `out`. B is [K, N], or [N, K] if transposed. `first`
-     * and `end` are multiples of KERN_PACK_COLUMNS, except for an end that is N. Threads may pack different
-     * columns of one matrix in parallel. NULL for WEIGHT_INT8, which has pack_int8. */
+    /* Writes columns first .. end - 1 of B as panels into `out`. B is [K, N], or [N, K] if transposed.
+     * `first` and `end` are multiples of KERN_PACK_COLUMNS, except for an end that is N. Threads may pack
+     * different columns of one matrix in parallel. NULL for WEIGHT_INT8, which has pack_int8. */
     void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,

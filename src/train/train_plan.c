@@ -6,7 +6,7 @@
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/options_value.h"
+#include "base/options.h"
 #include "bleu/tokenizers.h"
 #include "models/modelfile.h"
 #include "text/bpe.h"

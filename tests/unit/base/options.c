@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/options_value.h"
 
 typedef struct {
     int hidden, layers, cell;
