@@ -20,9 +20,7 @@ typedef struct {
     int line; /* of `next` */
     JsonLimits limits;
     char *plain; /* a copy of the text with spaces for comments, or NULL */
-    int *
-        lines; /* the lines of the children of arrays and objects, in the order of the text; a member's line is
-                  * that of its key */
+    int *lines;  /* of arrays' and objects' children, in the order of the text; of members: of the keys */
     size_t count, capacity;
 } Check;
 
