@@ -34,10 +34,10 @@ static const Option MODEL[] = {
      .help = "measure with this model; nothing is trained", .group = "This measurement"},
     {.flag = "input", .letter = 'i', .type = OPT_STRING, FIELD(input), .arg = "FILE",
      .help = "lines to translate; default: the source side of the validation data"},
-    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0", .max = 1024, .arg = "N",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .default_text = "0", .max = 1024, .arg = "N",
      .help = "measure with one thread and with N; 0 = one per core"},
-    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .fallback = "100", .min = 1, .max = 1e5, .arg = "X",
-     .help = "time to spend on `all`, about; each subcommand takes its share"},
+    {.flag = "seconds", .type = OPT_REAL, FIELD(seconds), .default_text = "100", .min = 1, .max = 1e5,
+     .arg = "X", .help = "time to spend on `all`, about; each subcommand takes its share"},
     {.flag = "program", .type = OPT_STRING, FIELD(program), .arg = "FILE",
      .help = "attn-mt whose start-up and memory are measured; default: beside this program"},
     {0}};

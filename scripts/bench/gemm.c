@@ -35,12 +35,12 @@ typedef struct {
 /* What keeps all bits comes first. */
 static const Format FORMATS[] = {
     {"BLAS", 2e-5, LIBRARY, 0},
-    {"float32", 2e-5, WEIGHT, FORMAT_FLOAT32},
-    {"bf16x3", 2e-5, WEIGHT, FORMAT_BF16X3},
-    {"outer", 2e-5, OUTER, FORMAT_BF16X3},
-    {"bf16", 0.02, WEIGHT, FORMAT_BF16},
-    {"bf16 outer", 0.02, OUTER, FORMAT_BF16},
-    {"int8", 0.1, WEIGHT, FORMAT_INT8},
+    {"float32", 2e-5, WEIGHT, WEIGHT_FLOAT32},
+    {"bf16x3", 2e-5, WEIGHT, WEIGHT_BF16X3},
+    {"outer", 2e-5, OUTER, WEIGHT_BF16X3},
+    {"bf16", 0.02, WEIGHT, WEIGHT_BF16},
+    {"bf16 outer", 0.02, OUTER, WEIGHT_BF16},
+    {"int8", 0.1, WEIGHT, WEIGHT_INT8},
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
 _Static_assert((int)FORMAT_COUNT <= (int)WAYS_MOST, "one peak for each");

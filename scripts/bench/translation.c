@@ -15,7 +15,7 @@ enum { BEAM_COUNT = sizeof BEAMS / sizeof *BEAMS };
 static const struct {
     WeightFormat format;
     const char *name;
-} PRECISIONS[] = {{FORMAT_FLOAT32, ""}, {FORMAT_BF16, "bf16, "}, {FORMAT_INT8, "int8, "}};
+} PRECISIONS[] = {{WEIGHT_FLOAT32, ""}, {WEIGHT_BF16, "bf16, "}, {WEIGHT_INT8, "int8, "}};
 enum { PRECISION_COUNT = sizeof PRECISIONS / sizeof *PRECISIONS };
 
 typedef struct {

@@ -93,7 +93,7 @@ static void gather_and_multiply(const Tape *tape, int M, int N, int rows, const 
                                 const real *const *b, int b0, real *dw, int lddw) {
     enum { DEPTH = 128, SIDE = 256 };
     real *left = tape->scratch, *right = left + DEPTH * SIDE;
-    _Static_assert(2 * DEPTH * SIDE <= KERN_SCRATCH_LEAST, "there is room for both");
+    _Static_assert(2 * DEPTH * SIDE <= KERN_SCRATCH_MIN, "there is room for both");
     for (int r0 = 0, depth; r0 < rows; r0 += depth) {
         depth = rows - r0 < DEPTH ? rows - r0 : DEPTH;
         for (int n = 0, width; n < N; n += width) {
@@ -120,7 +120,7 @@ void matmul_gradient(const Tape *tape, int M, int N, int rows, const real *const
         gather_and_multiply(tape, M, N, rows, a, a0, b, b0, dw, lddw);
 }
 
-static bool does_all(void) { return kern->weights[FORMAT_BF16X3].outer; }
+static bool does_all(void) { return kern->weights[WEIGHT_BF16X3].outer; }
 const char *matmul_library(void) { return does_all() ? "none" : gemm_kernel(); }
 Status matmul_self_test(int threads) { return does_all() ? STATUS_OK : gemm_self_test(threads); }
 

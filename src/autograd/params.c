@@ -152,15 +152,15 @@ static int rows_of_copy(const Param *p, bool transposed) { return transposed ? p
 static int columns_of_copy(const Param *p, bool transposed) { return transposed ? p->rows : p->columns; }
 
 static int slices_of_copy(const Param *p, bool transposed) {
-    int most = (columns_of_copy(p, transposed) + PACK_COLUMNS - 1) / PACK_COLUMNS;
+    int most = (columns_of_copy(p, transposed) + KERN_PACK_COLUMNS - 1) / KERN_PACK_COLUMNS;
     size_t wanted = param_size(p) / PACKED_AT_ONCE + 1;
     return wanted < (size_t)most ? (int)wanted : most;
 }
 
 /* Where slice `slice` of so many begins. */
 static int first_column(int columns, int slice, int slices) {
-    long long panels = (columns + PACK_COLUMNS - 1) / PACK_COLUMNS;
-    return slice < slices ? (int)(panels * slice / slices) * PACK_COLUMNS : columns;
+    long long panels = (columns + KERN_PACK_COLUMNS - 1) / KERN_PACK_COLUMNS;
+    return slice < slices ? (int)(panels * slice / slices) * KERN_PACK_COLUMNS : columns;
 }
 
 static void pack_copy(const ParamSet *params, const Param *p, bool transposed, int slice) {
@@ -219,7 +219,7 @@ void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
 void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {
     int K, N;
     void **copy = forward_copy(p, &K, &N);
-    assert(params->format == FORMAT_INT8);
+    assert(params->format == WEIGHT_INT8);
     (void)params;
     if (copy) kern->pack_int8(K, N, numbers, scales, p->packing == PACK_OUTPUT, *copy);
 }

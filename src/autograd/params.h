@@ -82,11 +82,11 @@ void params_allocate_packed(ParamSet *params, WeightFormat format);
 void params_initialize(ParamSet *params, uint64_t seed);
 Param *params_find(const ParamSet *params, const char *name);
 real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
-/* Renew the packed copies, which are not of FORMAT_INT8. */
+/* Renew the packed copies, which are not of WEIGHT_INT8. */
 void params_pack_all(ParamSet *params);
 void params_pack_by(ParamSet *params, Workers *workers); /* with the help of these */
 /* Fill the forward pass's copy of a weight from numbers that are kept elsewhere [rows, columns]; in
- * FORMAT_INT8 the second does it, from what quantize_int8 makes. Safe for different parameters in parallel.
+ * WEIGHT_INT8 the second does it, from what quantize_int8 makes. Safe for different parameters in parallel.
  * */
 void params_pack_from(const ParamSet *params, Param *param, const real *numbers);
 void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales);

@@ -1,4 +1,4 @@
-/* deflate.h - bytes in fewer bytes: the format zlib of RFC 1950, which browsers call "deflate".
+/* deflate.h - compression: the zlib format of RFC 1950, which browsers call "deflate".
  *
  * Fails   never
  */
@@ -7,7 +7,7 @@
 
 #include "base/strview.h"
 
-/* Append the compressed form of `bytes` to `out`. */
+/* Appends the compressed form of `bytes` to `out`. */
 void deflate_add(StrView bytes, StrBuf *out);
 
 #endif

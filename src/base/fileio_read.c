@@ -13,14 +13,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define PAIR_ISSUE_BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 enum { RAW_BYTES = 64 * 1024 };
 
 /* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
  * so that a slow pipe is answered at once. */
 typedef struct {
     int fd;
-    bool owns_fd, decided, packed, member_ended, ended;
+    bool owns_fd, decided, gzip, member_ended, ended;
     bool out_full; /* the decompressor may hold more than it could hand out */
     const char *path;
     z_stream stream;
@@ -48,7 +48,7 @@ static Status source_open(Source **opened, const char *path) {
 }
 
 static void source_close(Source *source) {
-    if (source->packed) inflateEnd(&source->stream);
+    if (source->gzip) inflateEnd(&source->stream);
     if (source->owns_fd) close(source->fd);
     mem_free((char *)source->path);
     mem_free(source);
@@ -72,7 +72,7 @@ static Status source_fill(Source *source) {
     return STATUS_OK;
 }
 
-static bool looks_packed(const Source *source) {
+static bool is_gzip(const Source *source) {
     return source->raw_end - source->raw_start >= 2 && source->raw[source->raw_start] == 0x1F &&
            source->raw[source->raw_start + 1] == 0x8B;
 }
@@ -83,9 +83,9 @@ static Status source_decide(Source *source, bool *waiting) {
     *waiting = !source->ended && held == 1 && source->raw[source->raw_start] == 0x1F;
     if (*waiting) return STATUS_OK;
     source->decided = true;
-    source->packed = looks_packed(source);
-    if (source->packed && inflateInit2(&source->stream, 15 + 16) != Z_OK) {
-        source->packed = false;
+    source->gzip = is_gzip(source);
+    if (source->gzip && inflateInit2(&source->stream, 15 + 16) != Z_OK) {
+        source->gzip = false;
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': no memory to decompress it", source->path);
     }
     return STATUS_OK;
@@ -96,7 +96,7 @@ static Status source_next_member(Source *source) {
     while (source->raw_start < source->raw_end && source->raw[source->raw_start] == 0) source->raw_start++;
     size_t held = source->raw_end - source->raw_start;
     if (held == 0) return STATUS_OK;
-    if (looks_packed(source)) {
+    if (is_gzip(source)) {
         source->member_ended = false;
         inflateReset(&source->stream);
         return STATUS_OK;
@@ -142,8 +142,8 @@ static Status source_read(Source *source, char *out, size_t *got, bool *end) {
         TRY(source_decide(source, &waiting));
         if (waiting) return STATUS_OK;
     }
-    if (source->packed && source->member_ended) TRY(source_next_member(source));
-    if (!source->packed) {
+    if (source->gzip && source->member_ended) TRY(source_next_member(source));
+    if (!source->gzip) {
         *got = source->raw_end - source->raw_start;
         memcpy(out, source->raw + source->raw_start, *got);
         source->raw_start = source->raw_end;
@@ -260,7 +260,7 @@ Status line_reader_open(LineReader **opened, const char *path) {
     return STATUS_OK;
 }
 
-Status line_reader_open_kept(LineReader **opened, const char *path) {
+Status line_reader_open_limited(LineReader **opened, const char *path) {
     TRY(line_reader_open(opened, path));
     (*opened)->kept = true;
     return STATUS_OK;
@@ -307,7 +307,7 @@ static const char *lines_find(LineReader *reader) {
     return end;
 }
 
-const char *file_packed_kind(StrView start) {
+const char *file_compressed_kind(StrView start) {
     static const struct {
         const char *magic, *name;
     } KINDS[] = {{"PK\3\4", "a zip file, or a spreadsheet"},
@@ -334,7 +334,7 @@ bool file_is_utf16(StrView line) {
 }
 
 Status file_check_text(const char *path, StrView line) {
-    const char *kind = file_packed_kind(line);
+    const char *kind = file_compressed_kind(line);
     if (file_is_utf16(line)) {
         status_fail(STATUS_DATA, "'%.700s' is UTF-16, not UTF-8", path);
         return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as UTF-8");
@@ -357,9 +357,9 @@ Status file_read_text(const char *path, size_t limit, StrBuf *content) {
     TRY(file_check_text(shown_path(path), rest));
     for (long number = 1; sv_next(&rest, '\n', &line); number++)
         TRY(check_line(shown_path(path), number, line));
-    if (!sv_starts(strbuf_view(content), SV(PAIR_ISSUE_BYTE_ORDER_MARK))) return STATUS_OK;
-    content->length -= sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
-    memmove(content->data, content->data + sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1, content->length + 1);
+    if (!sv_starts(strbuf_view(content), SV(BYTE_ORDER_MARK))) return STATUS_OK;
+    content->length -= sizeof BYTE_ORDER_MARK - 1;
+    memmove(content->data, content->data + sizeof BYTE_ORDER_MARK - 1, content->length + 1);
     return STATUS_OK;
 }
 
@@ -381,10 +381,10 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     reader->start += length + (end != NULL);
     reader->seen = reader->start;
     if (reader->number == 0) TRY(file_check_text(reader->source->path, *line));
-    if (reader->number++ == 0 && sv_starts(*line, SV(PAIR_ISSUE_BYTE_ORDER_MARK))) {
+    if (reader->number++ == 0 && sv_starts(*line, SV(BYTE_ORDER_MARK))) {
         reader->marked = true;
-        line->data += sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
-        line->length -= sizeof PAIR_ISSUE_BYTE_ORDER_MARK - 1;
+        line->data += sizeof BYTE_ORDER_MARK - 1;
+        line->length -= sizeof BYTE_ORDER_MARK - 1;
     }
     if (sv_ends(*line, SV("\r"))) {
         line->length--;
@@ -413,12 +413,12 @@ long line_reader_number(const LineReader *reader) { return reader->number; }
 
 const char *line_reader_path(const LineReader *reader) { return reader->source->path; }
 
-long line_reader_returns(const LineReader *reader) { return reader->returns; }
+long line_reader_carriage_returns(const LineReader *reader) { return reader->returns; }
 
-bool line_reader_marked(const LineReader *reader) { return reader->marked; }
+bool line_reader_has_bom(const LineReader *reader) { return reader->marked; }
 
 long long line_reader_consumed(const LineReader *reader) {
     const Source *source = reader->source;
-    size_t held = source->packed ? 0 : reader->held.length - reader->start;
+    size_t held = source->gzip ? 0 : reader->held.length - reader->start;
     return source->taken - (long long)(source->raw_end - source->raw_start + held);
 }

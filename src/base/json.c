@@ -1,10 +1,9 @@
-/* json.c - a strict check of the whole text, then cJSON's tree of it; and writing. */
+/* json.c - a strict check of the whole text, then a copy of cJSON's tree; and writing. */
 #include "base/json.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +11,16 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum { NUMBER_LIMIT = 60 }; /* characters, which cJSON can read too */
+enum { NUMBER_LIMIT = 60 }; /* characters; cJSON reads no more than 63 */
 
-/* ---- the check, which makes no tree ---- */
+/* ---- the check ---- */
 
 typedef struct {
     const char *start, *next, *end;
     int line; /* of `next` */
     JsonLimits limits;
-    char *plain; /* a copy of the text where comments become spaces, or NULL */
-    int *lines;  /* of the children of arrays and objects, in the order of the text: of their keys */
+    char *plain; /* a copy of the text with spaces for comments, or NULL */
+    int *lines;  /* of arrays' and objects' children, in the order of the text; of members: of the keys */
     size_t count, capacity;
 } Check;
 
@@ -42,7 +41,7 @@ static Status fail_here(const Check *check, const char *problem) {
     return fail_at(check, check->next, check->next < check->end ? problem : "the text ends too early");
 }
 
-/* To cJSON a comment is space. */
+/* For cJSON, a comment becomes spaces. */
 static void blank(const Check *check, const char *start, const char *end) {
     memset(check->plain + (start - check->start), ' ', (size_t)(end - start));
 }
@@ -82,10 +81,10 @@ static Status skip_space(Check *check) {
 
 static Status check_bytes(const Check *check) {
     StrView text = {check->start, (size_t)(check->end - check->start)};
-    size_t sound = utf8_valid_length(text);
-    const char *nul = memchr(text.data, 0, sound);
+    size_t valid = utf8_valid_length(text);
+    const char *nul = memchr(text.data, 0, valid);
     if (nul) return fail_at(check, nul, "a NUL byte");
-    return sound < text.length ? fail_at(check, text.data + sound, "invalid UTF-8") : STATUS_OK;
+    return valid < text.length ? fail_at(check, text.data + valid, "invalid UTF-8") : STATUS_OK;
 }
 
 /* Value of the four hexadecimal digits after "\u", or -1. */
@@ -104,7 +103,7 @@ static int hex4(const Check *check, const char *digits) {
     return value;
 }
 
-/* "\\uXXXX", or a pair of these, at the backslash. */
+/* At the backslash of "\\uXXXX", or of a surrogate pair. */
 static Status check_code_point(Check *check) {
     int code_point = hex4(check, check->next + 2);
     if (code_point < 0) return fail_here(check, "'\\u' needs four hexadecimal digits");
@@ -133,7 +132,7 @@ static Status check_escape(Check *check) {
     return STATUS_OK;
 }
 
-/* The string at the opening quote. */
+/* At the opening quote. */
 static Status check_string(Check *check) {
     if (peek(check) != '"') return fail_here(check, "expected a string");
     check->next++;
@@ -209,7 +208,7 @@ static Status check_member(Check *check) {
     return skip_space(check);
 }
 
-/* An array or object, at its opening bracket. */
+/* At the opening bracket of an array or object. */
 static Status check_container(Check *check, int depth) {
     if (depth >= check->limits.depth) return fail_here(check, "arrays and objects are nested too deeply");
     bool object = *check->next++ == '{';
@@ -266,48 +265,95 @@ static Status check_text(Check *check) {
     return check->next < check->end ? fail_here(check, "text after the value") : STATUS_OK;
 }
 
-/* ---- the tree ---- */
+/* ---- the tree, a copy of cJSON's ---- */
 
-static void *allocate(size_t bytes) { return mem_alloc(bytes, 1); }
+struct Json {
+    JsonType type;
+    int line; /* of a child: see Check.lines */
+    double number;
+    const char *key, *string;
+    Json *child, *next;
+};
 
-static void use_our_memory(void) { cJSON_InitHooks(&(cJSON_Hooks){allocate, mem_free}); }
+/* A tree is one block: its nodes in the order of the text, then keys and strings. The block exists before
+ * cJSON runs, because a scope (mem_scope.h) that runs out of memory would never delete cJSON's tree. */
+typedef struct {
+    Json *nodes;
+    const int *lines; /* Check.lines */
+    size_t count;     /* of nodes in use */
+    char *text;       /* the rest of the block */
+} Copy;
+
+static JsonType type_of(const cJSON *value) {
+    if (cJSON_IsBool(value)) return JSON_BOOL;
+    if (cJSON_IsNumber(value)) return JSON_NUMBER;
+    if (cJSON_IsString(value)) return JSON_STRING;
+    if (cJSON_IsArray(value)) return JSON_ARRAY;
+    if (cJSON_IsObject(value)) return JSON_OBJECT;
+    return JSON_NULL;
+}
+
+static const char *copy_text(Copy *copy, const char *text) {
+    if (!text) return NULL;
+    size_t bytes = strlen(text) + 1;
+    char *to = memcpy(copy->text, text, bytes);
+    copy->text += bytes;
+    return to;
+}
+
+static Json *copy_value(Copy *copy, const cJSON *value) {
+    Json *node = &copy->nodes[copy->count++];
+    *node = (Json){.type = type_of(value),
+                   .number = cJSON_IsBool(value) ? cJSON_IsTrue(value) : value->valuedouble,
+                   .key = copy_text(copy, value->string),
+                   .string = copy_text(copy, value->valuestring)};
+    Json **next = &node->child;
+    for (const cJSON *child = value->child; child; child = child->next, next = &(*next)->next) {
+        int line = copy->lines[copy->count - 1];
+        *next = copy_value(copy, child);
+        (*next)->line = line;
+    }
+    return node;
+}
 
 typedef struct {
-    const int *lines; /* Check.lines */
-    size_t count;     /* nodes met so far */
-    HashMap *keys;    /* "NUMBER OF THE OBJECT:KEY" */
+    const Json *root;
+    HashMap *seen; /* "NUMBER OF THE OBJECT:KEY" */
     StrBuf key;
-} Walk;
+} KeyCheck;
 
-/* Each child gets its line, in `valueint`, which nothing else here uses; no object has a key twice. */
-static Status finish_children(Walk *walk, const Json *parent) {
-    size_t number = walk->count;
-    for (Json *child = parent->child; child; child = child->next) {
-        child->valueint = walk->lines[walk->count++];
-        if (child->string) {
-            size_t before = hashmap_count(walk->keys);
-            strbuf_clear(&walk->key);
-            strbuf_format(&walk->key, "%zu:%s", number, child->string);
-            hashmap_set(walk->keys, strbuf_view(&walk->key), 0);
-            if (hashmap_count(walk->keys) == before)
-                return status_fail(STATUS_DATA, "line %d: key '%.100s' occurs twice", child->valueint,
-                                   child->string);
+/* No object may have a key twice. */
+static Status check_keys(KeyCheck *keys, const Json *parent) {
+    for (const Json *child = parent->child; child; child = child->next) {
+        if (child->key) {
+            size_t before = hashmap_count(keys->seen);
+            strbuf_clear(&keys->key);
+            strbuf_format(&keys->key, "%zu:%s", (size_t)(parent - keys->root), child->key);
+            hashmap_set(keys->seen, strbuf_view(&keys->key), 0);
+            if (hashmap_count(keys->seen) == before)
+                return status_fail(STATUS_DATA, "line %d: key '%.100s' occurs twice", child->line,
+                                   child->key);
         }
-        TRY(finish_children(walk, child));
+        TRY(check_keys(keys, child));
     }
     return STATUS_OK;
 }
 
-/* Of text that the check let pass. */
-static Status make_tree(Json **root, StrView text, const int *lines) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, use_our_memory);
-    Json *tree = cJSON_ParseWithLengthOpts(text.data, text.length, NULL, false);
-    assert(tree);
-    Walk walk = {.lines = lines, .keys = hashmap_new()};
-    Status status = finish_children(&walk, tree);
-    hashmap_free(walk.keys);
-    strbuf_free(&walk.key);
+/* Makes the tree of a text that passed the check and has `values` values. */
+static Status make_tree(Json **root, StrView text, const int *lines, size_t values) {
+    /* Decoded, a string with its NUL is shorter than in the text, where it has two quotes. */
+    size_t nodes = values * sizeof(Json);
+    Json *tree = mem_alloc(nodes + text.length, 1);
+    Copy copy = {.nodes = tree, .lines = lines, .text = (char *)tree + nodes};
+    cJSON *parsed = cJSON_ParseWithLengthOpts(text.data, text.length, NULL, false);
+    if (!parsed) mem_exhausted(text.length); /* nothing else can fail after the check */
+    copy_value(&copy, parsed);
+    cJSON_Delete(parsed);
+
+    KeyCheck keys = {.root = tree, .seen = hashmap_new()};
+    Status status = check_keys(&keys, tree);
+    hashmap_free(keys.seen);
+    strbuf_free(&keys.key);
     if (status == STATUS_OK)
         *root = tree;
     else
@@ -322,13 +368,14 @@ Status json_parse_within(Json **root, StrView text, JsonLimits limits) {
         .start = text.data, .next = text.data, .end = text.data + text.length, .line = 1, .limits = limits};
     if (sv_starts(text, SV("\xEF\xBB\xBF"))) {
         if (!limits.comments) return fail_here(&check, "a byte-order mark");
-        check.start = check.next += 3; /* of an editor, to which it is no text */
+        check.start = check.next += 3; /* editors write it; it is not part of the text */
         text = (StrView){check.start, text.length - 3};
     }
     if (limits.comments) check.plain = mem_strndup(text.data, text.length);
     Status status = check_text(&check);
     if (check.plain) text.data = check.plain;
-    if (status == STATUS_OK) status = make_tree(root, text, check.lines);
+    size_t values = (size_t)(limits.values - check.limits.values);
+    if (status == STATUS_OK) status = make_tree(root, text, check.lines, values);
     mem_free(check.plain);
     mem_free(check.lines);
     return status;
@@ -342,42 +389,36 @@ Status json_parse_header(Json **root, StrView text) {
     return json_parse_within(root, text, (JsonLimits){.integers = true, .depth = 4, .values = 1 << 18});
 }
 
-/* ---- looking around ---- */
+/* ---- access ---- */
 
-void json_free(Json *root) { cJSON_Delete(root); }
+void json_free(Json *root) { mem_free(root); }
 
-JsonType json_type(const Json *value) {
-    if (cJSON_IsBool(value)) return JSON_BOOL;
-    if (cJSON_IsNumber(value)) return JSON_NUMBER;
-    if (cJSON_IsString(value)) return JSON_STRING;
-    if (cJSON_IsArray(value)) return JSON_ARRAY;
-    if (cJSON_IsObject(value)) return JSON_OBJECT;
-    return JSON_NULL;
-}
+JsonType json_type(const Json *value) { return value ? value->type : JSON_NULL; }
 
 const Json *json_get(const Json *object, const char *key) {
-    return cJSON_IsObject(object) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+    if (!object || object->type != JSON_OBJECT) return NULL;
+    const Json *member = object->child;
+    while (member && strcmp(member->key, key) != 0) member = member->next;
+    return member;
 }
 
-const Json *json_first(const Json *container) {
-    return cJSON_IsObject(container) || cJSON_IsArray(container) ? container->child : NULL;
-}
+const Json *json_first(const Json *container) { return container ? container->child : NULL; }
 
 const Json *json_after(const Json *child) { return child->next; }
 
-const char *json_key(const Json *member) { return member->string; }
+const char *json_key(const Json *member) { return member->key; }
 
 const char *json_string(const Json *value) {
-    assert(cJSON_IsString(value));
-    return value->valuestring;
+    assert(value->type == JSON_STRING);
+    return value->string;
 }
 
 double json_number(const Json *value) {
-    assert(cJSON_IsNumber(value));
-    return value->valuedouble;
+    assert(value->type == JSON_NUMBER);
+    return value->number;
 }
 
-bool json_bool(const Json *value) { return cJSON_IsTrue(value); }
+bool json_bool(const Json *value) { return value && value->type == JSON_BOOL && value->number != 0; }
 
 size_t json_count(const Json *container) {
     size_t count = 0;
@@ -388,15 +429,15 @@ size_t json_count(const Json *container) {
 int json_line(const Json *root, const char *path) {
     StrView rest = sv(path), name;
     while (root && sv_next(&rest, '.', &name)) {
-        root = json_type(root) == JSON_OBJECT ? root->child : NULL;
-        while (root && !sv_equal(sv(root->string), name)) root = root->next;
+        root = root->type == JSON_OBJECT ? root->child : NULL;
+        while (root && !sv_equal(sv(root->key), name)) root = root->next;
     }
-    return root ? root->valueint : 0;
+    return root ? root->line : 0;
 }
 
 /* ---- writing ---- */
 
-/* Does the text so far end in a value? What stands before a first or after a comma is one of these bytes. */
+/* Does the text end in a value? If not, its last byte is an opening bracket, a colon, a comma or space. */
 static bool after_value(const StrBuf *out) {
     return out->length > 0 && !strchr("[{:, \n\t", out->data[out->length - 1]);
 }
@@ -439,7 +480,7 @@ void json_write_integer(StrBuf *out, long long value) {
     strbuf_format(out, "%lld", value);
 }
 
-/* The character at *at, which becomes its last byte: as \uXXXX if a terminal would obey it. */
+/* Adds the character at *at, as \uXXXX if it controls a terminal. *at becomes the character's last byte. */
 static void add_character(StrBuf *out, StrView text, size_t *at) {
     size_t next = *at;
     int code_point = utf8_next(text, &next);
@@ -451,10 +492,10 @@ static void add_character(StrBuf *out, StrView text, size_t *at) {
 }
 
 void json_write_string(StrBuf *out, StrView text) {
-    StrBuf sound = {0};
+    StrBuf repaired = {0};
     if (text.length > 0 && (memchr(text.data, 0, text.length) || !utf8_valid(text))) {
-        utf8_repair(text, &sound);
-        text = strbuf_view(&sound);
+        utf8_repair(text, &repaired);
+        text = strbuf_view(&repaired);
     }
     open(out, '"');
     for (size_t i = 0; i < text.length; i++) {
@@ -471,7 +512,7 @@ void json_write_string(StrBuf *out, StrView text) {
             add_character(out, text, &i);
     }
     strbuf_add_char(out, '"');
-    strbuf_free(&sound);
+    strbuf_free(&repaired);
 }
 
 void json_write_number(StrBuf *out, double value) {
@@ -482,7 +523,7 @@ void json_write_number(StrBuf *out, double value) {
         strbuf_format(out, "%.0f", value);
         return;
     }
-    for (; digits < 17; digits++) { /* which always do */
+    for (; digits < 17; digits++) { /* 17 digits always suffice */
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }

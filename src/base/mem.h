@@ -1,9 +1,8 @@
-/* mem.h - heap memory that is either there or ends the program.
+/* mem.h - heap memory; a failed allocation ends the program.
  *
- * Running out of memory is the one failure that is not returned as a Status: each call either succeeds or
- * runs the handler that the program installed (print, remove temporary files, exit 1), which never returns.
- * Work that must not end the program runs in a scope (mem_scope.h).
- * Sizes are products checked for overflow.
+ * Exhausted memory is the one failure that is not returned as a Status: each call either succeeds or runs the
+ * handler that the program installed (print, remove temporary files, exit 1), which never returns. Work that
+ * must not end the program runs in a scope (mem_scope.h). Sizes are products checked for overflow.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -15,26 +14,27 @@ enum { MEM_ALIGNMENT = 64 }; /* bytes: a cache line, and the widest vector */
 void *mem_alloc(size_t count, size_t size);                 /* zeroed */
 void *mem_realloc(void *old, size_t count, size_t size);    /* like realloc; new bytes are not zeroed */
 void *mem_aligned(size_t count, size_t size);               /* zeroed, aligned, release with mem_free */
-void *mem_aligned_uninitialized(size_t count, size_t size); /* the same, but nobody promises zeros */
-/* So many bytes that something aligned can follow. */
+void *mem_aligned_uninitialized(size_t count, size_t size); /* like mem_aligned, not zeroed */
+/* The next multiple of MEM_ALIGNMENT. */
 static inline size_t mem_round_up(size_t bytes) {
     return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
 }
-/* For programs that do the same work again and again: what is freed stays with the process from now on, up to
- * 16 MB of each thread, because memory that comes anew from the system has to be cleared. */
-void mem_keep_freed(void);
-/* Give back to the system what was freed and kept so far: for after something large and rare. */
+/* For programs that repeat the same work, such as a server: from now on the process keeps freed memory, up to
+ * 16 MB per thread. The system would have to clear new memory. */
+void mem_retain(void);
+/* Returns the freed memory that the process kept to the system: after work that was large and is rare. */
 void mem_trim(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);
 
-/* Called with the number of bytes that could not be had; must not return. Default: message and exit(1). */
+/* The handler gets the number of bytes of the failed allocation and must not return. Default: message and
+ * exit(1). */
 void mem_on_exhausted(void (*handler)(size_t bytes));
-/* End the program as if `bytes` could not be had: for sizes that nothing could count or hold. */
+/* Ends the program like a failed allocation of `bytes`: for sizes that overflow or are too large. */
 _Noreturn void mem_exhausted(size_t bytes);
 
-/* Grow an array geometrically so that it can hold `need` elements: MEM_GROW(list, capacity, need). */
+/* Grows an array geometrically so that it can hold `need` elements: MEM_GROW(list, capacity, need). */
 void *mem_grow(void *old, size_t *capacity, size_t need, size_t size);
 #define MEM_GROW(array, capacity, need) ((array) = mem_grow((array), &(capacity), (need), sizeof *(array)))
 

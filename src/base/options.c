@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "base/options_value.h"
 
 void options_defaults(const OptionTable *tables) {
     for (const OptionTable *table = tables; table->rows; table++)
@@ -19,10 +18,10 @@ void options_free(const OptionTable *tables) {
             option_release(row, option_field(table, row));
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
-/* What flags and keys were called in earlier releases. Keys are still read, since model files have them; a
- * flag is refused, and the hint has its name. */
+/* Names of flags and keys in earlier releases. Old keys are still read, because model files have them. Old
+ * flags are refused, and the hint has the new name. */
 static const struct {
     const char *old, *now;
 } RENAMED[] = {
@@ -106,7 +105,7 @@ static const char *after_dot(const char *key) {
     return dot ? dot + 1 : key;
 }
 
-/* The key that was meant: the same name in another section, or one that is near as a whole. */
+/* A guess at the intended key: the same name in another section, or the nearest key. */
 static const char *nearest_key(const OptionTable *tables, const char *key) {
     Names names = {0};
     const char *nearest = NULL;
@@ -126,7 +125,7 @@ static const char *nearest_key(const OptionTable *tables, const char *key) {
     return nearest;
 }
 
-/* The section that was meant, where that of the key is none. */
+/* A guess at the intended section, if the key's own section does not exist; else empty. */
 static StrView nearest_section(const OptionTable *tables, const char *key) {
     char word[64];
     StrView rest = sv(key), section, nearest = {0};
@@ -146,7 +145,7 @@ static StrView nearest_section(const OptionTable *tables, const char *key) {
     return nearest;
 }
 
-Status option_unknown_key(const OptionTable *tables, StrView key) {
+static Status fail_unknown_key(const OptionTable *tables, StrView key) {
     char *word = mem_strndup(key.data, key.length);
     const char *nearest = nearest_key(tables, word);
     Status status = status_fail(STATUS_USAGE, "unknown key '%s'", word);
@@ -159,33 +158,35 @@ Status option_unknown_key(const OptionTable *tables, StrView key) {
     return status;
 }
 
-static Status set_given(const OptionTable *tables, StrView key, StrView value, OptionsGiven *given) {
+static Status set_by_key(const OptionTable *tables, StrView key, StrView value, UserOptions *user_options) {
     void *field;
     const Option *row = option_by_key(tables, key, &field);
-    if (!row) return option_unknown_key(tables, key);
+    if (!row) return fail_unknown_key(tables, key);
     char name[128];
     snprintf(name, sizeof name, "key '%s'", row->key);
     TRY(option_from_text(row, field, value, false, name));
-    option_give(given, row);
+    user_options_add(user_options, row);
     return STATUS_OK;
 }
 
 Status options_set(const OptionTable *tables, StrView key, StrView value) {
-    return set_given(tables, key, value, NULL);
+    return set_by_key(tables, key, value, NULL);
 }
+
+/* ---- the command line ---- */
 
 typedef struct {
     const OptionTable *tables;
     int argc, next;
     char **argv;
     bool config;
-    OptionsGiven *flags; /* given by flags: the first item of a list replaces what was there */
-    OptionsGiven *given; /* in any way; or NULL */
+    UserOptions *flags;        /* rows set by flags; the first flag of a list replaces its default */
+    UserOptions *user_options; /* rows set by flags, --set and configurations; or NULL */
 } Parser;
 
-/* An argument such as --beam-size=5 taken apart. */
+/* The parts of an argument such as --beam-size=5. */
 typedef struct {
-    char shown[96]; /* "option '--beam-size'" */
+    char name_in_messages[96]; /* "option '--beam-size'" */
     StrView name;
     char letter; /* or 0 */
     bool has_value, negated;
@@ -210,8 +211,8 @@ static const Option *find_flag(const OptionTable *tables, const Flag *flag, void
     return NULL;
 }
 
-/* The flag that was meant: what an old one is called now; that of a key, or of one that ends in this word; or
- * one that is near. NULL: none. */
+/* A guess at the intended flag, or NULL: the new name of an old flag, the flag of a key, the flag of a key
+ * that ends in this word, or the nearest flag. */
 static const char *nearest_flag(const StrList *flags, const OptionTable *tables, const char *word,
                                 OptionFlag *of_key) {
     for (size_t i = 0; i < RENAMED_COUNT; i++)
@@ -232,8 +233,8 @@ static const char *nearest_flag(const StrList *flags, const OptionTable *tables,
     return nearest;
 }
 
-static Status fail_unknown(const Parser *parser, const Flag *flag) {
-    Status status = status_fail(STATUS_USAGE, "unknown %s", flag->shown);
+static Status fail_unknown_flag(const Parser *parser, const Flag *flag) {
+    Status status = status_fail(STATUS_USAGE, "unknown %s", flag->name_in_messages);
     if (flag->letter) return status;
     StrList flags = {0};
     strlist_add(&flags, SV("help"));
@@ -255,13 +256,14 @@ static Status fail_unknown(const Parser *parser, const Flag *flag) {
     return status;
 }
 
-/* The value behind '=' or the next argument. What looks like an option is no value: it was forgotten. */
+/* The value is after '=', or it is the next argument. A next argument that looks like an option is not taken
+ * as the value: the user forgot the value. */
 static Status take_value(Parser *parser, Flag *flag) {
     if (flag->has_value) return STATUS_OK;
     const char *next = parser->next < parser->argc ? parser->argv[parser->next] : NULL;
     bool dashed = next && next[0] == '-' && next[1] && !strchr("0123456789.", next[1]);
     if (!next || dashed) {
-        Status status = status_fail(STATUS_USAGE, "%s needs a value", flag->shown);
+        Status status = status_fail(STATUS_USAGE, "%s needs a value", flag->name_in_messages);
         if (dashed && !flag->letter)
             status_hint(status, "write --%.*s=%s if that is the value", SV_ARG(flag->name), next);
         return status;
@@ -272,35 +274,36 @@ static Status take_value(Parser *parser, Flag *flag) {
     return STATUS_OK;
 }
 
-/* Optional values: the next argument counts if it can be nothing else, a number or one of the choices. */
+/* An optional value: the next argument is the value if it is a number or one of the choices. */
 static void take_optional_value(Parser *parser, const Option *row, Flag *flag) {
     if (flag->has_value) return;
     const char *next = parser->next < parser->argc ? parser->argv[parser->next] : "";
     const char *digits = row->type == OPT_INT ? "0123456789" : "0123456789.";
     bool number = row->type != OPT_CHOICE && next[0] && strspn(next, digits) == strlen(next);
     bool fits = number || (row->choices && option_choice(row->choices, sv(next)) >= 0);
-    flag->value = sv(fits ? next : row->bare);
+    flag->value = sv(fits ? next : row->implied_value);
     if (fits) parser->next++;
 }
 
-static bool is_given(const OptionsGiven *given, const Option *row) {
-    for (size_t i = 0; i < given->count; i++)
-        if (given->rows[i] == row) return true;
+static bool contains(const UserOptions *user_options, const Option *row) {
+    for (size_t i = 0; i < user_options->count; i++)
+        if (user_options->rows[i] == row) return true;
     return false;
 }
 
-static bool is_called(const char *name, const char *wanted) { return name && strcmp(name, wanted) == 0; }
+static bool is_called(const char *name, const char *other) { return name && strcmp(name, other) == 0; }
 
-bool options_given(const OptionsGiven *given, const char *name) {
-    for (size_t i = 0; i < given->count; i++)
-        if (is_called(given->rows[i]->key, name) || is_called(given->rows[i]->flag, name)) return true;
+bool option_is_given(const UserOptions *user_options, const char *name) {
+    for (size_t i = 0; i < user_options->count; i++)
+        if (is_called(user_options->rows[i]->key, name) || is_called(user_options->rows[i]->flag, name))
+            return true;
     return false;
 }
 
-void option_give(OptionsGiven *given, const Option *row) {
-    if (!given) return;
-    MEM_GROW(given->rows, given->capacity, given->count + 1);
-    given->rows[given->count++] = row;
+void user_options_add(UserOptions *user_options, const Option *row) {
+    if (!user_options) return;
+    MEM_GROW(user_options->rows, user_options->capacity, user_options->count + 1);
+    user_options->rows[user_options->count++] = row;
 }
 
 static Status parse_set(Parser *parser, Flag *flag) {
@@ -312,15 +315,15 @@ static Status parse_set(Parser *parser, Flag *flag) {
         Status status = status_fail(STATUS_USAGE, "--set: no '=' in '%.*s'", SV_ARG(flag->value));
         return status_hint(status, "write --set section.key=value");
     }
-    return set_given(parser->tables, key, value, parser->given);
+    return set_by_key(parser->tables, key, value, parser->user_options);
 }
 
 static Status parse_config(Parser *parser, Flag *flag) {
     TRY(take_value(parser, flag));
     char *path = mem_strndup(flag->value.data, flag->value.length);
-    Status status = options_read_file(parser->tables, path, parser->given);
+    Status status = options_read_file(parser->tables, path, parser->user_options);
     mem_free(path);
-    if (parser->given) parser->given->configs++;
+    if (parser->user_options) parser->user_options->configs++;
     return status;
 }
 
@@ -351,19 +354,19 @@ static Status parse_flag(Parser *parser, Flag *flag, HelpKind *help) {
     if (!row && parser->config && named && sv_equal(flag->name, SV("set"))) return parse_set(parser, flag);
     if (!row && parser->config && ((named && sv_equal(flag->name, SV("config"))) || flag->letter == 'c'))
         return parse_config(parser, flag);
-    if (!row) return fail_unknown(parser, flag);
+    if (!row) return fail_unknown_flag(parser, flag);
     if (row->type == OPT_BOOL) {
         if (flag->negated && flag->has_value)
-            return status_fail(STATUS_USAGE, "%s takes no value", flag->shown);
+            return status_fail(STATUS_USAGE, "%s takes no value", flag->name_in_messages);
         if (!flag->has_value) flag->value = flag->negated ? SV("false") : SV("true");
-    } else if (row->bare) {
+    } else if (row->implied_value) {
         take_optional_value(parser, row, flag);
     } else {
         TRY(take_value(parser, flag));
     }
-    TRY(option_from_text(row, field, flag->value, is_given(parser->flags, row), flag->shown));
-    option_give(parser->flags, row);
-    option_give(parser->given, row);
+    TRY(option_from_text(row, field, flag->value, contains(parser->flags, row), flag->name_in_messages));
+    user_options_add(parser->flags, row);
+    user_options_add(parser->user_options, row);
     while (row->type == OPT_LIST && row->choices && parser->next < parser->argc) {
         StrView next = sv(parser->argv[parser->next]);
         if (option_choice(row->choices, next) < 0) break;
@@ -373,12 +376,13 @@ static Status parse_flag(Parser *parser, Flag *flag, HelpKind *help) {
     return STATUS_OK;
 }
 
-/* "name=value" behind the dashes. */
+/* `text` is "name=value", after the dashes. */
 static Flag long_flag(const char *text, const char *dashes) {
     Flag flag = {.value = sv(text)};
     flag.has_value = strchr(text, '=') != NULL;
     sv_next(&flag.value, '=', &flag.name);
-    snprintf(flag.shown, sizeof flag.shown, "option '%s%.*s'", dashes, SV_ARG(flag.name));
+    snprintf(flag.name_in_messages, sizeof flag.name_in_messages, "option '%s%.*s'", dashes,
+             SV_ARG(flag.name));
     return flag;
 }
 
@@ -390,7 +394,7 @@ static Status parse_short(Parser *parser, const char *letters, HelpKind *help) {
         return parse_flag(parser, &flag, help);
     while (*letters) {
         flag = (Flag){.letter = *letters++};
-        snprintf(flag.shown, sizeof flag.shown, "option '-%c'", flag.letter);
+        snprintf(flag.name_in_messages, sizeof flag.name_in_messages, "option '-%c'", flag.letter);
         const Option *row = find_flag(parser->tables, &flag, &field);
         bool takes_value = row ? row->type != OPT_BOOL : parser->config && flag.letter == 'c';
         if (takes_value && *letters) {
@@ -403,7 +407,7 @@ static Status parse_short(Parser *parser, const char *letters, HelpKind *help) {
     return STATUS_OK;
 }
 
-/* An option that does nothing would be a surprise. */
+/* An option without any effect would surprise the user. */
 static Status check_needs(const Parser *parser) {
     for (size_t i = 0; i < parser->flags->count; i++) {
         const Option *row = parser->flags->rows[i];
@@ -422,14 +426,14 @@ static Status check_needs(const Parser *parser) {
         status_fail(STATUS_USAGE, "option '--%s' does nothing without '--%.*s'", flag.text,
                     SV_ARG(first.name));
         return status_hint(STATUS_USAGE, "add --%.*s%s%s, or leave --%s out", SV_ARG(first.name),
-                           other->arg && !other->bare ? " " : "",
-                           other->arg && !other->bare ? other->arg : "", flag.text);
+                           other->arg && !other->implied_value ? " " : "",
+                           other->arg && !other->implied_value ? other->arg : "", flag.text);
     }
     return STATUS_OK;
 }
 
 static Status parse(Parser parser, StrList *positional, HelpKind *help) {
-    OptionsGiven flags = {0};
+    UserOptions flags = {0};
     int argc = parser.argc;
     bool only_positional = false;
     Status status = STATUS_OK;
@@ -455,27 +459,28 @@ static Status parse(Parser parser, StrList *positional, HelpKind *help) {
 }
 
 Status options_parse(const OptionTable *tables, int argc, char **argv, StrList *positional, HelpKind *help,
-                     OptionsGiven *given) {
-    return parse((Parser){tables, argc, 1, argv, false, NULL, given}, positional, help);
+                     UserOptions *user_options) {
+    return parse((Parser){tables, argc, 1, argv, false, NULL, user_options}, positional, help);
 }
 
 Status options_parse_config(const OptionTable *tables, int argc, char **argv, StrList *positional,
-                            HelpKind *help, OptionsGiven *given) {
-    return parse((Parser){tables, argc, 1, argv, true, NULL, given}, positional, help);
+                            HelpKind *help, UserOptions *user_options) {
+    return parse((Parser){tables, argc, 1, argv, true, NULL, user_options}, positional, help);
 }
 
-void options_apply_defaults(const OptionTable *table, const OptionsGiven *given, const void *from) {
+void options_apply_defaults(const OptionTable *table, const UserOptions *user_options, const void *from) {
     const OptionTable other = {table->rows, (void *)from};
     for (const Option *row = table->rows; !option_row_ends(row); row++)
-        if (!is_given(given, row)) option_copy(row, option_field(table, row), option_field(&other, row));
+        if (!contains(user_options, row))
+            option_copy(row, option_field(table, row), option_field(&other, row));
 }
 
-/* ---- configuration files: an object of sections, each an object of names or of sections ---- */
+/* ---- configuration files: an object of sections; a section has options and sections ---- */
 
 enum { CONFIG_LIMIT = 1 << 20 };
 
-/* The name of a row's member in the object `path` ("model" of "model.decoder.style": decoder), empty if the
- * row is elsewhere. */
+/* The member of the object `path` that contains the row: for "model" and the row "model.decoder.style" it is
+ * "decoder". Empty if the row is not in that object. */
 static StrView member_of(const Option *row, StrView path) {
     StrView rest = sv(row->key ? row->key : ""), name;
     if (path.length) {
@@ -486,7 +491,7 @@ static StrView member_of(const Option *row, StrView path) {
     return name;
 }
 
-/* Does a key of the tables lie in the section `path`? */
+/* Is there a key in the section `path`? */
 static bool is_section(const OptionTable *tables, StrView path) {
     for (const OptionTable *table = tables; table->rows; table++)
         for (const Option *row = table->rows; !option_row_ends(row); row++)
@@ -494,8 +499,9 @@ static bool is_section(const OptionTable *tables, StrView path) {
     return false;
 }
 
-/* `path` is the key of the object, and afterwards that of the member where reading stopped. */
-static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path, OptionsGiven *given) {
+/* `path` is the key of the object; on failure it becomes the key of the member where reading stopped. */
+static Status read_object(const OptionTable *tables, const Json *object, StrBuf *path,
+                          UserOptions *user_options) {
     size_t length = path->length;
     if (json_type(object) != JSON_OBJECT)
         return status_fail(STATUS_USAGE, "a configuration must be an object of sections");
@@ -506,18 +512,18 @@ static Status read_object(const OptionTable *tables, const Json *object, StrBuf 
         const Option *row = option_by_key(tables, strbuf_view(path), &field);
         bool section = !row && is_section(tables, strbuf_view(path));
         if (!row && json_type(member) == JSON_OBJECT && (section || json_first(member))) {
-            TRY(read_object(tables, member, path, given));
+            TRY(read_object(tables, member, path, user_options));
             continue;
         }
         if (section) {
             status_fail(STATUS_USAGE, "section '%s' must be an object", strbuf_text(path));
             return status_hint(STATUS_USAGE, "write \"%s\": {\"NAME\": VALUE, ...}", json_key(member));
         }
-        if (!row) return option_unknown_key(tables, strbuf_view(path));
+        if (!row) return fail_unknown_key(tables, strbuf_view(path));
         char name[160];
         snprintf(name, sizeof name, "key '%.140s'", strbuf_text(path));
         TRY(option_from_json(row, field, member, name));
-        option_give(given, row);
+        user_options_add(user_options, row);
     }
     strbuf_cut(path, length);
     return STATUS_OK;
@@ -530,7 +536,7 @@ Status options_read_json(const OptionTable *tables, const Json *object) {
     return status;
 }
 
-Status options_read_file(const OptionTable *tables, const char *path, OptionsGiven *given) {
+Status options_read_file(const OptionTable *tables, const char *path, UserOptions *user_options) {
     StrBuf text = {0};
     Json *root = NULL;
     Status status = file_read(path, CONFIG_LIMIT, &text);
@@ -541,7 +547,7 @@ Status options_read_file(const OptionTable *tables, const char *path, OptionsGiv
             status = status_context(STATUS_USAGE, "config '%s'", path);
         } else {
             StrBuf key = {0};
-            status = read_object(tables, root, &key, given);
+            status = read_object(tables, root, &key, user_options);
             int line = status != STATUS_OK && key.length ? json_line(root, strbuf_text(&key)) : 0;
             strbuf_free(&key);
             if (line > 0)
@@ -555,8 +561,8 @@ Status options_read_file(const OptionTable *tables, const char *path, OptionsGiv
     return status;
 }
 
-/* Is there an earlier row than `until`, which is one of the tables', of the same member, so that its object
- * has been written? */
+/* Has the object of this member been written already? It has if a row before `until` is of the same member.
+ * `until` is one of the tables' rows. */
 static bool member_done(const OptionTable *tables, const Option *until, StrView path) {
     StrView name = member_of(until, path);
     for (const OptionTable *table = tables;; table++) {
@@ -569,7 +575,7 @@ static bool member_done(const OptionTable *tables, const Option *until, StrView 
 
 static int write_object(const OptionTable *tables, StrView path, bool minimal, int depth, StrBuf *out);
 
-/* `before` members stand before it. Returns whether there is anything to write. */
+/* `before`: number of members written before this one. Returns whether there is anything to write. */
 static bool write_member(const OptionTable *tables, const OptionTable *table, const Option *row, StrView path,
                          bool minimal, int depth, int before, StrBuf *out) {
     StrView name = member_of(row, path), key = {row->key, (size_t)(name.data - row->key) + name.length};
@@ -590,7 +596,7 @@ static bool write_member(const OptionTable *tables, const OptionTable *table, co
     return true;
 }
 
-/* The members of one object; returns how many. With `out` NULL they are only counted. */
+/* Writes the members of one object and returns their number. With `out` NULL it only counts them. */
 static int write_object(const OptionTable *tables, StrView path, bool minimal, int depth, StrBuf *out) {
     int count = 0;
     for (const OptionTable *table = tables; table->rows; table++)

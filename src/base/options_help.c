@@ -2,17 +2,17 @@
 #include "base/options.h"
 
 #include <string.h>
-#include "base/options_value.h"
 #include "base/utf8.h"
 
-/* Where help stands beside an option, and where below it if that leaves less than NARROWEST columns. */
-enum { HELP_COLUMN = 30, HELP_BELOW = 8, NARROWEST = 40 };
+/* The help begins in column HELP_COLUMN, beside the option. If that leaves fewer than MIN_COLUMNS columns, it
+ * begins on the next line, in column HELP_BELOW. */
+enum { HELP_COLUMN = 30, HELP_BELOW = 8, MIN_COLUMNS = 40 };
 
 static void add_spaces(StrBuf *out, size_t count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
 }
 
-/* Words of `text` in columns indent .. width - 1, in the first line of which that indent is already there. */
+/* Adds the words of `text` in columns indent .. width - 1. The caller has indented the first line. */
 static void add_wrapped(StrBuf *out, StrView text, size_t indent, size_t width) {
     size_t column = indent;
     StrView word;
@@ -54,14 +54,14 @@ static void add_usage(StrBuf *out, const OptionTable *tables, const Option *row)
     else
         strbuf_add(out, SV("      "));
     strbuf_format(out, "--%s%s", option_is_on(row) ? "[no-]" : "", option_flag(tables, row).text);
-    if (row->bare)
+    if (row->implied_value)
         strbuf_format(out, "[=%s]", value_name(row));
     else if (row->type != OPT_BOOL)
         strbuf_format(out, " %s", value_name(row));
 }
 
-static bool worth_showing(const Option *row) {
-    return row->fallback && row->fallback[0] && strcmp(row->fallback, "false") != 0;
+static bool shows_default(const Option *row) {
+    return row->default_text && row->default_text[0] && strcmp(row->default_text, "false") != 0;
 }
 
 /* The help up to its first semicolon. */
@@ -71,13 +71,14 @@ static StrView first_clause(const Option *row) {
     return clause;
 }
 
-/* What stands behind the help: " (train.epochs; default: 20)" */
+/* Adds the end of the help: " (train.epochs; default: 20)" */
 static void add_default(StrBuf *help, const Option *row, HelpKind kind) {
     const char *key = kind == HELP_ALL && row->key ? row->key : "";
-    if (!*key && !worth_showing(row)) return;
+    if (!*key && !shows_default(row)) return;
     strbuf_format(help, " (%s", key);
-    if (worth_showing(row))
-        strbuf_format(help, "%sdefault: %s", *key ? "; " : "", row->type == OPT_BOOL ? "on" : row->fallback);
+    if (shows_default(row))
+        strbuf_format(help, "%sdefault: %s", *key ? "; " : "",
+                      row->type == OPT_BOOL ? "on" : row->default_text);
     strbuf_add_char(help, ')');
 }
 
@@ -106,16 +107,16 @@ static void add_row(StrBuf *out, const OptionTable *tables, const Option *row, H
 }
 
 bool options_have_short_help(const OptionTable *tables) {
-    bool shown = false, hidden = false;
+    bool has_common = false, has_others = false;
     for (const OptionTable *table = tables; table->rows; table++)
         for (const Option *row = table->rows; !option_row_ends(row); row++)
-            *(row->common ? &shown : &hidden) = true;
-    return shown && hidden;
+            *(row->common ? &has_common : &has_others) = true;
+    return has_common && has_others;
 }
 
 void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out) {
-    size_t indent = width < HELP_COLUMN + NARROWEST ? HELP_BELOW : HELP_COLUMN;
-    size_t columns = width < HELP_BELOW + NARROWEST ? HELP_BELOW + NARROWEST : (size_t)width;
+    size_t indent = width < HELP_COLUMN + MIN_COLUMNS ? HELP_BELOW : HELP_COLUMN;
+    size_t columns = width < HELP_BELOW + MIN_COLUMNS ? HELP_BELOW + MIN_COLUMNS : (size_t)width;
     for (const OptionTable *table = tables; table->rows; table++) {
         for (const Option *row = table->rows; !option_row_ends(row); row++) {
             if (kind == HELP_SHORT && !row->common) continue;

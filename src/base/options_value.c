@@ -1,5 +1,5 @@
-/* options_value.c - conversions of option values, each checked to the last character. */
-#include "base/options_value.h"
+/* options_value.c - values of options from text and from JSON, and to JSON. */
+#include "base/options.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 bool option_row_ends(const Option *row) { return !row->key && !row->flag; }
 
 bool option_is_on(const Option *row) {
-    return row->type == OPT_BOOL && row->fallback && strcmp(row->fallback, "true") == 0;
+    return row->type == OPT_BOOL && row->default_text && strcmp(row->default_text, "true") == 0;
 }
 
 void *option_field(const OptionTable *table, const Option *row) {
@@ -71,12 +71,12 @@ static Status integer_from_text(const Option *row, void *field, const char *text
     errno = 0;
     long long value = strtoll(text, &end, 10);
     bool minus_zero = text[0] == '-' && value == 0;
-    bool starts_well = (text[0] >= '0' && text[0] <= '9') || ((text[0] == '-' || text[0] == '+') && text[1]);
-    if (!starts_well || *end || minus_zero) return fail_value(name, sv(text), "a whole number");
-    long long most = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
+    bool valid_start = (text[0] >= '0' && text[0] <= '9') || ((text[0] == '-' || text[0] == '+') && text[1]);
+    if (!valid_start || *end || minus_zero) return fail_value(name, sv(text), "a whole number");
+    long long greatest = row->type == OPT_LONG ? LLONG_MAX : INT_MAX,
               least = row->type == OPT_LONG ? LLONG_MIN : INT_MIN;
     if (errno != ERANGE) TRY(check_range(row, (double)value, name));
-    if (errno == ERANGE || value > most || value < least)
+    if (errno == ERANGE || value > greatest || value < least)
         return status_fail(STATUS_USAGE, "%s: %s is too large", name, text);
     store_integer(row, field, value);
     return STATUS_OK;
@@ -160,11 +160,11 @@ static Status list_from_text(const Option *row, StrList *list, StrView text, con
     return status;
 }
 
-/* Replace the list only when all of it is good. */
-static Status list_finish(Status status, StrList *fresh, StrList *field, bool append) {
+/* Replaces or extends the list in `field` by `items`, but only if `status` says that all items are valid. */
+static Status list_finish(Status status, StrList *items, StrList *field, bool append) {
     if (status == STATUS_OK && !append) strlist_free(field);
-    for (size_t i = 0; i < fresh->count && status == STATUS_OK; i++) strlist_add(field, sv(fresh->items[i]));
-    strlist_free(fresh);
+    for (size_t i = 0; i < items->count && status == STATUS_OK; i++) strlist_add(field, sv(items->items[i]));
+    strlist_free(items);
     return status;
 }
 
@@ -172,8 +172,8 @@ Status option_from_text(const Option *row, void *field, StrView text, bool appen
     if (row->type == OPT_BOOL) return bool_from_text(field, text, name);
     if (row->type == OPT_CHOICE) return choice_from_text(row, field, text, name);
     if (row->type == OPT_LIST) {
-        StrList fresh = {0};
-        return list_finish(list_from_text(row, &fresh, text, name), &fresh, field, append);
+        StrList items = {0};
+        return list_finish(list_from_text(row, &items, text, name), &items, field, append);
     }
     char *copy = mem_strndup(text.data, text.length);
     if (row->type == OPT_STRING) {
@@ -202,12 +202,12 @@ void option_copy(const Option *row, void *field, const void *from) {
 
 void option_default(const Option *row, void *field) {
     memset(field, 0, field_size(row->type));
-    if (!row->fallback) return;
-    /* A default may lie outside the range on purpose: 0 for "chosen by the program". */
+    if (!row->default_text) return;
+    /* A default may be outside the range: 0 for "chosen by the program". */
     Option unlimited = *row;
     unlimited.min = unlimited.max = 0;
     Status status =
-        option_from_text(&unlimited, field, sv(row->fallback), false, row->key ? row->key : row->flag);
+        option_from_text(&unlimited, field, sv(row->default_text), false, row->key ? row->key : row->flag);
     assert(status == STATUS_OK);
     (void)status;
 }
@@ -256,13 +256,13 @@ static Status list_from_json(const Option *row, StrList *list, const Json *value
 }
 
 Status option_from_json(const Option *row, void *field, const Json *value, const char *name) {
-    StrList fresh = {0};
+    StrList items = {0};
     switch (row->type) {
     case OPT_INT:
     case OPT_LONG:
         return integer_from_json(row, field, value, name);
     case OPT_LIST:
-        return list_finish(list_from_json(row, &fresh, value, name), &fresh, field, false);
+        return list_finish(list_from_json(row, &items, value, name), &items, field, false);
     case OPT_BOOL:
         if (json_type(value) != JSON_BOOL) return fail_type(name, "true or false", value);
         *(bool *)field = json_bool(value);
@@ -329,13 +329,13 @@ bool option_is_default(const Option *row, const void *field) {
         double real;
         char *string;
         StrList list;
-    } fallback;
-    option_default(row, &fallback);
+    } initial;
+    option_default(row, &initial);
     StrBuf expected = {0}, actual = {0};
-    option_to_json(row, &fallback, &expected);
+    option_to_json(row, &initial, &expected);
     option_to_json(row, field, &actual);
     bool equal = sv_equal(strbuf_view(&expected), strbuf_view(&actual));
-    option_release(row, &fallback);
+    option_release(row, &initial);
     strbuf_free(&expected);
     strbuf_free(&actual);
     return equal;

@@ -1,4 +1,4 @@
-/* progress_line.c - see progress_line.h. */
+/* progress_line.c - progress lines at intervals, with the time left. */
 #include "base/progress_line.h"
 
 #include <stdarg.h>
@@ -8,15 +8,15 @@
 
 ProgressLine progress_line_begin(const char *what) {
     double now = clock_seconds();
-    return (ProgressLine){.what = what, .began = now, .shown = now};
+    return (ProgressLine){.what = what, .begin = now, .last = now};
 }
 
-/* Is it time for another line? Then `elapsed` are the seconds of all the work so far. */
+/* Is another line due? If so, *elapsed is the time since the beginning in seconds. */
 static bool is_due(ProgressLine *line, double *elapsed) {
     double now = clock_seconds();
-    if (!line || line->silent || now - line->shown < log_progress_interval()) return false;
-    line->shown = now;
-    *elapsed = now - line->began;
+    if (!line || line->silent || now - line->last < log_progress_interval()) return false;
+    line->last = now;
+    *elapsed = now - line->begin;
     return true;
 }
 

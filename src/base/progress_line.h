@@ -1,7 +1,7 @@
-/* progress_line.h - how far a long command has come.
+/* progress_line.h - the progress of a long command.
  *
- * A line is written once every log_progress_interval(). On a terminal it replaces the one before. Elsewhere
- * it is one more line of a log.
+ * A line is written once every log_progress_interval() seconds. On a terminal it replaces the last one;
+ * elsewhere it is a new line.
  */
 #ifndef BASE_PROGRESS_LINE_H
 #define BASE_PROGRESS_LINE_H
@@ -9,17 +9,17 @@
 #include <stdbool.h>
 
 typedef struct {
-    const char *what; /* the work, "reading", or the things that are counted, "lines" */
+    const char *what; /* the work, "reading", or the unit of the count, "lines" */
     bool silent;
-    double began, shown; /* clock_seconds() */
+    double begin, last; /* clock_seconds() of the beginning and of the last line */
 } ProgressLine;
 
 ProgressLine progress_line_begin(const char *what);
 /* "reading   45%  ETA 3s"; `share` is 0..1. A NULL `line` writes nothing. */
 void progress_line_share(ProgressLine *line, double share);
-/* "1,200 lines  45%  ETA 3s  310.2 lines/s"; with a share of 0, which is unknown, neither share nor ETA. */
+/* "1,200 lines  45%  ETA 3s  310.2 lines/s"; an unknown share is 0, and the line has no share and no ETA. */
 void progress_line_count(ProgressLine *line, double count, double share);
-/* A line in the caller's own words, now. */
+/* Writes a line of the caller at once. */
 void progress_line_write(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

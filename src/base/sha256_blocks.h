@@ -1,4 +1,4 @@
-/* sha256_blocks.h - the two ways to take blocks of 64 bytes into the state of a SHA-256. */
+/* sha256_blocks.h - SHA-256 of whole blocks of 64 bytes, in plain C and with x86 instructions. */
 #ifndef BASE_SHA256_BLOCKS_H
 #define BASE_SHA256_BLOCKS_H
 
@@ -9,7 +9,8 @@
 extern const uint32_t SHA256_ROUND_CONSTANTS[64];
 
 void sha256_plain_compress(uint32_t state[8], const unsigned char *block, size_t blocks);
-/* By x86's own instructions, five times as fast; false, with nothing done, if this processor lacks them. */
+/* With the SHA instructions of x86, five times as fast. False, and nothing done, if the processor lacks
+ * them. */
 bool sha256_x86_compress(uint32_t state[8], const unsigned char *block, size_t blocks);
 
 #endif

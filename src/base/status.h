@@ -1,8 +1,8 @@
-/* status.h - how a function says that it failed, and why.
+/* status.h - the result of a function that can fail, and the reason.
  *
- * Every function that can fail because of the outside world (files, data, configuration) returns a
- * Status. Its numeric value is the exit code of the program. The text lives in a buffer of the calling
- * thread: message in lower case, cause first, subject quoted; hint says what to do about it.
+ * Every function that can fail because of the outside world (files, data, configuration) returns a Status.
+ * Its numeric value is the exit code of the program. The text lives in a buffer of the calling thread: the
+ * message is in lower case, cause first, subject quoted; the hint tells what the user can do.
  *
  *     if (!file) return status_fail(STATUS_RUNTIME, "cannot open '%s': %s", path, strerror(errno));
  *     TRY(file_read(path, 0, &content));
@@ -22,19 +22,19 @@ typedef enum {
     STATUS_LOST = 6,     /* another process of the same training run is gone */
 } Status;
 
-/* Record a failure; returns `code` so that it can be returned at once. Clears the hint. */
+/* Records a failure and clears the hint. Returns `code`, so that the caller can return it at once. */
 Status status_fail(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add what to do about it to the failure just recorded; returns `code` again. */
+/* Adds a hint to the recorded failure. Returns `code`. */
 Status status_hint(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Put context in front of the recorded message ("config 'a.json': ..."); returns `code` again. */
+/* Puts context before the recorded message ("config 'a.json': ..."). Returns `code`. */
 Status status_context(Status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 const char *status_message(void);   /* "" if nothing failed yet */
 const char *status_hint_text(void); /* "" if there is no hint */
 
-/* Copy this thread's failure into, and back out of, storage that another thread may read. */
+/* A copy of a thread's failure, which another thread may read. */
 typedef struct {
     Status code;
     char message[1024], hint[1024];

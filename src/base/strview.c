@@ -55,15 +55,15 @@ StrView sv_trim(StrView text) {
     return text;
 }
 
-bool sv_next(StrView *rest, char separator, StrView *piece) {
+bool sv_next(StrView *rest, char separator, StrView *field) {
     if (!rest->data) return false;
     const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
     if (end) {
         size_t length = (size_t)(end - rest->data);
-        *piece = (StrView){rest->data, length};
+        *field = (StrView){rest->data, length};
         *rest = (StrView){end + 1, rest->length - length - 1};
     } else {
-        *piece = *rest;
+        *field = *rest;
         *rest = (StrView){NULL, 0};
     }
     return true;

@@ -1,4 +1,4 @@
-/* strview.h - pieces of text: views that borrow, buffers that grow, lists of strings.
+/* strview.h - text: views that borrow, buffers that grow, lists of strings.
  *
  * Owner   a StrView never owns its bytes and need not end in NUL; a StrBuf owns its bytes, keeps a NUL after
  *         them and is released with strbuf_free; a StrList owns the strings that strlist_add copied and is
@@ -25,24 +25,25 @@ int sv_compare(StrView a, StrView b);          /* byte order */
 uint64_t sv_hash(StrView text, uint64_t seed); /* the same on every machine */
 bool sv_starts(StrView text, StrView prefix);
 bool sv_ends(StrView text, StrView suffix);
-/* Cut "." and `extension`, in lower or upper case, off a file's name, where something stands before it; false
- * if there is none. */
+/* Cuts "." and `extension`, in lower or upper case, off a file's name. False if the name has no such
+ * extension, or nothing before it. */
 bool sv_cut_extension(StrView *name, StrView extension);
 StrView sv_trim(StrView text); /* ASCII white space at both ends */
-/* Cut the next piece off `rest` at `separator`; false when nothing is left. "a,,b" gives "a", "", "b". */
-bool sv_next(StrView *rest, char separator, StrView *piece);
+/* Cuts the next field off `rest` at `separator`; false if nothing is left. "a,,b" gives "a", "", "b". */
+bool sv_next(StrView *rest, char separator, StrView *field);
 /* ASCII white space. */
 static inline bool char_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-/* Cut the next word off `rest`, with the white space before it; false if none is left: *word is empty. */
+/* Cuts the next word off `rest`, with the white space before it. False, with an empty *word, if none is
+ * left. */
 bool sv_next_word(StrView *rest, StrView *word);
 
 typedef struct {
-    char *data; /* NUL after length bytes once anything was added, else NULL */
+    char *data; /* followed by NUL; NULL until the first addition */
     size_t length, capacity;
 } StrBuf;
 
 void strbuf_clear(StrBuf *buffer);              /* keeps the memory */
-void strbuf_cut(StrBuf *buffer, size_t length); /* forget all but the first bytes */
+void strbuf_cut(StrBuf *buffer, size_t length); /* keeps the first `length` bytes */
 void strbuf_free(StrBuf *buffer);
 void strbuf_add(StrBuf *buffer, StrView text);
 void strbuf_add_char(StrBuf *buffer, char c);
@@ -55,11 +56,11 @@ typedef struct {
     size_t count;
 } StrList;
 
-void strlist_add(StrList *list, StrView text); /* a copy; for lists that nothing else has added to */
+void strlist_add(StrList *list, StrView text); /* adds a copy; only for lists without other additions */
 void strlist_format(StrList *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void strlist_free(StrList *list);
 
-/* The candidate nearest to `word` by edit distance, or NULL if none is near enough to suggest. */
+/* The candidate nearest to `word` by edit distance, or NULL if none is near enough for a hint. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* "1.5 MB", "12,345", "2m05s": numbers for people. They return `buffer`. */

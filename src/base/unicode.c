@@ -6,14 +6,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define CAPITAL_SIGMA              0x3A3
-#define SMALL_SIGMA                0x3C3
-#define FINAL_SIGMA                0x3C2
-#define CAPITAL_I_DOT              0x130
-#define COMBINING_DOT              0x307
-#define ZERO_WIDTH_SPACE           0x200B
-#define PAIR_ISSUE_BYTE_ORDER_MARK 0xFEFF
-#define ARRAY_LENGTH(a_)           (sizeof(a_) / sizeof *(a_))
+#define CAPITAL_SIGMA    0x3A3
+#define SMALL_SIGMA      0x3C3
+#define FINAL_SIGMA      0x3C2
+#define CAPITAL_I_DOT    0x130
+#define COMBINING_DOT    0x307
+#define ZERO_WIDTH_SPACE 0x200B
+#define BYTE_ORDER_MARK  0xFEFF
+#define ARRAY_LENGTH(a_) (sizeof(a_) / sizeof *(a_))
 
 typedef struct {
     int first, last;
@@ -150,7 +150,7 @@ int unicode_width(int c) {
 bool unicode_is_blank(StrView text) {
     for (size_t position = 0; position < text.length;) {
         int c = utf8_next(text, &position);
-        if (!unicode_is_space(c) && c != ZERO_WIDTH_SPACE && c != PAIR_ISSUE_BYTE_ORDER_MARK) return false;
+        if (!unicode_is_space(c) && c != ZERO_WIDTH_SPACE && c != BYTE_ORDER_MARK) return false;
     }
     return true;
 }

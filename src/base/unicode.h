@@ -1,11 +1,11 @@
-/* unicode.h - what characters are; text cut, lower-cased and normalized by that. The only user of utf8proc.
+/* unicode.h - properties of characters; words, lower case and normal forms. The only user of utf8proc.
  * Unicode Standard Annexes 11 (East Asian width), 15 (normal forms) and 44 (general categories);
  * The Unicode Standard, 3.13 (final sigma); Python's str methods
  *
- * White space is Python's str.isspace, because scores are compared with those of a Python program: ASCII
- * white space, the separators 1C-1F, U+0085, and spaces of every width, no-break ones too; not U+200B and
- * U+FEFF, which stand inside words. A line is blank if it holds nothing but white space, U+200B and U+FEFF:
- * none of them can be translated, so a blank line makes no pair to train on and translates to the empty line.
+ * White space is Python's str.isspace, because scores must equal those of a Python program: ASCII white
+ * space, the separators 1C-1F, U+0085, and spaces of every width, no-break spaces too; not U+200B and U+FEFF,
+ * which occur inside words. A blank line has only white space, U+200B and U+FEFF. None of them can be
+ * translated: a blank line is not used for training and translates to the empty line.
  *
  * Fails   never: ill-formed bytes count as U+FFFD; normal forms need valid UTF-8 (utf8_repair first)
  */
@@ -14,16 +14,16 @@
 
 #include "base/strview.h"
 
-const char *unicode_version(void); /* of the tables behind all this */
+const char *unicode_version(void); /* of the tables in use */
 
 /* ---- characters ---- */
 
 /* CHAR_SPACE: ASCII white space, U+0085, U+2028, U+2029. Spaces of other widths and no-break spaces (U+00A0,
- * U+202F, U+2009, U+3000 ...) are CHAR_OTHER: to byte-pair encoding they belong to the text. */
+ * U+202F, U+2009, U+3000 ...) are CHAR_OTHER: byte-pair encoding treats them as text. */
 typedef enum { CHAR_SPACE, CHAR_LETTER, CHAR_MARK, CHAR_DIGIT, CHAR_OTHER } CharClass;
 CharClass unicode_class(int code_point);
 
-/* By the first letter of the general category: P, N, S, or anything else. */
+/* The first letter of the general category: P, N, S, or any other. */
 typedef enum { UNICODE_OTHER, UNICODE_PUNCTUATION, UNICODE_NUMBER, UNICODE_SYMBOL } UnicodeKind;
 UnicodeKind unicode_kind(int code_point);
 
@@ -31,26 +31,26 @@ bool unicode_is_space(int code_point);
 bool unicode_is_control(int code_point);       /* Cc: U+0000 to U+001F, U+007F to U+009F */
 bool unicode_is_upper(int code_point);         /* general category Lu or Lt */
 bool unicode_is_lower(int code_point);         /* Ll */
-bool unicode_is_right_to_left(int code_point); /* a letter of Hebrew, Arabic and their likes */
-/* Columns in a terminal: 0 for controls and what joins the character before it, 2 for wide ones, else 1. */
+bool unicode_is_right_to_left(int code_point); /* a letter of Hebrew, Arabic, ... */
+/* Columns in a terminal: 0 for control and combining characters, 2 for wide characters, else 1. */
 int unicode_width(int code_point);
 
 /* ---- text ---- */
 
 bool unicode_is_blank(StrView text);
-/* str.rstrip(): without the white space at the end. */
+/* str.rstrip(): the text without white space at its end. */
 StrView unicode_trim_end(StrView text);
-/* str.split(), one word per call: cut the next run of other than space off `rest`; false at the end. */
+/* str.split(), one word per call: cuts the next word off `rest`; false at the end. */
 bool unicode_next_word(StrView *rest, StrView *word);
-/* str.lower(), appended: one code point may become two (U+0130), a sigma that ends a word is final. */
+/* Appends str.lower(): one code point may become two (U+0130), and a sigma at the end of a word is final. */
 void unicode_lower(StrView text, StrBuf *out);
 
 typedef enum { NORMALIZE_NONE, NORMALIZE_NFC, NORMALIZE_NFKC } NormalForm;
 #define NORMALIZE_CHOICES "none|nfc|nfkc"
 
-/* Append the normal form of `text`, which is valid UTF-8, to `out`. Lower case, if asked for, is taken
- * character by character: the simple mapping of each, as in the textbook's str.lower but for U+0130 and final
- * sigmas, and no case folding, so that U+00DF, a sharp s, stays. */
+/* Appends the normal form of `text`, which is valid UTF-8, to `out`. `lowercase` maps each character by
+ * itself, like the textbook's str.lower except for U+0130 and final sigmas. It does not fold case: U+00DF, a
+ * sharp s, stays. */
 void unicode_normalize(StrView text, NormalForm form, bool lowercase, StrBuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* version.h - the release that this source tree is: its only place. The Makefile reads it from here. */
+/* version.h - the release of this source tree. The Makefile reads it from here. */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 

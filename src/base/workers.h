@@ -1,7 +1,7 @@
-/* workers.h - a fixed team of threads that run numbered tasks.
+/* workers.h - a team of threads that run numbered tasks: a parallel for loop.
  *
- * The caller takes part in the work. Which thread runs which task is not fixed, so tasks must not depend on
- * it; the number of threads decides only the time.
+ * The caller's thread runs tasks too. Any thread may run any task, so the result of a task must not depend on
+ * its thread. The number of threads changes only the time.
  */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
@@ -10,16 +10,16 @@
 #include <stdbool.h>
 
 typedef struct Workers Workers;
-typedef void (*WorkerTask)(void *context, int task,
-                           int thread); /* thread: 0..threads-1, for scratch memory */
+/* `thread` is 0..threads-1, for scratch memory. */
+typedef void (*WorkerTask)(void *context, int task, int thread);
 
-Workers *workers_new(int threads); /* 1 = no extra thread; nor in a scope (mem_scope.h) */
+Workers *workers_new(int threads); /* 1, or in a scope (mem_scope.h): no extra thread */
 void workers_free(Workers *workers);
 int workers_count(const Workers *workers);
-/* Run task 0..count-1, return when all are done. */
+/* Runs tasks 0..count-1 and returns when all are done. */
 void workers_run(Workers *workers, int count, WorkerTask task, void *context);
-/* While *stop is not 0, tasks that have not begun are left out: whoever asks for this must not use what they
- * would have made. NULL: all run. Not while tasks run. */
+/* While *stop is not 0, tasks that have not begun are skipped; the caller must not use their results. NULL:
+ * all tasks run. Must not be called while tasks run. */
 void workers_stop_on(Workers *workers, const volatile sig_atomic_t *stop);
 int workers_default_count(void); /* physical cores this process may use */
 

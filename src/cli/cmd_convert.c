@@ -14,7 +14,7 @@ typedef struct {
 } ConvertOptions;
 
 /* In the order of the choices. */
-static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
+static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
 
@@ -22,8 +22,8 @@ static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "where the small model goes; the file is replaced only when all is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "int8", .choices = "int8|bf16",
-     .arg = "KIND",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "int8",
+     .choices = "int8|bf16", .arg = "KIND",
      .help = "numbers that weights and embeddings are rounded to: int8 is a quarter of the size, bf16 half"},
     {0}};
 /* clang-format on */

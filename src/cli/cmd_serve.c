@@ -19,27 +19,27 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
              "as the model was trained, and nobody looks"},
-    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
-    {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
     {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
-     .fallback = "0", .max = 1000,
+     .default_text = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
-    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
      .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
                          "alone, which is faster; 0 = all"},
-    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
+    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 1024,
      .arg = "N", .help = "texts translated together, if so many wait"},
-    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",
+    {.flag = "split", .type = OPT_BOOL, FIELD(split), .default_text = "true",
      .help = "texts are paragraphs: translate sentence by sentence"},
-    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "say nothing but what went wrong"},
-    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1",
+    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .default_text = "127.0.0.1",
      .arg = "HOST",
      .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
-    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000",
+    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .default_text = "5000",
      .max = 65535,
      .arg = "N", .help = "port to listen on; 0 = one that is free"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
@@ -47,25 +47,26 @@ static const Option SERVE_OPTIONS[] = {
              "all pages; default: none but the server's own"},
     {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
      .help = "translate only for who has a key of this file, one a line"},
-    {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,
+    {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .default_text = "500", .min = 1,
      .max = 100000, .arg = "N", .help = "connections at a time; more wait to be accepted",
      .group = "What one may ask for"},
-    {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .fallback = "30", .min = 0.1, .max = 3600,
+    {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .default_text = "30", .min = 0.1, .max = 3600,
      .arg = "SECONDS", .help = "until a request has arrived (408), until its answer was taken, and until an "
                                "idle connection is closed"},
-    {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .fallback = "1000000", .min = 100,
+    {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .default_text = "1000000", .min = 100,
      .max = 100000000, .arg = "BYTES",
      .help = "body of a request (413); of all together 64 times that (503)"},
-    {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .fallback = "20000", .min = 1,
+    {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .default_text = "20000", .min = 1,
      .max = 10000000, .arg = "N", .help = "characters of all texts of a request (400)"},
-    {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .fallback = "1000", .min = 1, .max = 100000,
+    {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .default_text = "1000", .min = 1, .max = 100000,
      .arg = "N", .help = "texts of a request (400)"},
-    {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .fallback = "10", .max = 100,
+    {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .default_text = "10", .max = 100,
      .arg = "N", .help = "alternatives of a text (400)"},
-    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "400000", .min = 100,
+    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .default_text = "400000", .min = 100,
      .max = 1000000000, .arg = "N",
      .help = "characters that wait, of all requests; one request may take half of what is left (503)"},
-    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .fallback = "1000", .min = 1, .max = 1000000,
+    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .default_text = "1000", .min = 1,
+     .max = 1000000,
      .arg = "MB", .help = "memory that a thread may take for what it translates at a time (503)"},
     {0}};
 /* clang-format on */
@@ -142,7 +143,7 @@ static Status find_socket(int *socket) {
 static Status serve(ServiceOptions *options) {
     TRY(find_socket(&options->socket));
     catch_signals();
-    mem_keep_freed();
+    mem_retain();
     return service_run(options, &stop_asked, &reload_asked, print_address);
 }
 #else

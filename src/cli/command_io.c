@@ -77,12 +77,12 @@ Status command_run(int argc, char **argv, const CommandText *text, const OptionT
     return status;
 }
 
-void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *given, DecodeOptions *decode) {
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *given, DecodeOptions *decode) {
     const DecodeOptions wanted = seq2seq_config(models->items[0])->decode,
                         most = decode_options_bound(seq2seq_config(models->items[0])->decode);
     options_apply_defaults(&(OptionTable){DECODE_OPTIONS, decode}, given, &most);
 #define TELL(field)                                                                                          \
-    if (most.field < wanted.field && !options_given(given, "decode." #field))                                \
+    if (most.field < wanted.field && !option_is_given(given, "decode." #field))                              \
         log_warn("the model asks for decode." #field " = %g, which only you may: %g is used",                \
                  (double)wanted.field, (double)most.field);
     DECODE_BOUNDED(TELL)
@@ -161,7 +161,7 @@ static void translate_all(Translator *translator, const StrView *sources, size_t
 Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
                        int beam_size, char ***outputs) {
     Ensemble set;
-    TRY(ensemble_load(&set, models, FORMAT_FLOAT32));
+    TRY(ensemble_load(&set, models, WEIGHT_FLOAT32));
     LinesProgress progress = {.share = progress_line_begin("translating"), .count = (double)count};
     TranslatorOptions options = {
         .search = {.decode = decode_options_bound(seq2seq_config(set.items[0])->decode),

@@ -34,7 +34,7 @@ void command_read_help(HelpReader reader, void *context);
 
 /* Search options that were not given on the command line are the first model's own, up to the bounds of
  * decode_options_bound, of which it warns. */
-void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *given, DecodeOptions *decode);
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *given, DecodeOptions *decode);
 
 /* How far a command has come with the lines or pairs that it reads. The line is silent if `silent`, or if the
  * results go to the same terminal. */

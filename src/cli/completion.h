@@ -6,7 +6,7 @@
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
-#include "base/options_value.h"
+#include "base/options.h"
 #include "cli/commands.h"
 
 typedef struct {

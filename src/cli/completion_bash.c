@@ -61,7 +61,7 @@ static void bash_value(const OptionTable *tables, const Option *row, StrBuf *out
     OptionFlag flag = option_flag(tables, row);
     strbuf_format(out, "        --%s=", flag.text);
     if (row->alias) strbuf_format(out, " | --%s=", row->alias);
-    if (!row->bare) {
+    if (!row->implied_value) {
         strbuf_format(out, " | --%s", flag.text);
         if (row->alias) strbuf_format(out, " | --%s", row->alias);
         if (row->letter) strbuf_format(out, " | -%c", row->letter);

@@ -39,11 +39,11 @@ static void fish_row(const CompletionWriter *writer, const OptionTable *tables, 
     if (row->letter) strbuf_format(out, " -s %c", row->letter);
     strbuf_format(out, " -l %s%s", option_is_on(row) ? "no-" : "", option_flag(tables, row).text);
     ValueKind kind = option_value_kind(row);
-    if (kind == VALUE_FILE) strbuf_add(out, row->bare ? SV(" -F") : SV(" -r -F"));
+    if (kind == VALUE_FILE) strbuf_add(out, row->implied_value ? SV(" -F") : SV(" -r -F"));
     if (kind == VALUE_FOLDER) strbuf_add(out, SV(" -x -a '(__fish_complete_directories)'"));
-    if (kind == VALUE_OTHER && !row->bare) strbuf_add(out, SV(" -x"));
+    if (kind == VALUE_OTHER && !row->implied_value) strbuf_add(out, SV(" -x"));
     if (kind == VALUE_CHOICE) {
-        strbuf_add(out, row->bare ? SV(" -f -a '") : SV(" -x -a '"));
+        strbuf_add(out, row->implied_value ? SV(" -f -a '") : SV(" -x -a '"));
         completion_add_choices(row, out);
         strbuf_add_char(out, '\'');
     }

@@ -35,7 +35,7 @@ static void zsh_row(const OptionTable *tables, const Option *row, StrBuf *out) {
     OptionFlag flag = option_flag(tables, row);
     ValueKind kind = option_value_kind(row);
     bool repeats = row->type == OPT_LIST;
-    const char *joint = kind == VALUE_NONE ? "" : row->bare ? "=-" : "=";
+    const char *joint = kind == VALUE_NONE ? "" : row->implied_value ? "=-" : "=";
     strbuf_format(out, " \\\n            '%s", repeats ? "*" : "");
     if (row->letter && !repeats) strbuf_format(out, "(-%c --%s)", row->letter, flag.text);
     if (row->letter) strbuf_format(out, "'{-%c%s,", row->letter, kind == VALUE_NONE ? "" : "+");
@@ -43,7 +43,8 @@ static void zsh_row(const OptionTable *tables, const Option *row, StrBuf *out) {
                   row->letter ? "}'" : "");
     zsh_text(row->help, out);
     strbuf_add_char(out, ']');
-    if (kind != VALUE_NONE) strbuf_format(out, "%s%s:", row->bare ? "::" : ":", row->arg ? row->arg : "N");
+    if (kind != VALUE_NONE)
+        strbuf_format(out, "%s%s:", row->implied_value ? "::" : ":", row->arg ? row->arg : "N");
     if (kind == VALUE_FILE) strbuf_add(out, SV("_files"));
     if (kind == VALUE_FOLDER) strbuf_add(out, SV("_directories"));
     if (kind == VALUE_CHOICE) {

@@ -4,15 +4,16 @@
 #include <unistd.h>
 #include "base/fileio.h"
 #include "base/log.h"
-#include "base/options_value.h"
+#include "base/options.h"
 #include "cli/command_io.h"
 
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
+static const char *const SUFFIXES[HEATMAP_FORMAT_COUNT] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
-/* Cut the ending of a format off the prefix, lest it is written twice: which format, or FORMATS. */
+/* Cut the ending of a format off the prefix, lest it is written twice: which format, or
+ * HEATMAP_FORMAT_COUNT. */
 static HeatmapFormat cut_format(StrView *prefix) {
     int f = 0;
-    while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
+    while (f < HEATMAP_FORMAT_COUNT && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
     return (HeatmapFormat)f;
 }
 
@@ -46,24 +47,24 @@ Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats) {
     if (files->prefix) TRY(check_prefix(prefix));
     HeatmapFormat named = cut_format(&prefix);
     for (size_t i = 0; i < formats->count; i++)
-        wanted[option_choice(HEATMAP_FORMATS, sv(formats->items[i]))] = true;
+        wanted[option_choice(HEATMAP_FORMAT_CHOICES, sv(formats->items[i]))] = true;
     if (formats->count > 0) return STATUS_OK;
     if (!files->prefix)
-        wanted[FORMAT_TEXT] = true;
-    else if (named < FORMATS)
+        wanted[HEATMAP_TEXT] = true;
+    else if (named < HEATMAP_FORMAT_COUNT)
         wanted[named] = true;
     else
-        wanted[FORMAT_CSV] = wanted[FORMAT_PGM] = wanted[FORMAT_SVG] = true;
+        wanted[HEATMAP_CSV] = wanted[HEATMAP_PGM] = wanted[HEATMAP_SVG] = true;
     return STATUS_OK;
 }
 
 Status heatmap_files_check(const HeatmapFiles *files, int sentences) {
     int count = 0;
     if (files->prefix) return STATUS_OK;
-    for (int f = 0; f < FORMATS; f++) count += files->wanted[f];
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) count += files->wanted[f];
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
-    else if (sentences > 1 && (files->wanted[FORMAT_PGM] || files->wanted[FORMAT_SVG]))
+    else if (sentences > 1 && (files->wanted[HEATMAP_PGM] || files->wanted[HEATMAP_SVG]))
         status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", sentences);
     else
         return STATUS_OK;
@@ -77,10 +78,10 @@ static void join_lines(StrBuf *json) {
 }
 
 static Status print(HeatmapFormat format, int number, StrBuf *content) {
-    if (number > 0 && format == FORMAT_JSON) join_lines(content);
-    bool plain = format == FORMAT_CSV && isatty(STDOUT_FILENO) == 1; /* others have no labels as they are */
+    if (number > 0 && format == HEATMAP_JSON) join_lines(content);
+    bool plain = format == HEATMAP_CSV && isatty(STDOUT_FILENO) == 1; /* others have no labels as they are */
     if (plain) log_sanitize(content->data, content->length);
-    if (number > 1 && format != FORMAT_JSON) TRY(command_print(SV("\n")));
+    if (number > 1 && format != HEATMAP_JSON) TRY(command_print(SV("\n")));
     return command_print(strbuf_view(content));
 }
 

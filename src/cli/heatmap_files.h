@@ -14,24 +14,24 @@
 #include "base/strview.h"
 
 typedef enum {
-    FORMAT_TEXT,
-    FORMAT_CSV,
-    FORMAT_PGM,
-    FORMAT_SVG,
-    FORMAT_JSON,
-    FORMAT_HTML,
-    FORMATS
+    HEATMAP_TEXT,
+    HEATMAP_CSV,
+    HEATMAP_PGM,
+    HEATMAP_SVG,
+    HEATMAP_JSON,
+    HEATMAP_HTML,
+    HEATMAP_FORMAT_COUNT
 } HeatmapFormat;
-#define HEATMAP_FORMATS "text|csv|pgm|svg|json|html"
+#define HEATMAP_FORMAT_CHOICES "text|csv|pgm|svg|json|html"
 
 typedef struct {
     const char *prefix; /* NULL: standard output */
     bool quiet;         /* do not tell which files were written */
-    bool wanted[FORMATS];
+    bool wanted[HEATMAP_FORMAT_COUNT];
 } HeatmapFiles;
 
-/* Which formats are wanted: `formats`, names of HEATMAP_FORMATS; else that of the prefix's ending; else text
- * on standard output, or csv, pgm and svg. */
+/* Which formats are wanted: `formats`, names of HEATMAP_FORMAT_CHOICES; else that of the prefix's ending;
+ * else text on standard output, or csv, pgm and svg. */
 Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats);
 /* Do so many sentences fit where they go? */
 Status heatmap_files_check(const HeatmapFiles *files, int sentences);

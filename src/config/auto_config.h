@@ -27,6 +27,6 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
 double auto_config_held_out(long pairs);
 /* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a
  * trained model. */
-void auto_config_choose(Config *config, const OptionsGiven *given, DataSize size, bool fine_tune);
+void auto_config_choose(Config *config, const UserOptions *given, DataSize size, bool fine_tune);
 
 #endif

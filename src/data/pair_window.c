@@ -152,7 +152,7 @@ Status pair_window_read(PairWindow *window, bool *more) {
 
 static Status read_sources(PairWindow *window, const char *path) {
     LineReader *reader;
-    TRY(line_reader_open_kept(&reader, path));
+    TRY(line_reader_open_limited(&reader, path));
     Status status = STATUS_OK;
     window->source_arena = arena_new();
     MEM_GROW(window->sources, window->source_capacity, 1);

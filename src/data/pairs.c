@@ -126,9 +126,9 @@ static void close_files(PairReader *reader) {
     LineReader *files[2] = {reader->first, reader->second};
     for (int i = 0; i < 2; i++) {
         if (!files[i]) continue;
-        if (line_reader_returns(files[i]) > 0)
-            note(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
-        if (line_reader_marked(files[i])) note(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
+        if (line_reader_carriage_returns(files[i]) > 0)
+            note(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_carriage_returns(files[i]), 0);
+        if (line_reader_has_bom(files[i])) note(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
         reader->bytes_done += (double)line_reader_consumed(files[i]);
         line_reader_close(files[i]);
     }

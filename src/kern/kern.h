@@ -16,27 +16,27 @@
 #include "kern/tensor.h"
 
 enum {
-    KERN_MAXIMA_BLOCK = 64,      /* numbers that share one maximum of block_maxima */
-    KERN_SCRATCH_LEAST = 1 << 16 /* numbers that the working memory of each table has room for */
+    KERN_MAXIMA_BLOCK = 64,    /* numbers that share one maximum of block_maxima */
+    KERN_SCRATCH_MIN = 1 << 16 /* numbers that the working memory of each table has room for */
 };
 
 /* How the right-hand side of a product is kept. Results of different formats differ, the first and last by
  * rounding only. */
 typedef enum {
-    FORMAT_FLOAT32, /* as many bits as the model has */
-    FORMAT_BF16,    /* 16 bits: about three significant digits; the other operand too, where an instruction
+    WEIGHT_FLOAT32, /* as many bits as the model has */
+    WEIGHT_BF16,    /* 16 bits: about three significant digits; the other operand too, where an instruction
                      * multiplies them */
-    FORMAT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
+    WEIGHT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
     /* Floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the memory.
-     * Without such units the same as FORMAT_FLOAT32. */
-    FORMAT_BF16X3,
-    WEIGHT_FORMATS
+     * Without such units the same as WEIGHT_FLOAT32. */
+    WEIGHT_BF16X3,
+    WEIGHT_FORMAT_COUNT
 } WeightFormat;
 
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
 enum {
-    DEEPEST_INT8 = 1 << 15, /* greatest K of FORMAT_INT8 */
-    PACK_COLUMNS = 64
+    KERN_INT8_MAX_K = 1 << 15, /* greatest K of WEIGHT_INT8 */
+    KERN_PACK_COLUMNS = 64
 };
 
 /* One update of Adam with decoupled weight decay:
@@ -70,12 +70,12 @@ typedef struct {
     size_t stride;
 } AttendedKeys;
 
-/* Products with a packed right-hand side; only FORMAT_FLOAT32 and FORMAT_BF16X3 exist in double precision. */
+/* Products with a packed right-hand side; only WEIGHT_FLOAT32 and WEIGHT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
-    /* Columns first .. end - 1 of B, which is [K, N], or [N, K] if transposed, to their place in `out`. They
-     * are multiples of PACK_COLUMNS, but for an end that is N; different ones may be packed in parallel. NULL
-     * for FORMAT_INT8, which has pack_int8. */
+    /* Writes columns first .. end - 1 of B as panels into `out`. B is [K, N], or [N, K] if transposed.
+     * `first` and `end` are multiples of KERN_PACK_COLUMNS, except for an end that is N. Threads may pack
+     * different columns of one matrix in parallel. NULL for WEIGHT_INT8, which has pack_int8. */
     void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
@@ -91,8 +91,8 @@ typedef struct {
 
 typedef struct {
     const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
-    WeightProduct weights[WEIGHT_FORMATS];
-    /* All of FORMAT_INT8, from numbers that are rounded already (quantize.h), -127 to 127, each column of the
+    WeightProduct weights[WEIGHT_FORMAT_COUNT];
+    /* All of WEIGHT_INT8, from numbers that are rounded already (quantize.h), -127 to 127, each column of the
      * product in units of scales [N]; NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
     size_t scratch;    /* bytes of working memory that products want */

@@ -21,7 +21,7 @@
 #include "kern/kern_int8.h"
 #endif
 #if defined(REAL_DOUBLE)
-enum { KERN_SCRATCH = KERN_SCRATCH_LEAST * (int)sizeof(real) };
+enum { KERN_SCRATCH = KERN_SCRATCH_MIN * (int)sizeof(real) };
 #elif defined(TILE_UNITS)
 enum { KERN_SCRATCH = TILES_SCRATCH };
 #else
@@ -31,7 +31,7 @@ _Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH, "one working memory serve
 #ifndef REAL_DOUBLE
 _Static_assert((int)OUTER_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves all");
 #endif
-_Static_assert(KERN_SCRATCH >= KERN_SCRATCH_LEAST * (int)sizeof(real), "what autograd/matmul.c gathers");
+_Static_assert(KERN_SCRATCH >= KERN_SCRATCH_MIN * (int)sizeof(real), "what autograd/matmul.c gathers");
 
 /* What not every set has. */
 #if defined(__AVX2__) && !defined(REAL_DOUBLE)
@@ -60,19 +60,19 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .name = KERN_TEXT(KERN_SUFFIX),
     .weights =
         {
-            [FORMAT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
+            [WEIGHT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                 kern_float_multiply_rows, FLOAT_OUTER},
 #ifdef TILE_UNITS
-            [FORMAT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply,
+            [WEIGHT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply,
                                kern_bf16x3_multiply_rows, kern_bf16x3_outer},
 #else
-            [FORMAT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
+            [WEIGHT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
                                kern_float_multiply_rows, FLOAT_OUTER},
 #endif
 #ifndef REAL_DOUBLE
-            [FORMAT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
+            [WEIGHT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
                              BF16_OUTER},
-            [FORMAT_INT8] = {kern_int8_size, NULL, kern_int8_multiply, NULL, NULL},
+            [WEIGHT_INT8] = {kern_int8_size, NULL, kern_int8_multiply, NULL, NULL},
 #endif
         },
 #ifndef REAL_DOUBLE

@@ -37,13 +37,13 @@ enum { INT8_TERMS = 2, INT8_BIAS = 0, INT8_TILES = 1, INT8_ROWS = 1 };
 #endif
 
 enum {
-    INT8_LINES = 16,                               /* of a tile */
-    INT8_BLOCK = INT8_LINES * INT8_TERMS,          /* lines of B in a block */
-    INT8_STRIPE = 2 * LANES,                       /* columns of the tiles side by side */
-    INT8_COLUMNS = INT8_STRIPE / INT8_TILES,       /* of a tile */
-    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,         /* bytes of a tile of B */
-    INT8_GROUP = INT8_ROWS * INT8_LINES,           /* words of a block of the rows of A that lie together */
-    INT8_WORDS = 16 * (DEEPEST_INT8 / INT8_TERMS), /* of rounded rows; so many numbers fit 32-bit sums */
+    INT8_LINES = 16,                         /* of a tile */
+    INT8_BLOCK = INT8_LINES * INT8_TERMS,    /* lines of B in a block */
+    INT8_STRIPE = 2 * LANES,                 /* columns of the tiles side by side */
+    INT8_COLUMNS = INT8_STRIPE / INT8_TILES, /* of a tile */
+    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,   /* bytes of a tile of B */
+    INT8_GROUP = INT8_ROWS * INT8_LINES,     /* words of a block of the rows of A that lie together */
+    INT8_WORDS = 16 * (KERN_INT8_MAX_K / INT8_TERMS), /* of rounded rows; so many numbers fit 32-bit sums */
     INT8_SCRATCH = INT8_WORDS * (int)sizeof(int32_t)
 };
 
@@ -223,7 +223,7 @@ static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, cons
     int most = (int)((size_t)INT8_WORDS / group) * INT8_ROWS;
     int32_t *words = scratch;
     real units[INT8_WORDS / INT8_LINES];
-    assert(K <= DEEPEST_INT8);
+    assert(K <= KERN_INT8_MAX_K);
     INT8_BEGIN();
     for (int m0 = 0; m0 < M; m0 += most) {
         int rows = M - m0 < most ? M - m0 : most;

@@ -20,7 +20,8 @@
  * Fails   with a status other than ATTN_MT_OK and, where `error` is not NULL, with what happened; the handle
  *         that was asked for is NULL then. Nothing is printed, nothing ends the process, nothing leaks:
  *         memory that cannot be had is ATTN_MT_MEMORY
- * cJSON   opening a model sets cJSON's memory functions (cJSON_InitHooks); they are malloc and free elsewhere
+ * cJSON   opening a model reads JSON through cJSON, with the memory functions that the program gave to
+ *         cJSON_InitHooks, or malloc and free; the library does not change them
  * NULL    is allowed for `options`, for `error`, for texts and translations of which there are none, and for
  *         what is to be closed or released. Elsewhere it is ATTN_MT_USAGE, and what reads a model or a result
  *         returns NULL

@@ -108,7 +108,7 @@ static Status read_header(SafeFile *file) {
     if (size < LENGTH_BYTES + 2)
         return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
-    const char *packed = file_packed_kind((StrView){(const char *)&length, LENGTH_BYTES});
+    const char *packed = file_compressed_kind((StrView){(const char *)&length, LENGTH_BYTES});
     if (packed) return hint_models(bad(file, "not a model file: it is %s, to be unpacked", packed));
     if (is_text(&length)) return hint_models(bad(file, "not a model file: it looks like text"));
     if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)

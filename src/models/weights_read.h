@@ -22,7 +22,7 @@ size_t weights_bytes(const Param *param, WeightFormat stored); /* with its scale
 Status weights_check_depth(const ParamSet *params, WeightFormat format);
 
 /* Fill `params`, declared and without memory, from a file of which only the header was read. `format` is what
- * they are packed in: then only what is not packed stays a float; FORMAT_FLOAT32 takes the file's own
+ * they are packed in: then only what is not packed stays a float; WEIGHT_FLOAT32 takes the file's own
  * precision. `packed` false: all of them become floats, nothing is packed, and params->format tells what the
  * file has.
  * STATUS_DATA if names, dtypes, shapes or numbers are not those of the model, or the digest is wrong. */

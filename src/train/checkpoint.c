@@ -12,7 +12,7 @@
 #include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
-#include "base/options_value.h"
+#include "base/options.h"
 #include "base/version.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"

@@ -47,8 +47,8 @@ static void update_chunk(void *context, int task, int thread) {
 void optimizer_repack(Optimizer *o) { params_pack_by(o->params, o->workers); }
 
 WeightFormat optimizer_format(const TrainOptions *options) {
-    bool rounds = options->precision == FORMAT_BF16 && kern->weights[FORMAT_BF16].outer;
-    return rounds ? FORMAT_BF16 : FORMAT_BF16X3;
+    bool rounds = options->precision == WEIGHT_BF16 && kern->weights[WEIGHT_BF16].outer;
+    return rounds ? WEIGHT_BF16 : WEIGHT_BF16X3;
 }
 
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format, bool average) {

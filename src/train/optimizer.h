@@ -28,8 +28,8 @@ typedef struct {
     long long updates; /* done so far */
 } Optimizer;
 
-/* What products of a training round to: FORMAT_BF16 where that is asked for and this processor multiplies it,
- * else FORMAT_BF16X3, which keeps floats. Weights, gradients and moments are floats in any case. */
+/* What products of a training round to: WEIGHT_BF16 where that is asked for and this processor multiplies it,
+ * else WEIGHT_BF16X3, which keeps floats. Weights, gradients and moments are floats in any case. */
 WeightFormat optimizer_format(const TrainOptions *options);
 Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format, bool average);
 void optimizer_free(Optimizer *optimizer);

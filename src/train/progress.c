@@ -84,7 +84,7 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
 
 static Status read_records(Progress *progress, const char *path, long long last_update) {
     LineReader *reader;
-    TRY(line_reader_open_kept(&reader, path));
+    TRY(line_reader_open_limited(&reader, path));
     StrView line;
     bool more;
     Status status;

@@ -13,7 +13,7 @@ typedef struct {
     const char *resume;    /* the run directory to go on with, or NULL */
     int threads;           /* 0 = one per core */
     Config *config;
-    OptionsGiven *given; /* keys that the user set; those of the plan are added */
+    UserOptions *given; /* keys that the user set; those of the plan are added */
 } TrainPlan;
 
 /* Fill the configuration. Of several ranks (distributed/comm.h) only the first does; the others take the

@@ -88,11 +88,11 @@ void trainer_announce(const Trainer *t) {
     log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
-    bool rounds = t->optimizer->params->format == FORMAT_BF16;
+    bool rounds = t->optimizer->params->format == WEIGHT_BF16;
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s%s", workers_count(t->workers),
              workers_count(t->workers) == 1 ? "" : "s", kern->name, matmul_library(),
              rounds ? ", products of bf16" : "");
-    if (t->config->train.precision == FORMAT_BF16 && !rounds)
+    if (t->config->train.precision == WEIGHT_BF16 && !rounds)
         log_warn(
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
     announce_parts(t);

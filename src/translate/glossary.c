@@ -60,7 +60,7 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
 static Status read_terms(Glossary *glossary, const char *path) {
     LineReader *reader;
     size_t before = glossary->count;
-    TRY(line_reader_open_kept(&reader, path));
+    TRY(line_reader_open_limited(&reader, path));
     Status status = STATUS_OK;
     for (bool more = true; status == STATUS_OK;) {
         StrView line;

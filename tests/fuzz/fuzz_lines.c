@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     /* packed files and UTF-16, or what begins like them, are more than lines of text */
     StrView rest = text, first = {"", 0};
     sv_next(&rest, '\n', &first);
-    bool other = file_packed_kind(text) || sv_starts(text, SV("\x1f\x8b")) || file_is_utf16(first);
+    bool other = file_compressed_kind(text) || sv_starts(text, SV("\x1f\x8b")) || file_is_utf16(first);
     require(other || (status == STATUS_OK && lines == count_lines(text)));
     line_window_free(&window);
     line_reader_close(reader);

@@ -11,7 +11,7 @@
 enum { MOST = 128 };
 
 static SafeFile *sound_file(WeightFormat precision) {
-    static SafeFile *files[WEIGHT_FORMATS];
+    static SafeFile *files[WEIGHT_FORMAT_COUNT];
     if (files[precision]) return files[precision];
     Config config;
     config_init(&config);
@@ -65,12 +65,12 @@ static void run(const Seq2Seq *model) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
-    WeightFormat precision = data[0] % 2 ? FORMAT_INT8 : FORMAT_BF16;
+    WeightFormat precision = data[0] % 2 ? WEIGHT_INT8 : WEIGHT_BF16;
     ScratchPath path = scratch_path("model");
     write_file(path.text, sound_file(precision), data[1], (StrView){(const char *)data + 2, size - 2});
     for (int packed = 0; packed < 2; packed++) {
         Seq2Seq *model;
-        Status status = packed ? modelfile_load(&model, path.text, FORMAT_FLOAT32, NULL)
+        Status status = packed ? modelfile_load(&model, path.text, WEIGHT_FLOAT32, NULL)
                                : modelfile_load_floats(&model, path.text, NULL);
         require(status == STATUS_OK || (status == STATUS_DATA && strstr(status_message(), path.text)));
         if (status == STATUS_OK && packed) run(model);

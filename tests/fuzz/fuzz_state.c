@@ -30,7 +30,7 @@ static Run *run(void) {
         (Checkpoint){.dir = scratch(),
                      .config = &run.config,
                      .model = model,
-                     .optimizer = optimizer_new(seq2seq_params(model), workers_new(1), FORMAT_BF16X3, true),
+                     .optimizer = optimizer_new(seq2seq_params(model), workers_new(1), WEIGHT_BF16X3, true),
                      .progress = &run.progress,
                      .data_sha256 = "digest",
                      .valid_sha256 = "valid digest"};

@@ -37,7 +37,7 @@ static void check_adam(const char *name, bool clipped) {
     reference_copy(&a0, param_data(params, a), 5);
     reference_copy(&b0, param_data(params, b), 6);
     Workers *workers = workers_new(1);
-    Optimizer *optimizer = optimizer_new(params, workers, FORMAT_BF16X3, false);
+    Optimizer *optimizer = optimizer_new(params, workers, WEIGHT_BF16X3, false);
     real *grads[2] = {params_block(params), params_block(params)};
     const SumNode nodes[2] = {{0, 0}, {0, 1}};
     const SumRest sum = {2, 2, nodes, grads};

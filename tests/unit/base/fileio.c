@@ -226,8 +226,8 @@ static void lines_end_at_line_feeds_only(void **state) {
     assert_int_equal(line_reader_number(reader), 5);
     assert_no_more(reader);
     assert_int_equal(line_reader_number(reader), 5);
-    assert_int_equal(line_reader_returns(reader), 0);
-    assert_false(line_reader_marked(reader));
+    assert_int_equal(line_reader_carriage_returns(reader), 0);
+    assert_false(line_reader_has_bom(reader));
     line_reader_close(reader);
     reader = READER("");
     assert_no_more(reader);
@@ -251,8 +251,8 @@ static void lines_lose_returns_and_mark(void **state) {
     assert_next(reader, "", 0);
     assert_next(reader, "c", 1);
     assert_no_more(reader);
-    assert_int_equal(line_reader_returns(reader), 4);
-    assert_true(line_reader_marked(reader));
+    assert_int_equal(line_reader_carriage_returns(reader), 4);
+    assert_true(line_reader_has_bom(reader));
     line_reader_close(reader);
     reader = READER("\xEF\xBB\xBF");
     assert_next(reader, "", 0);
@@ -321,7 +321,7 @@ static void lines_have_limits(void **state) {
     assert_message(file_check_lines("many", strbuf_view(&text)), STATUS_DATA,
                    "has more than 4,000,000 lines");
     for (int kept = 0; kept < 2; kept++) {
-        Status status = (kept ? line_reader_open_kept : line_reader_open)(&reader, in_folder("many"));
+        Status status = (kept ? line_reader_open_limited : line_reader_open)(&reader, in_folder("many"));
         for (more = true; status == STATUS_OK && more;) status = line_reader_next(reader, &line, &more);
         assert_int_equal(status, kept ? STATUS_DATA : STATUS_OK);
         assert_int_equal(line_reader_number(reader), FILE_TEXT_LINES + !kept);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 #include <float.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/mem_scope.h"
 #include "base/rng.h"
 
 /* A copy without NUL behind it, so that the sanitizer sees a step too far. */
@@ -393,8 +395,64 @@ static void survives_every_small_change(void **state) {
     assert_true(accepted > 500);
 }
 
+/* ---- a program that links the library and uses cJSON with memory functions of its own ---- */
+
+static int host_calls, host_blocks, host_calls_left;
+
+static void *host_malloc(size_t bytes) {
+    host_calls++;
+    if (host_calls_left-- <= 0) return NULL;
+    host_blocks++;
+    return malloc(bytes);
+}
+
+static void host_free(void *block) {
+    host_blocks -= block != NULL;
+    free(block);
+}
+
+static const char HOST_TEXT[] = "{\"a\": [1, \"two\", {\"b\": null}], \"c\": true}";
+
+static void parse_and_leave(void *context) {
+    bool *parsed = context;
+    Json *root;
+    assert_int_equal(json_parse(&root, sv(HOST_TEXT), false), STATUS_OK);
+    *parsed = true;
+}
+
+/* Runs first: the hooks must not change at the first parse of the process either. */
+static void cjson_hooks_of_the_host_stay(void **state) {
+    (void)state;
+    cJSON_InitHooks(&(cJSON_Hooks){host_malloc, host_free});
+    host_calls_left = 1000;
+    json_free(accept(sv(HOST_TEXT), 0));
+    bool parsed = false;
+    MemScope *scope = mem_scope_new(0);
+    assert_true(mem_scope_run(scope, parse_and_leave, &parsed));
+    assert_true(parsed);
+    assert_int_equal(host_blocks, 0); /* cJSON's tree is gone, json_free or not */
+    host_calls = 0;
+    cJSON *tree = cJSON_Parse(HOST_TEXT);
+    assert_non_null(tree);
+    assert_true(host_calls > 0);
+    assert_true(host_blocks > 0);
+    cJSON_Delete(tree);
+    assert_int_equal(host_blocks, 0);
+    /* Memory runs out inside cJSON, at each of its allocations. */
+    for (int calls = host_calls, left = 0; left < calls; left++) {
+        host_calls_left = left;
+        parsed = false;
+        assert_false(mem_scope_run(scope, parse_and_leave, &parsed));
+        assert_false(parsed);
+        assert_int_equal(host_blocks, 0);
+    }
+    mem_scope_free(scope);
+    cJSON_InitHooks(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cjson_hooks_of_the_host_stay),
         cmocka_unit_test(refuses_what_cjson_lets_pass),
         cmocka_unit_test(refuses_bad_utf8),
         cmocka_unit_test(refuses_bad_strings_and_structure),

@@ -21,7 +21,7 @@ enum { COUNT = sizeof SIZES / sizeof *SIZES };
 static Config choose(const char *settings, DataSize size, bool fine_tune) {
     Config config;
     OptionTable tables[6];
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     StrList rest = {0};
     HelpKind help;
     char *argv[20] = {(char *)"train"};

@@ -39,11 +39,12 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
     size_t size = kern->weights[format].size(K, N);
     void *out = mem_aligned(size, 1);
     memset(out, 0x5a, size);
-    if (format == FORMAT_INT8) {
+    if (format == WEIGHT_INT8) {
         pack_int8(K, N, B, transposed, out);
         return out;
     }
-    for (int first = (N - 1) / PACK_COLUMNS * PACK_COLUMNS, end = N; end; end = first, first -= PACK_COLUMNS)
+    for (int first = (N - 1) / KERN_PACK_COLUMNS * KERN_PACK_COLUMNS, end = N; end;
+         end = first, first -= KERN_PACK_COLUMNS)
         kern->weights[format].pack(K, N, B->at, transposed, first, end, out);
     return out;
 }
@@ -51,12 +52,12 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
 static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
 
 /* Columns that a product handles at a time. */
-static int panel(void) { return (int)(kern->weights[FORMAT_FLOAT32].size(1, 1) / sizeof(real)); }
+static int panel(void) { return (int)(kern->weights[WEIGHT_FLOAT32].size(1, 1) / sizeof(real)); }
 
-static const char *const FORMAT_NAME[WEIGHT_FORMATS] = {"float32", "bf16", "int8", "bf16x3"};
+static const char *const FORMAT_NAME[WEIGHT_FORMAT_COUNT] = {"float32", "bf16", "int8", "bf16x3"};
 /* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
 static double tolerance_of(WeightFormat format, int K) {
-    static const double FACTORS[WEIGHT_FORMATS] = {0, 1.0 / 256, 1.0 / 127, 0};
+    static const double FACTORS[WEIGHT_FORMAT_COUNT] = {0, 1.0 / 256, 1.0 / 127, 0};
     return (5e-6 + FACTORS[format] * 1.5) * sqrt(K) + 1e-6;
 }
 
@@ -107,7 +108,7 @@ static void test_packed_shapes(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
-        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) {
+        for (WeightFormat f = 0; f < WEIGHT_FORMAT_COUNT; f++) {
             int P = panel(), widths[] = {1, 2, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 5};
             for (int M = 1; M <= 20; M++)
                 for (int w = 0; w < 8; w++) check_packed(f, M, widths[w], 9, w % 2);
@@ -156,7 +157,7 @@ static void test_rows_are_independent(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
-        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++) check_rows(f);
+        for (WeightFormat f = 0; f < WEIGHT_FORMAT_COUNT; f++) check_rows(f);
     }
     kern_select();
 }
@@ -171,9 +172,9 @@ static void check_int8_sums(int M, int N, int K, int kind) {
     for (size_t i = 0; i < A.n; i++)
         A.at[i] = kind || i % (size_t)K == 0 ? sign : (real)rint((double)A.at[i]);
     for (size_t i = 0; i < B.n; i++) B.at[i] = kind || i < (size_t)N ? 127 : (real)rint((double)B.at[i]);
-    void *P = packed(FORMAT_INT8, K, N, &B, false), *work = scratch();
+    void *P = packed(WEIGHT_INT8, K, N, &B, false), *work = scratch();
     multiply(M, N, K, A.at, K, B.at, false, want);
-    kern->weights[FORMAT_INT8].multiply(M, N, K, A.at, K, P, C.at, N, false, work);
+    kern->weights[WEIGHT_INT8].multiply(M, N, K, A.at, K, P, C.at, N, false, work);
     for (size_t i = 0; i < C.n; i++)
         if (C.at[i] != (real)want[i])
             fail_msg("%s: %d x %d x %d, kind %d: [%zu] is %.9g, expected %.9g", kern->name, M, N, K, kind, i,
@@ -191,8 +192,8 @@ static void test_int8_sums_are_exact(void **state) {
                 for (int M = 1; M < 30; M += 1 + M / 8) check_int8_sums(M, 70, K, kind);
             check_int8_sums(13, 33, 1000, kind);
         }
-        check_int8_sums(7, 3, DEEPEST_INT8, 1);
-        check_int8_sums(7, 3, DEEPEST_INT8, 2);
+        check_int8_sums(7, 3, KERN_INT8_MAX_K, 1);
+        check_int8_sums(7, 3, KERN_INT8_MAX_K, 2);
     }
     kern_select();
 }
@@ -220,7 +221,7 @@ static void test_extreme_numbers(void **state) {
     for (const Kernels *const *k = kern_tables(); *k; k++) {
         kern = *k;
         for (int i = 0; i < 6; i++)
-            check_extremes(i % 2 ? FORMAT_BF16X3 : FORMAT_FLOAT32, i / 2 == 1, i / 2 == 2);
+            check_extremes(i % 2 ? WEIGHT_BF16X3 : WEIGHT_FLOAT32, i / 2 == 1, i / 2 == 2);
     }
     kern_select();
 }
@@ -256,7 +257,7 @@ static void test_outer(void **state) {
         static const int SHAPES[][3] = {{1, 1, 1},      {16, 16, 32},   {17, 33, 31},  {33, 15, 33},
                                         {40, 64, 70},   {31, 800, 257}, {70, 20, 600}, {3, 7, 256},
                                         {203, 40, 300}, {97, 130, 1025}};
-        for (WeightFormat f = 0; f < WEIGHT_FORMATS; f++)
+        for (WeightFormat f = 0; f < WEIGHT_FORMAT_COUNT; f++)
             for (int i = 0; i < 10 && kern->weights[f].outer; i++)
                 check_outer(f, SHAPES[i][0], SHAPES[i][1], SHAPES[i][2]);
     }

@@ -446,7 +446,7 @@ static void test_memory(void **state) {
 
 static void load(void *context) {
     Seq2Seq **model = context;
-    assert_int_equal(modelfile_load(model, path, FORMAT_FLOAT32, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load(model, path, WEIGHT_FLOAT32, NULL), STATUS_OK);
     seq2seq_free(*model);
 }
 

@@ -95,7 +95,7 @@ static void test_round_trip(void **state) {
 
         seq2seq_free(loaded);
         params_pack_all(seq2seq_params(model)); /* as one for translation is */
-        assert_int_equal(modelfile_load(&loaded, one, FORMAT_FLOAT32, NULL), STATUS_OK);
+        assert_int_equal(modelfile_load(&loaded, one, WEIGHT_FLOAT32, NULL), STATUS_OK);
         assert_string_equal(modelfile_precision(loaded), "float32");
         assert_same_results(model, loaded);
         strbuf_free(&provenance);
@@ -106,7 +106,7 @@ static void test_round_trip(void **state) {
 
 /* ---- rounded weights ---- */
 
-static const WeightFormat ROUNDED[] = {FORMAT_BF16, FORMAT_INT8};
+static const WeightFormat ROUNDED[] = {WEIGHT_BF16, WEIGHT_INT8};
 
 /* No number is further from the original than half a unit: in 8 bits of the greatest in its row or column, in
  * 16 of its own last bit. */
@@ -127,11 +127,11 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
             for (int b = 0; b < (by_row ? p->columns : p->rows); b++) {
                 size_t at = by_row ? (size_t)(a * p->columns + b) : (size_t)(b * p->columns + a);
                 double size = fabs((double)x[at]), off = fabs((double)x[at] - (double)y[at]);
-                if (precision == FORMAT_BF16) off = size > 0 ? off / size : off;
+                if (precision == WEIGHT_BF16) off = size > 0 ? off / size : off;
                 if (size > most) most = size;
                 if (off > worst) worst = off;
             }
-            double unit = precision == FORMAT_BF16 ? 1.0 / 128 : most / 127;
+            double unit = precision == WEIGHT_BF16 ? 1.0 / 128 : most / 127;
             if (!(worst <= unit / 2 * 1.0001)) fail_msg("%s: %g instead of %g", p->name, worst, unit / 2);
         }
     }
@@ -148,10 +148,10 @@ static void test_rounded(void **state) {
             assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
             assert_int_equal(modelfile_save_quantized(model, ROUNDED[i], PROVENANCE, two), STATUS_OK);
             assert_int_equal(modelfile_load(&original, one, ROUNDED[i], NULL), STATUS_OK);
-            if (modelfile_load(&small, two, FORMAT_FLOAT32, &provenance) != STATUS_OK)
+            if (modelfile_load(&small, two, WEIGHT_FLOAT32, &provenance) != STATUS_OK)
                 fail_msg("%s: %s", v->name, status_message());
             assert_string_equal(strbuf_text(&provenance), PROVENANCE);
-            assert_string_equal(modelfile_precision(small), ROUNDED[i] == FORMAT_INT8 ? "int8" : "bf16");
+            assert_string_equal(modelfile_precision(small), ROUNDED[i] == WEIGHT_INT8 ? "int8" : "bf16");
             assert_same_results(original, small);
             seq2seq_free(small);
             assert_int_equal(modelfile_load_floats(&small, two, NULL), STATUS_OK);
@@ -188,7 +188,7 @@ static void test_extreme_numbers(void **state) {
                     assert_true(fabs(fabs(x) - size) <= 0.01 * size || size < 1e-37);
                 }
             seq2seq_free(small);
-            assert_int_equal(modelfile_load(&small, path, FORMAT_FLOAT32, NULL), STATUS_OK);
+            assert_int_equal(modelfile_load(&small, path, WEIGHT_FLOAT32, NULL), STATUS_OK);
             seq2seq_free(small);
             seq2seq_free(model);
         }
@@ -218,7 +218,7 @@ static void test_too_deep(void **state) {
     (void)state;
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[5], "model.embedding=32769", 6);
     const char *path = fixture_path("deep.safetensors");
-    assert_int_equal(modelfile_save_quantized(model, FORMAT_INT8, PROVENANCE, path), STATUS_DATA);
+    assert_int_equal(modelfile_save_quantized(model, WEIGHT_INT8, PROVENANCE, path), STATUS_DATA);
     assert_non_null(strstr(status_message(), "more than 8-bit arithmetic can"));
     assert_false(file_exists(path));
     seq2seq_free(model);
@@ -473,13 +473,13 @@ static void limit_memory(void) {
 enum { WAYS = 2 }; /* to load a model */
 static Status load_somehow(int way, Seq2Seq **model, const char *path, StrBuf *provenance) {
     return way == 0 ? modelfile_load_floats(model, path, provenance)
-                    : modelfile_load(model, path, FORMAT_INT8, provenance);
+                    : modelfile_load(model, path, WEIGHT_INT8, provenance);
 }
 
-/* `precision` FORMAT_FLOAT32: a file as training writes it. */
+/* `precision` WEIGHT_FLOAT32: a file as training writes it. */
 static void save_good(WeightFormat precision, const char *path) {
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 6);
-    if (precision == FORMAT_FLOAT32)
+    if (precision == WEIGHT_FLOAT32)
         assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
     else
         assert_int_equal(modelfile_save_quantized(model, precision, PROVENANCE, path), STATUS_OK);
@@ -505,13 +505,13 @@ static void test_without_provenance(void **state) {
     SafeFile *file;
     StrBuf provenance = {0};
     const char *path = fixture_path("silent.safetensors");
-    save_good(FORMAT_FLOAT32, path);
+    save_good(WEIGHT_FLOAT32, path);
     assert_int_equal(safetensors_open(&file, path), STATUS_OK);
     take_apart(&draft, file);
     drop_metadata(&draft, "provenance");
     assert_int_equal(put_together(&draft, path), STATUS_OK);
     safetensors_close(file);
-    assert_int_equal(modelfile_load(&model, path, FORMAT_FLOAT32, &provenance), STATUS_OK);
+    assert_int_equal(modelfile_load(&model, path, WEIGHT_FLOAT32, &provenance), STATUS_OK);
     assert_int_equal(provenance.length, 0);
     seq2seq_free(model);
 }
@@ -544,8 +544,8 @@ static void check_hostile(WeightFormat precision, const Hostile *cases) {
 
 static void test_hostile(void **state) {
     (void)state;
-    check_hostile(FORMAT_FLOAT32, HOSTILE);
-    check_hostile(FORMAT_INT8, HOSTILE_INT8);
+    check_hostile(WEIGHT_FLOAT32, HOSTILE);
+    check_hostile(WEIGHT_INT8, HOSTILE_INT8);
 }
 
 /* Cut short anywhere, or with a byte changed, it is refused. */
@@ -576,7 +576,7 @@ static void check_damaged(WeightFormat precision) {
     /* A weight that is no number besides: told as damage, which it is. */
     memcpy(content.data + content.length - 4, "\0\0\x80\x7f", 4);
     fixture_write("damaged.safetensors", content.data, content.length);
-    assert_int_equal(modelfile_load(&loaded, path, FORMAT_FLOAT32, NULL), STATUS_DATA);
+    assert_int_equal(modelfile_load(&loaded, path, WEIGHT_FLOAT32, NULL), STATUS_DATA);
     assert_null(loaded);
     assert_non_null(strstr(status_message(), "checksum"));
     strbuf_free(&content);
@@ -584,9 +584,9 @@ static void check_damaged(WeightFormat precision) {
 
 static void test_damaged(void **state) {
     (void)state;
-    check_damaged(FORMAT_FLOAT32);
-    check_damaged(FORMAT_BF16);
-    check_damaged(FORMAT_INT8);
+    check_damaged(WEIGHT_FLOAT32);
+    check_damaged(WEIGHT_BF16);
+    check_damaged(WEIGHT_INT8);
 }
 
 int main(void) {

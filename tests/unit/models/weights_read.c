@@ -54,7 +54,7 @@ static void windows_follow_each_other(void **state) {
     write_file(-1, 0);
     ParamSet *params = declare();
     assert_int_equal(safetensors_open_header(&file, fixture_path("weights")), STATUS_OK);
-    if (weights_read(file, FORMAT_FLOAT32, params, FORMAT_FLOAT32, false) != STATUS_OK)
+    if (weights_read(file, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, false) != STATUS_OK)
         fail_msg("%s", status_message());
     safetensors_close(file);
     for (int i = 0; i < TENSORS; i++)
@@ -68,7 +68,7 @@ static Status read_cut(off_t length) {
     ParamSet *params = declare();
     assert_int_equal(safetensors_open_header(&file, fixture_path("weights")), STATUS_OK);
     if (length > 0) assert_int_equal(truncate(fixture_path("weights"), length), 0);
-    Status status = weights_read(file, FORMAT_FLOAT32, params, FORMAT_FLOAT32, true);
+    Status status = weights_read(file, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, true);
     safetensors_close(file);
     params_free(params);
     return status;
@@ -93,16 +93,16 @@ static void sums_in_8_bits_have_a_depth(void **state) {
         int rows, columns;
         Packing packing;
         Status expected;
-    } CASES[] = {{DEEPEST_INT8, 2, PACK_AFFINE, STATUS_OK},
-                 {DEEPEST_INT8 + 1, 2, PACK_AFFINE, STATUS_DATA},
-                 {2, DEEPEST_INT8, PACK_OUTPUT, STATUS_OK},
-                 {2, DEEPEST_INT8 + 1, PACK_OUTPUT, STATUS_DATA},
-                 {DEEPEST_INT8 + 1, 2, PACK_NONE, STATUS_OK}};
+    } CASES[] = {{KERN_INT8_MAX_K, 2, PACK_AFFINE, STATUS_OK},
+                 {KERN_INT8_MAX_K + 1, 2, PACK_AFFINE, STATUS_DATA},
+                 {2, KERN_INT8_MAX_K, PACK_OUTPUT, STATUS_OK},
+                 {2, KERN_INT8_MAX_K + 1, PACK_OUTPUT, STATUS_DATA},
+                 {KERN_INT8_MAX_K + 1, 2, PACK_NONE, STATUS_OK}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         ParamSet *params = params_new();
         params_add(params, "deep", CASES[i].rows, CASES[i].columns, INIT_ZERO, 0, CASES[i].packing);
-        assert_int_equal(weights_check_depth(params, FORMAT_INT8), CASES[i].expected);
-        assert_int_equal(weights_check_depth(params, FORMAT_BF16), STATUS_OK);
+        assert_int_equal(weights_check_depth(params, WEIGHT_INT8), CASES[i].expected);
+        assert_int_equal(weights_check_depth(params, WEIGHT_BF16), STATUS_OK);
         params_free(params);
     }
 }

@@ -46,7 +46,7 @@ static const SumNode LEAVES[SHARDS] = {{0, 0}, {0, 1}, {0, 2}};
 
 static Bench bench_new(int threads, bool average) {
     Bench bench = {.params = make_params(), .workers = workers_new(threads)};
-    bench.optimizer = optimizer_new(bench.params, bench.workers, FORMAT_BF16X3, average);
+    bench.optimizer = optimizer_new(bench.params, bench.workers, WEIGHT_BF16X3, average);
     for (int s = 0; s < SHARDS; s++) bench.grads[s] = params_block(bench.params);
     return bench;
 }

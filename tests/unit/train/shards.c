@@ -202,7 +202,7 @@ static void test_by_batch(void **state) {
  * the same bits for any number of threads. */
 static void test_rounded_products(void **state) {
     (void)state;
-    if (!kern->weights[FORMAT_BF16].outer) skip();
+    if (!kern->weights[WEIGHT_BF16].outer) skip();
     static int all[PAIRS];
     for (int i = 0; i < PAIRS; i++) all[i] = i;
     const ShardBatch batches[] = {{all, PAIRS, 1}, {BATCH, BATCH_SIZE, 2}};
@@ -213,7 +213,7 @@ static void test_rounded_products(void **state) {
                 *model = variant_new(&MODEL_VARIANTS[variant], DROPOUTS, 8);
         ParamSet *params = seq2seq_params(model);
         Result exact = run_batches(floats, &corpus, 1, batches, 2);
-        params->format = FORMAT_BF16;
+        params->format = WEIGHT_BF16;
         params->packs_backward = true;
         params_pack_all(params);
         Result rounded = run_batches(model, &corpus, 1, batches, 2);
