@@ -55,8 +55,8 @@ static bool can(const Format *f, const Product *p) {
 static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
     enum { FEW = 12, STEP = 64, ALL_STEPS = 1500, BLOCK = 256 };
     const ModelOptions *m = &bench->config->model;
-    int H = m->hidden, E = m->embedding, C = encoder_output_size(m), G = cell_gates((CellKind)m->cell) * H;
-    int V = vocab_size(tokenizer_vocab(bench->target)), R = decoder_readout_size(m), n = 0;
+    int H = m->hidden, E = m->embedding, C = model_annotation_size(m), G = cell_gates((CellKind)m->cell) * H;
+    int V = vocab_size(tokenizer_vocab(bench->target)), R = model_readout_size(m), n = 0;
     list[n++] = (Product){"one sentence's step", 1, G, H, false, false};
     list[n++] = (Product){"a few rows' step", FEW, G, H, false, false};
     list[n++] = (Product){"a batch's step", STEP, G, H, false, false};

@@ -101,7 +101,7 @@ static double attention_work(const ModelOptions *m, const Work *work) {
     if (m->decoder_style == DECODER_TRANSFORMER)
         sum += m->decoder_layers * 2 * H * (work->target_pairs + work->cross_pairs);
     else
-        sum += (A + encoder_output_size(m)) * work->cross_pairs;
+        sum += (A + model_annotation_size(m)) * work->cross_pairs;
     return sum;
 }
 

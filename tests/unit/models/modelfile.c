@@ -58,10 +58,11 @@ static Tensor *logits_of(const Seq2Seq *model, Tape *tape) {
     static const int ROWS[VARIANT_SENTENCES] = {0, 1, 2, 3, 4},
                      TOKENS[2][VARIANT_SENTENCES] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
     TrainingBatch batch = variant_batch(0);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.B, false);
+    Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, batch.B, false);
     DecoderState state = seq2seq_start(encoded);
-    seq2seq_step(model, tape, encoded, ROWS, TOKENS[0], batch.B, &state, NULL);
-    return seq2seq_step(model, tape, encoded, ROWS, TOKENS[1], batch.B, &state, NULL);
+    StepContext step = {tape, encoded, batch.B, ROWS, &state, NULL, NULL};
+    seq2seq_step(model, &step, TOKENS[0]);
+    return seq2seq_step(model, &step, TOKENS[1]);
 }
 
 /* Bit for bit. */
