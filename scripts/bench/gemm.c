@@ -169,7 +169,7 @@ static void pack(Job *job) {
     }
     Param weight = {.rows = p->transpose_b ? p->N : p->K,
                     .columns = p->transpose_b ? p->K : p->N,
-                    .packing = p->transpose_b ? PACK_OUTPUT : PACK_AFFINE};
+                    .panel_use = p->transpose_b ? PANELS_OUTPUT : PANELS_AFFINE};
     int8_t *rounded = mem_alloc(param_size(&weight), 1);
     real *scales = mem_alloc(quantize_scales(&weight), sizeof *scales);
     quantize_int8(&weight, job->B, rounded, scales);

@@ -85,8 +85,8 @@ static bool starts(const char *name, const char *prefix) { return !strncmp(name,
 
 /* How many rows meet a weight, by its name. A table that is not the output layer is only looked up. */
 static double rows_of(const Param *p, const Work *work) {
-    if (p->packing == PACK_OUTPUT) return work->target;
-    if (p->packing != PACK_AFFINE) return 0;
+    if (p->panel_use == PANELS_OUTPUT) return work->target;
+    if (p->panel_use != PANELS_AFFINE) return 0;
     if (starts(p->name, "encoder.") || starts(p->name, "decoder.attention.key") ||
         strstr(p->name, ".cross.key") || strstr(p->name, ".cross.value"))
         return work->source;

@@ -8,35 +8,35 @@
 
 enum { NAME_SIZE = 256 };
 
-const Note *activations_find(const Activations *notes, const char *name) {
-    for (int i = 0; i < notes->count; i++)
-        if (!strcmp(notes->items[i].name, name)) return &notes->items[i];
+const Activation *activations_find(const Activations *activations, const char *name) {
+    for (int i = 0; i < activations->count; i++)
+        if (!strcmp(activations->items[i].name, name)) return &activations->items[i];
     return NULL;
 }
 
-void activations_free(Activations *notes) {
-    for (int i = 0; i < notes->count; i++) {
-        mem_free(notes->items[i].name);
-        mem_free(notes->items[i].data);
+void activations_free(Activations *activations) {
+    for (int i = 0; i < activations->count; i++) {
+        mem_free(activations->items[i].name);
+        mem_free(activations->items[i].data);
     }
-    mem_free(notes->items);
-    *notes = (Activations){0};
+    mem_free(activations->items);
+    *activations = (Activations){0};
 }
 
-static Note *named(Activations *notes, const char *name, const char *part) {
+static Activation *named(Activations *activations, const char *name, const char *part) {
     char joined[NAME_SIZE];
     snprintf(joined, sizeof joined, "%s.%s", name, part);
-    Note *found = (Note *)activations_find(notes, joined);
+    Activation *found = (Activation *)activations_find(activations, joined);
     if (found) return found;
-    MEM_GROW(notes->items, notes->capacity, (size_t)notes->count + 1);
-    found = &notes->items[notes->count++];
-    *found = (Note){.name = mem_strdup(joined)};
+    MEM_GROW(activations->items, activations->capacity, (size_t)activations->count + 1);
+    found = &activations->items[activations->count++];
+    *found = (Activation){.name = mem_strdup(joined)};
     return found;
 }
 
 /* Wider rows get room for twice as much, so that rows that grow step by step are seldom moved. */
-static void make_wider(Note *one, int columns) {
-    Note wide = *one;
+static void make_wider(Activation *one, int columns) {
+    Activation wide = *one;
     wide.stride = one->rows == 0 ? columns : 2 * columns;
     wide.capacity = (size_t)one->heads * (size_t)one->rows * (size_t)wide.stride;
     wide.data = mem_alloc(wide.capacity, sizeof *wide.data);
@@ -49,7 +49,7 @@ static void make_wider(Note *one, int columns) {
 
 /* Zeroed rows behind those that are there, which become as wide as the widest: later steps may look at more
  * keys than earlier ones. */
-static void widen(Note *one, int heads, int rows, int columns) {
+static void widen(Activation *one, int heads, int rows, int columns) {
     assert(one->rows == 0 || (heads == 1 && one->heads == 1));
     one->heads = heads;
     if (columns > one->stride) make_wider(one, columns);
@@ -61,9 +61,9 @@ static void widen(Note *one, int heads, int rows, int columns) {
     one->rows += rows;
 }
 
-void note(const Tape *tape, const char *name, const char *part, const Tensor *x) {
-    if (!tape->notes) return;
-    Note *one = named(tape->notes, name, part);
+void record_activation(const Tape *tape, const char *name, const char *part, const Tensor *x) {
+    if (!tape->activations) return;
+    Activation *one = named(tape->activations, name, part);
     int first = one->rows;
     widen(one, 1, x->rows, x->columns);
     for (int r = 0; r < x->rows; r++)
@@ -73,8 +73,8 @@ void note(const Tape *tape, const char *name, const char *part, const Tensor *x)
 
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
                              const Spans *spans) {
-    if (!tape->notes) return;
-    Note *one = named(tape->notes, name, part);
+    if (!tape->activations) return;
+    Activation *one = named(tape->activations, name, part);
     int first = one->rows, columns = 0;
     for (int r = 0; r < spans->rows; r++)
         if (spans->first[r] + spans->length[r] > columns) columns = spans->first[r] + spans->length[r];

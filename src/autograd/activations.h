@@ -18,22 +18,22 @@ typedef struct {
     int stride; /* from row to row, at least `columns` */
     real *data;
     size_t capacity; /* of `data` */
-} Note;
+} Activation;
 
 struct Activations {
-    Note *items; /* in the order they were first made */
+    Activation *items; /* in the order they were first made */
     int count;
     size_t capacity;
 };
 
 /* For models; nothing happens on a tape without notes. The name is "name.part". */
-void note(const Tape *tape, const char *name, const char *part, const Tensor *x);
+void record_activation(const Tape *tape, const char *name, const char *part, const Tensor *x);
 /* Scores or weights [N, total] of rows of one sentence. */
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
                              const Spans *spans);
 
-const Note *activations_find(const Activations *notes, const char *name); /* NULL: there is none */
-static inline const real *activation_row(const Note *one, int head, int row) {
+const Activation *activations_find(const Activations *notes, const char *name); /* NULL: there is none */
+static inline const real *activation_row(const Activation *one, int head, int row) {
     return one->data + ((size_t)head * (size_t)one->rows + (size_t)row) * (size_t)one->stride;
 }
 void activations_free(Activations *notes);

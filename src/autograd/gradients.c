@@ -163,8 +163,15 @@ void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grad
         else if (item->bias == param) /* one slice */
             kern->column_sums(item->rows, item->outputs, item->dy, to);
         else {
-            matmul_gradient(worker, s->rows, s->columns, item->rows, share->a + row, s->first, share->b + row,
-                            s->column, to, columns);
+            matmul_gradient(worker, &(MatmulGradient){.M = s->rows,
+                                                      .N = s->columns,
+                                                      .rows = item->rows,
+                                                      .a = share->a + row,
+                                                      .a_column = s->first,
+                                                      .b = share->b + row,
+                                                      .b_column = s->column,
+                                                      .dw = to,
+                                                      .lddw = columns});
             row += item->rows;
         }
     }

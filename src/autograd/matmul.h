@@ -11,12 +11,7 @@
 #include "base/status.h"
 #include "autograd/tape.h"
 
-/* y [M, N] (+)= x [M, K] W, where the weight is [K, N], or [N, K] if transposed; through its packed copy if
- * there is one. */
-void matmul_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x, int ldx,
-                   real *y, int ldy, bool accumulate);
-/* The same for parts, TAPES_TOGETHER at most, that lie apart from each other: one product, which reads the
- * weight once, as far as the kernels can. */
+/* Where the operands of a product with a weight lie. */
 typedef struct {
     int rows;
     const real *x; /* [rows, K] */
@@ -24,11 +19,27 @@ typedef struct {
     real *y; /* [rows, N] */
     int ldy;
 } MatmulRows;
-void matmul_batched(Tape *tape, const Param *weight, bool transposed, const MatmulRows *parts, int count,
+
+/* y (+)= x W, where the weight W is [K, N], or [N, K] if transposed. Uses the weight's packed copy if there is
+ * one. `accumulate`: add to y instead of setting it. */
+void matmul_weight(const Tape *tape, const Param *weight, bool transposed, const MatmulRows *rows,
+                   bool accumulate);
+/* The same for several blocks of rows, TAPES_MAX at most, as one product, which reads the weight once if
+ * the kernels can. */
+void matmul_batched(Tape *tape, const Param *weight, bool transposed, const MatmulRows *blocks, int count,
                     bool accumulate);
-/* dw [M, N] += a [rows, M]^T b [rows, N], of rows that lie anywhere: row r begins at a[r] + a0, b[r] + b0. */
-void matmul_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
-                     const real *const *b, int b0, real *dw, int lddw);
+
+/* A block of a weight's gradient: dw [M, N] += A [rows, M]^T B [rows, N]. */
+typedef struct {
+    int M, N, rows;
+    const real *const *a,
+        *const *b; /* [rows] row r of A begins at a[r] + a_column, that of B at b[r] + b_column */
+    int a_column, b_column;
+    real *dw;
+    int lddw;
+} MatmulGradient;
+
+void matmul_gradient(const Tape *tape, const MatmulGradient *gradient);
 
 /* The kernel of the library that trainings depend on, for messages; "none": they do all of it themselves. */
 const char *matmul_library(void);

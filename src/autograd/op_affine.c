@@ -51,9 +51,9 @@ static bool begin_gradients(const Node *const *nodes, int count) {
 
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }
 
-void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
+void op_affine_batched(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
     const Affine *first = nodes[0]->data;
-    MatmulRows rows[TAPES_TOGETHER] = {{0}};
+    MatmulRows rows[TAPES_MAX] = {{0}};
     bool accumulate = back ? !begin_gradients(nodes, count) : first->add;
     for (int i = 0; i < count; i++) {
         const Affine *a = nodes[i]->data;
@@ -70,8 +70,13 @@ void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count,
             add_bias(tapes[i], nodes[i]);
 }
 
-void op_affine_forward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, false); }
-void op_affine_backward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, true); }
+void op_affine_forward(Tape *tape, const Node *node) {
+    const Affine *a = node->data;
+    MatmulRows rows = product_of(node, false);
+    matmul_weight(tape, a->weight, a->transposed, &rows, a->add);
+    add_bias(tape, node);
+}
+void op_affine_backward(Tape *tape, const Node *node) { op_affine_batched(&tape, &node, 1, true); }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed) {

@@ -94,9 +94,9 @@ static void multiply(const Part *parts, int rows, real *x, bool back) {
         n = rows - first < BLOCK ? rows - first : BLOCK;
         real *at = x + (size_t)first * (size_t)E, *logits = row_of(parts, first);
         if (back)
-            matmul_weight(parts->tape, weight, false, n, logits, stride, at, E, true);
+            matmul_weight(parts->tape, weight, false, &(MatmulRows){n, logits, stride, at, E}, true);
         else
-            matmul_weight(parts->tape, weight, true, n, at, E, logits, stride, false);
+            matmul_weight(parts->tape, weight, true, &(MatmulRows){n, at, E, logits, stride}, false);
     }
 }
 
@@ -143,8 +143,8 @@ static void end_loss(const Node *node) {
     node->out->data[0] = (real)(loss->options.scale * loss->result->loss);
 }
 
-void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count) {
-    Part parts[TAPES_TOGETHER];
+void op_cross_entropy_batched(Tape *const *tapes, const Node *const *nodes, int count) {
+    Part parts[TAPES_MAX];
     int rows = 0;
     const Loss *loss = nodes[0]->data;
     for (int i = 0; i < count; rows += parts[i++].rows) {
@@ -157,7 +157,7 @@ void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count)
 
 void op_cross_entropy_forward(Tape *tape, const Node *node) {
     if (is_kept(tape)) {
-        op_losses_together(&tape, &node, 1);
+        op_cross_entropy_batched(&tape, &node, 1);
         return;
     }
     int n = node->in[0]->rows, most = n < BLOCK ? n : BLOCK;

@@ -64,9 +64,9 @@ OP_TABLE(OP_FUNCTIONS)
 /* Of op_affine, for tapes.h: the same op of several tapes of a thread, forward or backward, as one
  * product. */
 const Param *op_affine_weight(const Node *node);
-void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
+void op_affine_batched(Tape *const *tapes, const Node *const *nodes, int count, bool back);
 /* The same of op_cross_entropy: forward, on tapes that defer the gradients of weights. */
-void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count);
+void op_cross_entropy_batched(Tape *const *tapes, const Node *const *nodes, int count);
 
 /* The queries from `row` on whose keys begin at the same one, and one head of all these keys. */
 AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor *keys);

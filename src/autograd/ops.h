@@ -8,8 +8,8 @@
  *
  *     kern_select();                                          kernels of this processor (kern.h)
  *     ParamSet *params = params_new();
- *     const Param *W = params_add(params, "W", 3, 2, INIT_GLOROT, 0, PACK_AFFINE);
- *     const Param *b = params_add(params, "b", 1, 2, INIT_ZERO, 0, PACK_NONE);
+ *     const Param *W = params_add(params, "W", 3, 2, INIT_GLOROT, 0, PANELS_AFFINE);
+ *     const Param *b = params_add(params, "b", 1, 2, INIT_ZERO, 0, PANELS_NONE);
  *     params_initialize(params, 1);                           the seed
  *     Tape *tape = tape_new(params, true);                    true: record, to run it backwards later
  *     tape->grads = mem_alloc(params->size, sizeof(real));    receives the gradients

@@ -31,10 +31,10 @@ typedef enum {
 
 /* Which products of a weight use a packed copy. Backward passes need the other orientation too. */
 typedef enum {
-    PACK_NONE,
-    PACK_AFFINE, /* x * W forward, dy * W^T backward */
-    PACK_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
-} Packing;
+    PANELS_NONE,
+    PANELS_AFFINE, /* x * W forward, dy * W^T backward */
+    PANELS_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
+} PanelUse;
 
 typedef struct {
     char *name; /* "decoder.gru.0.input.weight" */
@@ -43,7 +43,7 @@ typedef struct {
     size_t offset; /* into every block of this layout, or PARAM_ONLY_PACKED */
     Init init;
     double scale;
-    Packing packing;
+    PanelUse panel_use;
     bool looked_up;         /* a table whose rows are taken, whether or not it is the output layer too */
     void *packed;           /* [rows, columns] packed for x * W; NULL until it is packed */
     void *packed_transpose; /* packed for x * W^T */
@@ -69,7 +69,7 @@ ParamSet *params_new(void);
 void params_free(ParamSet *params);
 /* Declare a parameter. All are declared before params_allocate. `name` is copied. */
 Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
-                  Packing packing);
+                  PanelUse panel_use);
 /* A copy of `name` that lives as long as the parameters, for what is made of several. */
 const char *params_keep_name(ParamSet *params, const char *name);
 /* Numbers that are made once and never learned; they live as long as the parameters. */

@@ -16,9 +16,9 @@
 #include "autograd/params.h"
 
 /* Is this parameter one of those that are rounded? */
-static inline bool quantize_applies(const Param *p) { return p->packing != PACK_NONE || p->looked_up; }
+static inline bool quantize_applies(const Param *p) { return p->panel_use != PANELS_NONE || p->looked_up; }
 /* Does each row have a scale, or each column? */
-static inline bool quantize_by_row(const Param *p) { return p->packing != PACK_AFFINE; }
+static inline bool quantize_by_row(const Param *p) { return p->panel_use != PANELS_AFFINE; }
 static inline size_t quantize_scales(const Param *p) {
     return (size_t)(quantize_by_row(p) ? p->rows : p->columns);
 }

@@ -41,20 +41,20 @@ void tape_reset(Tape *tape) {
     tape->first = tape->last = NULL;
     tape->pending_count = 0;
     tape->sequence = NULL;
-    tape->room_size = 0;
+    tape->gather_size = 0;
 }
 
-void tape_branch(Tape *branch, const Tape *from) {
+void tape_deferred_init(Tape *branch, const Tape *from) {
     *branch = (Tape){.arena = from->arena,
                      .record = from->record,
-                     .waits = true,
+                     .deferred = true,
                      .params = from->params,
                      .scratch = from->scratch,
                      .pending = branch->pending,
                      .pending_capacity = branch->pending_capacity};
 }
 
-void tape_branch_free(Tape *branch) { mem_free(branch->pending); }
+void tape_deferred_free(Tape *branch) { mem_free(branch->pending); }
 
 void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, bytes ? bytes : 1); }
 
@@ -161,8 +161,8 @@ Tensor *tape_whole(Tape *tape, const Tensor *step) {
 void tape_sequence_end(Tape *tape) { tape->sequence = NULL; }
 
 Tensor *tape_run(Tape *tape, Node node) {
-    if (!tape->waits) OPS[node.op].forward(tape, &node);
-    if (tape->record || tape->waits) {
+    if (!tape->deferred) OPS[node.op].forward(tape, &node);
+    if (tape->record || tape->deferred) {
         Node *kept = tape_alloc(tape, sizeof *kept);
         *kept = node;
         kept->previous = tape->last;

@@ -36,7 +36,7 @@ typedef struct Tape {
     Arena *arena;
     bool record;             /* keep nodes and give tensors gradients */
     bool training;           /* dropout is active */
-    bool waits;              /* ops are kept and not run, before tapes.h runs them */
+    bool deferred;           /* ops are kept and not run, before tapes.h runs them */
     const ParamSet *params;  /* where parameters are read */
     real *grads;             /* gradient block of the ParamSet's layout, added to; NULL: kept for later */
     void *scratch;           /* working memory of products */
@@ -44,19 +44,19 @@ typedef struct Tape {
     Node *first, *last;      /* the oldest and the newest node */
     WeightGradient *pending; /* put off to the end of tape_backward, or kept */
     size_t pending_count, pending_capacity;
-    TapeSequence *sequence; /* the one that is open, or NULL */
-    void *room;             /* on the arena, for products of several tapes */
-    size_t room_size;       /* bytes */
-    Activations *notes;     /* autograd/activations.h, or NULL */
+    TapeSequence *sequence;   /* the one that is open, or NULL */
+    void *gather_buffer;      /* on the arena: rows gathered for batched products (matmul.c) */
+    size_t gather_size;       /* its bytes */
+    Activations *activations; /* autograd/activations.h, or NULL */
 } Tape;
 
 Tape *tape_new(const ParamSet *params, bool record);
 void tape_free(Tape *tape);
 void tape_reset(Tape *tape); /* forget all nodes and tensors */
 /* A tape without nodes that waits, on the memory of another one, which must outlive what is on it; for the
- * same thread. All zeros before the first time; tape_branch_free releases what it has of its own. */
-void tape_branch(Tape *branch, const Tape *from);
-void tape_branch_free(Tape *branch);
+ * same thread. All zeros before the first time; tape_deferred_free releases what it has of its own. */
+void tape_deferred_init(Tape *branch, const Tape *from);
+void tape_deferred_free(Tape *branch);
 
 /* A new tensor, on a recording tape with a gradient (tensor_gradient); data is not zeroed. */
 Tensor *tape_tensor(Tape *tape, int rows, int columns);

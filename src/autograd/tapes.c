@@ -10,7 +10,7 @@ typedef struct {
     Tape *const *tapes;
     int count;
     bool back;
-    const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
+    const Node *at[TAPES_MAX]; /* where each tape is; NULL: at its end */
 } Walk;
 
 static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
@@ -47,8 +47,8 @@ static const Param *next_weight(const Walk *w) {
 
 /* Products by this weight or, if it is NULL, output layers; returns whether there were any. */
 static bool run_together(Walk *w, const Param *weight) {
-    Tape *tape[TAPES_TOGETHER];
-    const Node *node[TAPES_TOGETHER];
+    Tape *tape[TAPES_MAX];
+    const Node *node[TAPES_MAX];
     int count = 0;
     for (int t = 0; t < w->count; t++) {
         if (!w->at[t] || (weight && (w->at[t]->op != OP_AFFINE || op_affine_weight(w->at[t]) != weight)))
@@ -58,9 +58,9 @@ static bool run_together(Walk *w, const Param *weight) {
         advance(w, t);
     }
     if (weight)
-        op_affine_together(tape, node, count, w->back);
+        op_affine_batched(tape, node, count, w->back);
     else if (count)
-        op_losses_together(tape, node, count);
+        op_cross_entropy_batched(tape, node, count);
     return count > 0;
 }
 
@@ -73,7 +73,7 @@ static void walk(Tape *const *tapes, int count, bool back) {
 }
 
 void tapes_run(Tape *const *tapes, int count) {
-    assert(count > 0 && count <= TAPES_TOGETHER);
+    assert(count > 0 && count <= TAPES_MAX);
     walk(tapes, count, false);
     walk(tapes, count, true);
     for (int t = 0; t < count; t++) tape_end_backward(tapes[t]);

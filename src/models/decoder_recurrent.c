@@ -153,7 +153,7 @@ static Tensor *add_context(Tape *tape, const Linear *map, int which, const Conte
 /* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is
  * added to it. */
 static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *embedded) {
-    Tensor *projected = cell_project(tape, &d->cell[0], embedded);
+    Tensor *projected = linear_apply(tape, &d->cell[0].input, embedded);
     bool complete = !d->context.weight && !d->feed.weight;
     return complete ? cell_normalize(tape, &d->cell[0], projected) : projected;
 }
@@ -181,7 +181,7 @@ static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
     if (!in->mapped) {
         context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
-        note(tape, d->attention.name, "context", context.vector);
+        record_activation(tape, d->attention.name, "context", context.vector);
     }
     return context;
 }
@@ -194,7 +194,7 @@ static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInp
         const Cell *cell = &d->cell[l];
         Tensor *below =
             op_dropout(tape, x, o->dropout_layers, DROPOUT_DECODER_LAYER + (uint32_t)l, in->row_keys);
-        Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, below));
+        Tensor *projection = cell_normalize(tape, cell, linear_apply(tape, &cell->input, below));
         state->layer[l] = cell_step(tape, cell, projection, state->layer[l]);
         x = o->residual ? op_add(tape, x, state->layer[l].h) : state->layer[l].h;
     }
@@ -285,8 +285,8 @@ Tensor *decoder_recurrent_step(const void *decoder, const StepContext *step, Ten
 
 /* ---- all steps ---- */
 
-static void note_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
-    for (int l = 0; l < d->options->decoder_layers; l++) cell_note(tape, &d->cell[l], state->layer[l]);
+static void record_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
+    for (int l = 0; l < d->options->decoder_layers; l++) cell_record(tape, &d->cell[l], state->layer[l]);
 }
 
 /* The contexts of all outputs, whose rows and those of the result are in the order of time steps. */
@@ -308,7 +308,7 @@ static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, i
 
 /* The state of all sentences in the order of their ranks. */
 static Recurrence ranked_state(Tape *tape, const ModelOptions *o, const Encoded *encoded,
-                               const Packed *packed) {
+                               const PackedSequence *packed) {
     DecoderState ranked = encoded->initial;
     for (int i = 0; i < ranked.parts; i++)
         ranked.part[i] = op_gather(tape, ranked.part[i], packed->order, packed->B);
@@ -319,17 +319,17 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
                                  const Sequences *target, Tensor *embedded) {
     const RecurrentDecoder *d = decoder;
     SequenceSteps steps = sequences_steps(tape, target);
-    const Packed *packed = steps.packed;
+    const PackedSequence *packed = steps.packed;
     const Spans *spans = encoded_spans(tape, encoded, packed->order, packed->B);
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
     for (int l = 0; l < d->options->decoder_layers; l++) state.layer[l].row_keys = packed->row_keys;
     StepResult last = {0};
-    note_state(tape, d, &state);
+    record_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
-        int begin = packed->offset[t], rows = packed_running(packed, t);
+        int begin = packed->offset[t], rows = packed_sequence_running(packed, t);
         StepInput in = {.projected = tape_rows(tape, projected, begin, rows),
                         .source = &encoded->source[0],
                         .spans = spans_prefix(tape, spans, rows),
@@ -338,7 +338,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
         tape_step_begin(tape, begin, rows);
         last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);
-        note_state(tape, d, &state);
+        record_state(tape, d, &state);
     }
     StepResult all = {.output = tape_whole(tape, last.output),
                       .context = {.vector = tape_whole(tape, last.context.vector)},

@@ -68,9 +68,10 @@ Status seq2seq_check_attention(const Seq2Seq *model) {
                                      "attention of the first one counts");
 }
 
-static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, Packing packing) {
+static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, PanelUse panel_use) {
     const ModelOptions *o = &m->config.model;
-    Param *table = params_add(m->params, name, size, o->embedding, INIT_NORMAL, o->embedding_scale, packing);
+    Param *table =
+        params_add(m->params, name, size, o->embedding, INIT_NORMAL, o->embedding_scale, panel_use);
     table->looked_up = true;
     return table;
 }
@@ -79,18 +80,18 @@ static void declare_tables(Seq2Seq *m) {
     const ModelOptions *o = &m->config.model;
     int source_size = vocab_size(tokenizer_vocab(m->source)),
         target_size = vocab_size(tokenizer_vocab(m->target));
-    Packing packing = o->tie == TIE_NONE ? PACK_NONE : PACK_OUTPUT;
+    PanelUse panel_use = o->tie == TIE_NONE ? PANELS_NONE : PANELS_OUTPUT;
     if (o->tie == TIE_ALL) {
         m->source_table = m->target_table = m->output_table =
-            declare_embedding(m, "embedding", target_size, packing);
+            declare_embedding(m, "embedding", target_size, panel_use);
     } else {
-        m->source_table = declare_embedding(m, "source.embedding", source_size, PACK_NONE);
-        m->target_table = m->output_table = declare_embedding(m, "target.embedding", target_size, packing);
+        m->source_table = declare_embedding(m, "source.embedding", source_size, PANELS_NONE);
+        m->target_table = m->output_table = declare_embedding(m, "target.embedding", target_size, panel_use);
     }
     if (o->tie == TIE_NONE)
         m->output_table = params_add(m->params, "output.weight", target_size, model_readout_size(o),
-                                     INIT_GLOROT, 0, PACK_OUTPUT);
-    m->output_bias = params_add(m->params, "output.bias", 1, target_size, INIT_ZERO, 0, PACK_NONE);
+                                     INIT_GLOROT, 0, PANELS_OUTPUT);
+    m->output_bias = params_add(m->params, "output.bias", 1, target_size, INIT_ZERO, 0, PANELS_NONE);
 }
 
 Seq2Seq *seq2seq_new(const Config *config, Tokenizer *source, Tokenizer *target) {
@@ -181,8 +182,8 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, i
     EncoderOutput output = m->encoder.family->run(tape, &m->encoder.params, x, source);
     output.annotations =
         op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
-    note(tape, "source", "embedded", x);
-    note(tape, "encoder", "annotations", output.annotations);
+    record_activation(tape, "source", "embedded", x);
+    record_activation(tape, "encoder", "annotations", output.annotations);
     return (Annotated){output, source};
 }
 
@@ -316,8 +317,8 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder[decoder], encoded, target, embedded);
-    note(tape, "target", "embedded", embedded);
-    note(tape, "decoder", "readout", readout);
+    record_activation(tape, "target", "embedded", embedded);
+    record_activation(tape, "decoder", "readout", readout);
     return (Forced){readout, labels};
 }
 

@@ -90,7 +90,7 @@ BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *ba
                        double scale);
 
 /* The same, as far as its ops: returns the target tokens, and `sums` is right when the tape's ops have run
- * (Tape.waits). */
+ * (Tape.deferred). */
 long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums);
 

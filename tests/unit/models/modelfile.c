@@ -122,7 +122,7 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
         if (quantize_applies(p) != table) /* docs/model-format.md */
             fail_msg("%s is %srounded", p->name, quantize_applies(p) ? "" : "not ");
         if (!quantize_applies(p)) assert_memory_equal(x, y, param_size(p) * sizeof *x);
-        bool by_row = p->packing != PACK_AFFINE;
+        bool by_row = p->panel_use != PANELS_AFFINE;
         for (int a = 0; a < (by_row ? p->rows : p->columns) && quantize_applies(p); a++) {
             double most = 0, worst = 0;
             for (int b = 0; b < (by_row ? p->columns : p->rows); b++) {
