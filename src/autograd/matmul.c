@@ -1,4 +1,4 @@
-/* matmul.c - which kernel computes the products of a model, and when. */
+/* matmul.c - see matmul.h. */
 #include "autograd/matmul.h"
 
 #include <assert.h>
@@ -128,11 +128,11 @@ void matmul_gradient(const Tape *tape, const MatmulGradient *g) {
         gather_and_multiply(tape, g);
 }
 
-static bool does_all(void) { return kern->weights[FORMAT_BF16X3].outer; }
-const char *matmul_library(void) { return does_all() ? "none" : gemm_kernel(); }
-Status matmul_self_test(int threads) { return does_all() ? STATUS_OK : gemm_self_test(threads); }
+static bool outer_is_native(void) { return kern->weights[FORMAT_BF16X3].outer; }
+const char *matmul_library(void) { return outer_is_native() ? "none" : gemm_kernel(); }
+Status matmul_self_test(int threads) { return outer_is_native() ? STATUS_OK : gemm_self_test(threads); }
 
-/* ---- weight gradients, all steps at once ---- */
+/* ---- deferred gradients of weights ---- */
 
 void gradient_defer(Tape *tape, WeightGradient gradient) {
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
@@ -148,7 +148,8 @@ int gradient_rows(const WeightGradient *g, const real **a, const real **b) {
     return g->rows;
 }
 
-/* All that a weight gets, into the gradient block; `from`: the first that is pending. */
+/* Adds all pending gradients of the weight to the gradient block, as one product. `from`: index of the
+ * first. */
 static void add_weight_gradient(Tape *tape, const Param *weight, size_t from) {
     int rows = 0, row = 0;
     for (size_t i = from; i < tape->pending_count; i++)

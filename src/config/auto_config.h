@@ -32,10 +32,10 @@ void auto_config_choose(Config *config, const OptionsGiven *given, DataSize size
 
 /* How long translations may be: as long as the targets of the training pairs are.
  *
- * The default of decode.max_length_factor suits pairs of words. If the source is much shorter than the target,
- * as numbers in digits are than their names in letters, the default would cut translations, in validation
- * first. So the default is raised to the factor that all but one in a thousand pairs need, and a quarter more,
- * up to the bound of model files; the log says so. Any other value than the default stays. */
+ * The default of decode.max_length_factor suits pairs of words. If the source is much shorter than the
+ * target, as numbers in digits are than their names in letters, the default would cut translations, in
+ * validation first. So the default is raised to the factor that all but one in a thousand pairs need, and a
+ * quarter more, up to the bound of model files; the log says so. Any other value than the default stays. */
 void auto_config_fit_length(DecodeOptions *decode, const Corpus *pairs);
 /* Is decode->max_length_factor at its default? */
 bool auto_config_length_is_default(const DecodeOptions *decode);

@@ -40,9 +40,9 @@ int cell_gates(CellKind kind);
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
 /* From now on drop the state that the cell reads, on tapes that train. */
 void cell_drop_state(Cell *cell, double dropout, uint32_t stream);
-/* The input of cell_step: W x + b normalized. linear_apply(tape, &cell->input, x) computes the projection
- * W x + b, for a whole sequence at once, since it does not depend on the state; further inputs may be added to it
- * before it is normalized. */
+/* The input of cell_step: W x + b normalized. linear_apply(tape, &cell->input, x) computes the projection W
+ * x + b, for a whole sequence at once, since it does not depend on the state; further inputs may be added
+ * to it before it is normalized. */
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection);
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before);
 /* Record the state as the cell's "hidden" and "memory". */

@@ -1,9 +1,9 @@
 /* sequences.h - sentences of different lengths in one matrix, without padding: which row is which token.
  *
  * There are two orders of rows. `Sequences` holds sentence after sentence, for layers that read all tokens
- * at once. `PackedSequence` holds time step after time step, for recurrence. It ranks sentences by length, longest
- * first, so the sentences that still run at a step are the first ranks. sequences_steps maps one order to the
- * other.
+ * at once. `PackedSequence` holds time step after time step, for recurrence. It ranks sentences by length,
+ * longest first, so the sentences that still run at a step are the first ranks. sequences_steps maps one
+ * order to the other.
  * Three sentences a, b and c of 2, 4 and 1 tokens:
  *
  *     Sequences  row       0  1 | 2  3  4  5 | 6         start  = 0 2 6 7

@@ -1,18 +1,19 @@
-/* decoder_recurrent.h - recurrence, attention and readout, put together in three styles. s_t = g(y_{t-1}, c_t,
- * s_{t-1}) is Dive into Deep Learning, eq. 10.7.3, with the context c_t of eq. 11.4.1
- *   bahdanau     the query is the top state of the previous step; context and embedding feed the first layer
- *                (Bahdanau et al. 2015; Dive into Deep Learning, section 11.4)
+/* decoder_recurrent.h - recurrence, attention and readout, put together in three styles. s_t = g(y_{t-1},
+ * c_t, s_{t-1}) is Dive into Deep Learning, eq. 10.7.3, with the context c_t of eq. 11.4.1
+ *   bahdanau     the query is the top state of the previous step; context and embedding feed the first
+ *                layer (Bahdanau et al. 2015; Dive into Deep Learning, section 11.4)
  *   conditional  a first transition reads the embedding, its result is the query, a second transition reads
  *                the context (Sennrich et al. 2017, Nematus, section 3)
  *   luong        the query is the output of this step; context and output make the attentional vector that
- *                the output layer reads, with input feeding also the next step (Luong et al. 2015, sections 3
- *                and 3.3)
+ *                the output layer reads, with input feeding also the next step (Luong et al. 2015, sections
+ *                3 and 3.3)
  * With the attention score "none" c_t is the same at every step: the encoder's last annotation (Cho et al.
  * 2014; Sutskever et al. 2014; Dive into Deep Learning, section 10.7.3).
  * With self-attention the readout also reads a context of the decoder's own earlier outputs
  * (layers/intra_attention.h).
- * Further layers stack on the first one of each style. The first projection needs only tokens and the readout
- * needs only results, so both stay outside the recurrence: training computes them once for all steps.
+ * Further layers stack on the first one of each style. The first projection needs only tokens and the
+ * readout needs only results, so both stay outside the recurrence: training computes them once for all
+ * steps.
  *
  * Shapes  those of decoder.h
  */

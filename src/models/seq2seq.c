@@ -196,8 +196,8 @@ static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *annotated
     return e;
 }
 
-/* The end of a chunk of sentences that begins at `first`: as many as have a bounded number of tokens together,
- * but one at least; chunks of a batch are about equal. */
+/* The end of a chunk of sentences that begins at `first`: as many as have a bounded number of tokens
+ * together, but one at least; chunks of a batch are about equal. */
 static int chunk_end(const int *tokens, int first, int B) {
     enum { CHUNK_TOKENS = 512 };
     int total = 0, size = tokens[first], end = first + 1;

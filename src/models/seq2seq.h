@@ -49,10 +49,10 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 Status seq2seq_check_attention(const Seq2Seq *model);
 
-/* sources [B], any order of lengths; </s> is added. If the model has two decoders, `right_to_left` selects the
- * one that writes in this direction. `scratch` is reset and holds what only encoding needs: sentences go
- * through the encoder in chunks of a bounded number of tokens, so that its size does not grow with the batch.
- * NULL: the whole batch at once, on `tape`; the numbers are the same. Neither tape records. */
+/* sources [B], any order of lengths; </s> is added. If the model has two decoders, `right_to_left` selects
+ * the one that writes in this direction. `scratch` is reset and holds what only encoding needs: sentences
+ * go through the encoder in chunks of a bounded number of tokens, so that its size does not grow with the
+ * batch. NULL: the whole batch at once, on `tape`; the numbers are the same. Neither tape records. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources, int B,
                         bool right_to_left);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
