@@ -42,8 +42,8 @@ static const Format FORMATS[] = {
     {"bf16 outer", 0.02, OUTER, WEIGHT_BF16},
     {"int8", 0.1, WEIGHT, WEIGHT_INT8},
 };
-enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
-_Static_assert((int)FORMAT_COUNT <= (int)WAYS_MOST, "one peak for each");
+enum { WEIGHT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
+_Static_assert((int)WEIGHT_COUNT <= (int)WAYS_MOST, "one peak for each");
 
 /* Weights are kept packed; products that make gradients of weights are X^T dY. */
 static bool can(const Format *f, const Product *p) {
@@ -55,8 +55,8 @@ static bool can(const Format *f, const Product *p) {
 static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
     enum { FEW = 12, STEP = 64, ALL_STEPS = 1500, BLOCK = 256 };
     const ModelOptions *m = &bench->config->model;
-    int H = m->hidden, E = m->embedding, C = encoder_output_size(m), G = cell_gates((CellKind)m->cell) * H;
-    int V = vocab_size(tokenizer_vocab(bench->target)), R = decoder_readout_size(m), n = 0;
+    int H = m->hidden, E = m->embedding, C = model_annotation_size(m), G = cell_gates((CellKind)m->cell) * H;
+    int V = vocab_size(tokenizer_vocab(bench->target)), R = model_readout_size(m), n = 0;
     list[n++] = (Product){"one sentence's step", 1, G, H, false, false};
     list[n++] = (Product){"a few rows' step", FEW, G, H, false, false};
     list[n++] = (Product){"a batch's step", STEP, G, H, false, false};
@@ -169,7 +169,7 @@ static void pack(Job *job) {
     }
     Param weight = {.rows = p->transpose_b ? p->N : p->K,
                     .columns = p->transpose_b ? p->K : p->N,
-                    .packing = p->transpose_b ? PACK_OUTPUT : PACK_AFFINE};
+                    .panel_use = p->transpose_b ? PANELS_OUTPUT : PANELS_AFFINE};
     int8_t *rounded = mem_alloc(param_size(&weight), 1);
     real *scales = mem_alloc(quantize_scales(&weight), sizeof *scales);
     quantize_int8(&weight, job->B, rounded, scales);
@@ -217,7 +217,7 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
     Status status = STATUS_OK;
     measure_fill(A, a_size(p) * tasks, 1);
     measure_fill(B, b_size, 2);
-    for (int f = 0; f < FORMAT_COUNT && status == STATUS_OK; f++) {
+    for (int f = 0; f < WEIGHT_COUNT && status == STATUS_OK; f++) {
         Job job = {.product = p, .format = &FORMATS[f], .workers = workers, .tasks = count};
         job.A = A, job.B = B, job.C = C, job.scratch = scratch;
         job.A_rows = rows + p->K, job.B_rows = rows;
@@ -234,7 +234,7 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
 /* The greatest speed of each format. That of the library is what the training is measured by. */
 static Status show_peaks(Bench *bench) {
     bench->report.section = "gemm peak";
-    for (int f = 0; f < FORMAT_COUNT; f++)
+    for (int f = 0; f < WEIGHT_COUNT; f++)
         for (int team = 0; team < bench_teams(bench); team++)
             if (bench->peak[f][team] > 0)
                 report_value(&bench->report, FORMATS[f].name, bench_team_name(bench, team, (char[32]){0}),
@@ -246,7 +246,7 @@ Status bench_gemm(Bench *bench) {
     Product list[PRODUCTS_MOST];
     TRY(bench_subject(bench));
     int count = list_products(bench, list);
-    double seconds = bench_seconds(bench, 0.15, 5 * count * (FORMAT_COUNT - 1) * bench_teams(bench));
+    double seconds = bench_seconds(bench, 0.15, 5 * count * (WEIGHT_COUNT - 1) * bench_teams(bench));
     for (int team = 0; team < bench_teams(bench); team++) {
         for (int i = 0; i < count; i++) {
             log_progress("products: %d of %d, %s", i + 1, count, bench_team_name(bench, team, (char[32]){0}));

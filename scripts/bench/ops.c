@@ -180,11 +180,11 @@ static void declare_weights(ParamSet *params, OpId id, Operands *o) {
     o->weight = o->bias = NULL;
     if (rows)
         o->weight = params_add(params, "weight", rows, columns, INIT_NORMAL, 0.1,
-                               output            ? PACK_OUTPUT
-                               : id == OP_AFFINE ? PACK_AFFINE
-                                                 : PACK_NONE);
+                               output            ? PANELS_OUTPUT
+                               : id == OP_AFFINE ? PANELS_AFFINE
+                                                 : PANELS_NONE);
     if (setup->bias)
-        o->bias = params_add(params, "bias", 1, output ? rows : columns, INIT_NORMAL, 0.1, PACK_NONE);
+        o->bias = params_add(params, "bias", 1, output ? rows : columns, INIT_NORMAL, 0.1, PANELS_NONE);
 }
 
 static Rig *op_rig(OpId id, Operands *o) {

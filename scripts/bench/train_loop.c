@@ -85,8 +85,8 @@ static bool starts(const char *name, const char *prefix) { return !strncmp(name,
 
 /* How many rows meet a weight, by its name. A table that is not the output layer is only looked up. */
 static double rows_of(const Param *p, const Work *work) {
-    if (p->packing == PACK_OUTPUT) return work->target;
-    if (p->packing != PACK_AFFINE) return 0;
+    if (p->panel_use == PANELS_OUTPUT) return work->target;
+    if (p->panel_use != PANELS_AFFINE) return 0;
     if (starts(p->name, "encoder.") || starts(p->name, "decoder.attention.key") ||
         strstr(p->name, ".cross.key") || strstr(p->name, ".cross.value"))
         return work->source;
@@ -101,7 +101,7 @@ static double attention_work(const ModelOptions *m, const Work *work) {
     if (m->decoder_style == DECODER_TRANSFORMER)
         sum += m->decoder_layers * 2 * H * (work->target_pairs + work->cross_pairs);
     else
-        sum += (A + encoder_output_size(m)) * work->cross_pairs;
+        sum += (A + model_annotation_size(m)) * work->cross_pairs;
     return sum;
 }
 

@@ -1,4 +1,4 @@
-/* activations.c - copies of tensors, under their names. */
+/* activations.c - see activations.h. */
 #include "autograd/activations.h"
 
 #include <assert.h>
@@ -8,79 +8,77 @@
 
 enum { NAME_SIZE = 256 };
 
-const Note *activations_find(const Activations *notes, const char *name) {
-    for (int i = 0; i < notes->count; i++)
-        if (!strcmp(notes->items[i].name, name)) return &notes->items[i];
+const Activation *activations_find(const Activations *activations, const char *name) {
+    for (int i = 0; i < activations->count; i++)
+        if (!strcmp(activations->items[i].name, name)) return &activations->items[i];
     return NULL;
 }
 
-void activations_free(Activations *notes) {
-    for (int i = 0; i < notes->count; i++) {
-        mem_free(notes->items[i].name);
-        mem_free(notes->items[i].data);
+void activations_free(Activations *activations) {
+    for (int i = 0; i < activations->count; i++) {
+        mem_free(activations->items[i].name);
+        mem_free(activations->items[i].data);
     }
-    mem_free(notes->items);
-    *notes = (Activations){0};
+    mem_free(activations->items);
+    *activations = (Activations){0};
 }
 
-static Note *named(Activations *notes, const char *name, const char *part) {
+static Activation *find_or_add(Activations *activations, const char *name, const char *part) {
     char joined[NAME_SIZE];
     snprintf(joined, sizeof joined, "%s.%s", name, part);
-    Note *found = (Note *)activations_find(notes, joined);
-    if (found) return found;
-    MEM_GROW(notes->items, notes->capacity, (size_t)notes->count + 1);
-    found = &notes->items[notes->count++];
-    *found = (Note){.name = mem_strdup(joined)};
-    return found;
+    Activation *a = (Activation *)activations_find(activations, joined);
+    if (a) return a;
+    MEM_GROW(activations->items, activations->capacity, (size_t)activations->count + 1);
+    a = &activations->items[activations->count++];
+    *a = (Activation){.name = mem_strdup(joined)};
+    return a;
 }
 
-/* Wider rows get room for twice as much, so that rows that grow step by step are seldom moved. */
-static void make_wider(Note *one, int columns) {
-    Note wide = *one;
-    wide.stride = one->rows == 0 ? columns : 2 * columns;
-    wide.capacity = (size_t)one->heads * (size_t)one->rows * (size_t)wide.stride;
+/* Doubles the stride, so that rows that grow step by step are seldom moved. */
+static void widen_rows(Activation *a, int columns) {
+    Activation wide = *a;
+    wide.stride = a->rows == 0 ? columns : 2 * columns;
+    wide.capacity = (size_t)a->heads * (size_t)a->rows * (size_t)wide.stride;
     wide.data = mem_alloc(wide.capacity, sizeof *wide.data);
-    for (int r = 0; r < one->rows; r++)
-        memcpy((real *)activation_row(&wide, 0, r), activation_row(one, 0, r),
-               (size_t)one->columns * sizeof *one->data);
-    mem_free(one->data);
-    *one = wide;
+    for (int r = 0; r < a->rows; r++)
+        memcpy((real *)activation_row(&wide, 0, r), activation_row(a, 0, r),
+               (size_t)a->columns * sizeof *a->data);
+    mem_free(a->data);
+    *a = wide;
 }
 
-/* Zeroed rows behind those that are there, which become as wide as the widest: later steps may look at more
- * keys than earlier ones. */
-static void widen(Note *one, int heads, int rows, int columns) {
-    assert(one->rows == 0 || (heads == 1 && one->heads == 1));
-    one->heads = heads;
-    if (columns > one->stride) make_wider(one, columns);
-    if (columns > one->columns) one->columns = columns;
-    size_t row = (size_t)heads * (size_t)one->stride, used = row * (size_t)one->rows,
-           added = row * (size_t)rows;
-    MEM_GROW(one->data, one->capacity, used + added);
-    memset(one->data + used, 0, added * sizeof *one->data);
-    one->rows += rows;
+/* Appends zeroed rows. All rows become as wide as the widest: later steps may attend to more keys than
+ * earlier ones. */
+static void add_rows(Activation *a, int heads, int rows, int columns) {
+    assert(a->rows == 0 || (heads == 1 && a->heads == 1));
+    a->heads = heads;
+    if (columns > a->stride) widen_rows(a, columns);
+    if (columns > a->columns) a->columns = columns;
+    size_t row = (size_t)heads * (size_t)a->stride, used = row * (size_t)a->rows, added = row * (size_t)rows;
+    MEM_GROW(a->data, a->capacity, used + added);
+    memset(a->data + used, 0, added * sizeof *a->data);
+    a->rows += rows;
 }
 
-void note(const Tape *tape, const char *name, const char *part, const Tensor *x) {
-    if (!tape->notes) return;
-    Note *one = named(tape->notes, name, part);
-    int first = one->rows;
-    widen(one, 1, x->rows, x->columns);
+void record_activation(const Tape *tape, const char *name, const char *part, const Tensor *x) {
+    if (!tape->activations) return;
+    Activation *a = find_or_add(tape->activations, name, part);
+    int first = a->rows;
+    add_rows(a, 1, x->rows, x->columns);
     for (int r = 0; r < x->rows; r++)
-        memcpy((real *)activation_row(one, 0, first + r), tensor_row(x, r),
-               (size_t)x->columns * sizeof(real));
+        memcpy((real *)activation_row(a, 0, first + r), tensor_row(x, r), (size_t)x->columns * sizeof(real));
 }
 
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
                              const Spans *spans) {
-    if (!tape->notes) return;
-    Note *one = named(tape->notes, name, part);
-    int first = one->rows, columns = 0;
+    if (!tape->activations) return;
+    Activation *a = find_or_add(tape->activations, name, part);
+    int first = a->rows, columns = 0;
     for (int r = 0; r < spans->rows; r++)
         if (spans->first[r] + spans->length[r] > columns) columns = spans->first[r] + spans->length[r];
-    widen(one, x->rows, spans->rows, columns);
+    add_rows(a, x->rows, spans->rows, columns);
     for (int h = 0; h < x->rows; h++)
         for (int r = 0; r < spans->rows; r++)
-            memcpy((real *)activation_row(one, h, first + r) + spans->first[r],
+            memcpy((real *)activation_row(a, h, first + r) + spans->first[r],
                    tensor_row(x, h) + spans->start[r], (size_t)spans->length[r] * sizeof(real));
 }

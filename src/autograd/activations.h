@@ -1,10 +1,10 @@
-/* activations.h - what a model computes on the way, kept by name for whoever wants to look.
+/* activations.h - copies of intermediate results of a model, recorded by name.
  *
- * The model says at each place of interest what it has just computed; on a tape without notes that is all.
- * What is noted step by step under one name becomes one matrix, a row for each step.
+ * The model calls record_activation at each place of interest. The call does nothing on a tape without
+ * Activations. Rows recorded step by step under one name become one matrix, a row for each step.
  *
- * Shapes  a note is [heads, rows, columns]; heads is 1 but for attention with several heads. Scores and
- *         weights are [heads, queries, keys], 0 beyond what a query may look at
+ * Shapes  an activation is [heads, rows, columns]; heads is 1 except for attention with several heads. Scores
+ *         and weights are [heads, queries, keys], 0 for keys outside the query's span
  * Owner   a zeroed Activations is empty; activations_free releases it
  */
 #ifndef AUTOGRAD_ACTIVATIONS_H
@@ -13,29 +13,30 @@
 #include "autograd/ops.h"
 
 typedef struct {
-    char *name; /* "decoder.attention.weights": that of the parameters nearby, and what it is */
+    char *name; /* "decoder.attention.weights": the name of the parameters nearby, and the part */
     int heads, rows, columns;
     int stride; /* from row to row, at least `columns` */
     real *data;
     size_t capacity; /* of `data` */
-} Note;
+} Activation;
 
 struct Activations {
-    Note *items; /* in the order they were first made */
+    Activation *items; /* in the order of their first record */
     int count;
     size_t capacity;
 };
 
-/* For models; nothing happens on a tape without notes. The name is "name.part". */
-void note(const Tape *tape, const char *name, const char *part, const Tensor *x);
-/* Scores or weights [N, total] of rows of one sentence. */
+/* Record x [rows, columns] under the name "name.part", if the tape has Activations. */
+void record_activation(const Tape *tape, const char *name, const char *part, const Tensor *x);
+/* The same for scores or weights [N, total] of rows of one sentence. */
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
                              const Spans *spans);
 
-const Note *activations_find(const Activations *notes, const char *name); /* NULL: there is none */
-static inline const real *activation_row(const Note *one, int head, int row) {
-    return one->data + ((size_t)head * (size_t)one->rows + (size_t)row) * (size_t)one->stride;
+const Activation *activations_find(const Activations *activations,
+                                   const char *name); /* NULL if none has this name */
+static inline const real *activation_row(const Activation *a, int head, int row) {
+    return a->data + ((size_t)head * (size_t)a->rows + (size_t)row) * (size_t)a->stride;
 }
-void activations_free(Activations *notes);
+void activations_free(Activations *activations);
 
 #endif

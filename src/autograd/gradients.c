@@ -6,18 +6,18 @@
 #include "kern/kern.h"
 #include "autograd/matmul.h"
 
-/* A slice is so large that little is prepared of either operand for the sake of few products, and so small
+/* Bounds of a slice: large enough that preparing the operands costs little against the products, small enough
  * that all threads are busy to the end. */
 enum { SLICE_LEAST = 1 << 16, SLICE_MOST = 1 << 18, LINES_LEAST = 256, SLICES_OF_THREAD = 16 };
 
-/* What one parameter gets. */
+/* The pending gradients of one parameter. */
 typedef struct {
-    WeightGradient *items; /* in the order of the tapes; joined products that follow each other are one */
+    WeightGradient *items; /* in the order of the tapes; joined products in a row are one item */
     size_t count, capacity;
-    size_t closed;       /* items that nothing is joined to any more */
-    const real **a, **b; /* [rows] of the products, as matmul_gradient wants them */
+    size_t closed;       /* number of items at the front that no product joins any more */
+    const real **a, **b; /* [rows] operands of the products, for matmul_gradient */
     size_t rows, a_capacity, b_capacity;
-} Share;
+} PendingSum;
 
 typedef struct {
     int param;
@@ -26,7 +26,7 @@ typedef struct {
 
 struct Gradients {
     const ParamSet *params;
-    Share *shares; /* [params->count] */
+    PendingSum *sums; /* [params->count] */
     Slice *slices;
     size_t count, capacity;
 };
@@ -42,7 +42,7 @@ static int larger_first(const void *a, const void *b) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* As many columns as products like, in whole vectors. */
+/* As near to the preferred width of the kernels as equal slices allow, in whole vectors. */
 static int slice_width(const Param *p) {
     int most = kern->outer_columns, parts = (p->columns + most - 1) / most;
     if (p->rows == 1) return p->columns;
@@ -54,7 +54,7 @@ static int slice_size(const ParamSet *params, int threads) {
     return even < SLICE_LEAST ? SLICE_LEAST : even > SLICE_MOST ? SLICE_MOST : (int)even;
 }
 
-/* As even as can be. */
+/* Slices of a parameter are as equal as possible. */
 static int slice_height(const Param *p, int width, int size) {
     int most = size / width > LINES_LEAST ? size / width : LINES_LEAST;
     int parts = (p->rows + most - 1) / most;
@@ -63,7 +63,7 @@ static int slice_height(const Param *p, int width, int size) {
 
 Gradients *gradients_new(const ParamSet *params, int threads) {
     Gradients *g = mem_alloc(1, sizeof *g);
-    *g = (Gradients){.params = params, .shares = mem_alloc((size_t)params->count + 1, sizeof *g->shares)};
+    *g = (Gradients){.params = params, .sums = mem_alloc((size_t)params->count + 1, sizeof *g->sums)};
     int size = slice_size(params, threads);
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
@@ -75,7 +75,7 @@ Gradients *gradients_new(const ParamSet *params, int threads) {
                                                 least(p->columns - column, width)};
             }
     }
-    /* Threads take them in this order, and small ones at the end are shared most evenly. */
+    /* Threads take them in this order; small ones at the end balance the load. */
     if (g->count) qsort(g->slices, g->count, sizeof *g->slices, larger_first);
     return g;
 }
@@ -83,56 +83,55 @@ Gradients *gradients_new(const ParamSet *params, int threads) {
 void gradients_free(Gradients *g) {
     if (!g) return;
     for (int i = 0; i < g->params->count; i++) {
-        mem_free(g->shares[i].items);
-        mem_free(g->shares[i].a);
-        mem_free(g->shares[i].b);
+        mem_free(g->sums[i].items);
+        mem_free(g->sums[i].a);
+        mem_free(g->sums[i].b);
     }
-    mem_free(g->shares);
+    mem_free(g->sums);
     mem_free(g->slices);
     mem_free(g);
 }
 
 int gradients_slices(const Gradients *g) { return (int)g->count; }
 
-/* ---- who gets what ------------------------------------------------------------------------------------- */
+/* ---- collecting ---- */
 
-static void share_add(Share *share, const WeightGradient *g) {
-    MEM_GROW(share->items, share->capacity, share->count + 1);
-    share->items[share->count++] = *g;
+static void sum_add(PendingSum *sum, const WeightGradient *g) {
+    MEM_GROW(sum->items, sum->capacity, sum->count + 1);
+    sum->items[sum->count++] = *g;
 }
 
-static void share_add_product(Share *share, const WeightGradient *g) {
-    size_t rows = share->rows + (size_t)g->rows;
-    WeightGradient *last = share->count > share->closed ? &share->items[share->count - 1] : NULL;
+static void sum_add_product(PendingSum *sum, const WeightGradient *g) {
+    size_t rows = sum->rows + (size_t)g->rows;
+    WeightGradient *last = sum->count > sum->closed ? &sum->items[sum->count - 1] : NULL;
     if (last && last->kind == GRADIENT_PRODUCT)
         last->rows += g->rows;
     else
-        share_add(share, g);
-    MEM_GROW(share->a, share->a_capacity, rows);
-    MEM_GROW(share->b, share->b_capacity, rows);
-    gradient_rows(g, share->a + share->rows, share->b + share->rows);
-    share->rows = rows;
+        sum_add(sum, g);
+    MEM_GROW(sum->a, sum->a_capacity, rows);
+    MEM_GROW(sum->b, sum->b_capacity, rows);
+    gradient_rows(g, sum->a + sum->rows, sum->b + sum->rows);
+    sum->rows = rows;
 }
 
 void gradients_collect(Gradients *g, const Tape *tapes, int count, int joined) {
-    for (int i = 0; i < g->params->count; i++) g->shares[i].count = g->shares[i].rows = 0;
+    for (int i = 0; i < g->params->count; i++) g->sums[i].count = g->sums[i].rows = 0;
     for (int t = 0; t < count; t++) {
-        for (int i = 0; t % joined == 0 && i < g->params->count; i++)
-            g->shares[i].closed = g->shares[i].count;
+        for (int i = 0; t % joined == 0 && i < g->params->count; i++) g->sums[i].closed = g->sums[i].count;
         for (size_t i = 0; i < tapes[t].pending_count; i++) {
-            const WeightGradient *kept = &tapes[t].pending[i];
-            if (kept->kind == GRADIENT_PRODUCT)
-                share_add_product(&g->shares[kept->weight->index], kept);
+            const WeightGradient *pending = &tapes[t].pending[i];
+            if (pending->kind == GRADIENT_PRODUCT)
+                sum_add_product(&g->sums[pending->weight->index], pending);
             else
-                share_add(&g->shares[kept->weight->index], kept);
-            if (kept->bias) share_add(&g->shares[kept->bias->index], kept);
+                sum_add(&g->sums[pending->weight->index], pending);
+            if (pending->bias) sum_add(&g->sums[pending->bias->index], pending);
         }
     }
 }
 
-/* ---- adding a slice ------------------------------------------------------------------------------------ */
+/* ---- adding a slice ---- */
 
-/* `to`: where the slice begins in a block of the weight's columns. */
+/* `to`: where the slice begins in the gradient block; its rows are `columns` numbers apart. */
 static void add_lookups(const WeightGradient *g, const Slice *s, real *to, int columns) {
     for (int r = 0; r < g->rows; r++) {
         int row = g->ids[r] - s->first;
@@ -149,13 +148,13 @@ static void add_sum(const Slice *s, const real *from, real *to, int columns) {
 void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grads) {
     const Slice *s = &g->slices[slice];
     const Param *param = g->params->items[s->param];
-    const Share *share = &g->shares[s->param];
+    const PendingSum *sum = &g->sums[s->param];
     int columns = param->columns;
     size_t offset = (size_t)s->first * (size_t)columns + (size_t)s->column;
     real *to = grads + param->offset + offset;
     int row = 0;
-    for (size_t i = 0; i < share->count; i++) {
-        const WeightGradient *item = &share->items[i];
+    for (size_t i = 0; i < sum->count; i++) {
+        const WeightGradient *item = &sum->items[i];
         if (item->kind == GRADIENT_SUM)
             add_sum(s, item->sum + offset, to, columns);
         else if (item->kind == GRADIENT_LOOKUP)
@@ -163,8 +162,15 @@ void gradients_add(const Gradients *g, int slice, const Tape *worker, real *grad
         else if (item->bias == param) /* one slice */
             kern->column_sums(item->rows, item->outputs, item->dy, to);
         else {
-            matmul_gradient(worker, s->rows, s->columns, item->rows, share->a + row, s->first, share->b + row,
-                            s->column, to, columns);
+            matmul_gradient(worker, &(MatmulGradient){.M = s->rows,
+                                                      .N = s->columns,
+                                                      .rows = item->rows,
+                                                      .a = sum->a + row,
+                                                      .a_column = s->first,
+                                                      .b = sum->b + row,
+                                                      .b_column = s->column,
+                                                      .dw = to,
+                                                      .lddw = columns});
             row += item->rows;
         }
     }

@@ -1,7 +1,7 @@
 /* matmul.h - the products of a model: rows times a weight, and the gradient of a weight.
  *
- * Gradients of affine maps are put off until tape_backward is at its end: those of all steps are then one
- * product.
+ * Weight gradients of affine maps are deferred to the end of tape_backward, where those of all steps become
+ * one product.
  *
  * Shapes  row-major; rows of x, y and dw lie ldx, ldy, lddw numbers apart
  */
@@ -11,12 +11,7 @@
 #include "base/status.h"
 #include "autograd/tape.h"
 
-/* y [M, N] (+)= x [M, K] W, where the weight is [K, N], or [N, K] if transposed; through its packed copy if
- * there is one. */
-void matmul_weight(const Tape *tape, const Param *weight, bool transposed, int M, const real *x, int ldx,
-                   real *y, int ldy, bool accumulate);
-/* The same for parts, TAPES_TOGETHER at most, that lie apart from each other: one product, which reads the
- * weight once, as far as the kernels can. */
+/* Where the operands of a product with a weight lie. */
 typedef struct {
     int rows;
     const real *x; /* [rows, K] */
@@ -24,24 +19,40 @@ typedef struct {
     real *y; /* [rows, N] */
     int ldy;
 } MatmulRows;
-void matmul_batched(Tape *tape, const Param *weight, bool transposed, const MatmulRows *parts, int count,
-                    bool accumulate);
-/* dw [M, N] += a [rows, M]^T b [rows, N], of rows that lie anywhere: row r begins at a[r] + a0, b[r] + b0. */
-void matmul_gradient(const Tape *tape, int M, int N, int rows, const real *const *a, int a0,
-                     const real *const *b, int b0, real *dw, int lddw);
 
-/* The kernel of the library that trainings depend on, for messages; "none": they do all of it themselves. */
+/* y (+)= x W, where the weight W is [K, N], or [N, K] if transposed. Uses the weight's packed copy if there
+ * is one. `accumulate`: add to y instead of setting it. */
+void matmul_weight(const Tape *tape, const Param *weight, bool transposed, const MatmulRows *rows,
+                   bool accumulate);
+/* The same for several blocks of rows, TAPES_MAX at most, as one product, which reads the weight once if
+ * the kernels can. */
+void matmul_batched(Tape *tape, const Param *weight, bool transposed, const MatmulRows *blocks, int count,
+                    bool accumulate);
+
+/* A block of a weight's gradient: dw [M, N] += A [rows, M]^T B [rows, N]. */
+typedef struct {
+    int M, N, rows;
+    const real *const *a, *const
+                              *b; /* [rows]: row r of A begins at a[r] + a_column, of B at b[r] + b_column */
+    int a_column, b_column;
+    real *dw;
+    int lddw;
+} MatmulGradient;
+
+void matmul_gradient(const Tape *tape, const MatmulGradient *gradient);
+
+/* The BLAS kernel that training uses, for messages; "none" if the program's own kernels do everything. */
 const char *matmul_library(void);
-/* gemm_self_test, where it matters. */
+/* gemm_self_test, if training uses the library. */
 Status matmul_self_test(int threads);
 
 typedef enum {
     GRADIENT_PRODUCT, /* x^T dy, for a weight, and the column sums of dy, for its bias */
     GRADIENT_LOOKUP,  /* row r of dy, for row ids[r] of a table, if that is not negative */
-    GRADIENT_SUM      /* what ops have added up themselves */
+    GRADIENT_SUM      /* numbers that ops have summed themselves */
 } GradientKind;
 
-/* Still to be added to the gradient of a parameter. */
+/* A deferred contribution to the gradient of a parameter. */
 struct WeightGradient {
     GradientKind kind;
     const Param *weight, *bias; /* bias may be NULL */
@@ -54,10 +65,11 @@ struct WeightGradient {
 };
 
 void gradient_defer(Tape *tape, WeightGradient gradient);
-/* A tape with a gradient block adds what was put off, one product for each weight; one without keeps it. */
+/* Add the deferred gradients to the tape's gradient block, one product for each weight. A tape without a
+ * block keeps them pending. */
 void gradients_finish(Tape *tape);
-/* Where the rows of a GRADIENT_PRODUCT begin, for matmul_gradient of the weight as it is stored; returns
- * how many they are. */
+/* Where the rows of a GRADIENT_PRODUCT begin, as the operands of matmul_gradient for the weight as it is
+ * stored. Returns the number of rows. */
 int gradient_rows(const WeightGradient *gradient, const real **a, const real **b);
 
 #endif

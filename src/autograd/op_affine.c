@@ -7,7 +7,7 @@
 
 typedef struct {
     const Param *weight, *bias;
-    bool transposed, add; /* add: to what is in y already */
+    bool transposed, add; /* add: y holds a base to add to */
 } Affine;
 
 static void add_bias(const Tape *tape, const Node *node) {
@@ -34,13 +34,13 @@ static void defer_gradient(Tape *tape, const Node *node) {
 }
 
 /* y = x W, or d x += d y W^T. */
-static MatmulRows product_of(const Node *node, bool back) {
+static MatmulRows operands(const Node *node, bool back) {
     const Tensor *x = node->in[0], *y = node->out;
     if (back) return (MatmulRows){y->rows, tensor_gradient(y), y->columns, tensor_gradient(x), x->columns};
     return (MatmulRows){x->rows, x->data, x->columns, y->data, y->columns};
 }
 
-/* Are the gradients of all inputs still zero? Then the product sets them instead of adding to them. */
+/* Returns whether the gradients of all inputs are still zero: then the product sets them. */
 static bool begin_gradients(const Node *const *nodes, int count) {
     for (int i = 0; i < count; i++)
         if (!tensor_gradient_is_zero(nodes[i]->in[0])) return false;
@@ -51,15 +51,15 @@ static bool begin_gradients(const Node *const *nodes, int count) {
 
 const Param *op_affine_weight(const Node *node) { return ((const Affine *)node->data)->weight; }
 
-void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
+void op_affine_batched(Tape *const *tapes, const Node *const *nodes, int count, bool back) {
     const Affine *first = nodes[0]->data;
-    MatmulRows rows[TAPES_TOGETHER] = {{0}};
+    MatmulRows rows[TAPES_MAX] = {{0}};
     bool accumulate = back ? !begin_gradients(nodes, count) : first->add;
     for (int i = 0; i < count; i++) {
         const Affine *a = nodes[i]->data;
         assert(a->weight == first->weight && a->transposed == first->transposed && a->add == first->add);
         (void)a;
-        rows[i] = product_of(nodes[i], back);
+        rows[i] = operands(nodes[i], back);
     }
     if (!back || nodes[0]->in[0]->grad)
         matmul_batched(tapes[0], first->weight, first->transposed != back, rows, count, accumulate);
@@ -70,8 +70,13 @@ void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count,
             add_bias(tapes[i], nodes[i]);
 }
 
-void op_affine_forward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, false); }
-void op_affine_backward(Tape *tape, const Node *node) { op_affine_together(&tape, &node, 1, true); }
+void op_affine_forward(Tape *tape, const Node *node) {
+    const Affine *a = node->data;
+    MatmulRows rows = operands(node, false);
+    matmul_weight(tape, a->weight, a->transposed, &rows, a->add);
+    add_bias(tape, node);
+}
+void op_affine_backward(Tape *tape, const Node *node) { op_affine_batched(&tape, &node, 1, true); }
 
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed) {

@@ -12,7 +12,7 @@ Spans *spans_new(Tape *tape, const int *first, const int *length, int rows) {
     *s = (Spans){.rows = rows, .first = copy, .length = copy + rows, .start = copy + 2 * (size_t)rows};
     memcpy(copy, first, (size_t)rows * sizeof *copy);
     memcpy(copy + rows, length, (size_t)rows * sizeof *copy);
-    size_t total = 0; /* grows with the square of the length where tokens look at each other */
+    size_t total = 0; /* grows with the square of the length in self-attention */
     for (int r = 0; r < rows; r++) total += (size_t)length[r];
     if (total > INT_MAX) mem_exhausted(total * sizeof(real));
     for (int r = 0; r < rows; r++) {
@@ -40,7 +40,7 @@ AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor
     return at;
 }
 
-/* A weight that is lost in the rounding of any sum counts as none. Left alone, sharp scores would fill the
+/* A weight too small to change any rounded sum is set to 0. Otherwise, sharp scores would fill the
  * products that follow with denormal numbers, on which processors are many times slower. */
 static void drop_traces(size_t n, real *weights) {
     const real trace = (real)1e-20;
@@ -113,7 +113,7 @@ Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spa
                                  .data = spans});
 }
 
-/* ---- keys and values that lie anywhere: for decoding step by step, which nobody runs backwards ---- */
+/* ---- keys and values anywhere in memory: for decoding step by step, which has no backward pass ---- */
 
 Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans) {
     assert(!tape->record && query->columns % heads == 0 && query->rows == spans->rows);

@@ -14,7 +14,7 @@ typedef struct {
     const uint32_t *row_keys;
 } Dropout;
 
-/* to = mask from, or to = base + mask from where there is a base, which may be `to` itself. */
+/* to = mask from, or to = base + mask from if there is a base, which may be `to` itself. */
 static void mask_row(size_t n, uint64_t key, uint32_t row_key, double p, real *mask, const real *from,
                      const real *base, real *to) {
     kern->dropout_mask(n, key, row_key, p, mask);
@@ -54,14 +54,14 @@ Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint3
     return d ? tape_run_same_shape(tape, OP_DROPOUT, x, d) : x;
 }
 
-/* ---- ops that have a dropout in them: a pass over memory for both ---- */
+/* ---- ops fused with a dropout: one pass over memory ---- */
 
 void op_relu_forward(Tape *tape, const Node *node) {
     const Tensor *y = node->out;
     kern->relu(tensor_size(y), y->data, y->data);
     if (node->data) mask_rows(tape, node->data, y, y->data, NULL, y->data);
 }
-/* What is dropped is 0, as what was negative is. */
+/* A dropped number is 0, like the result of a negative one. */
 void op_relu_backward(Tape *tape, const Node *node) {
     const Dropout *d = node->data;
     const Tensor *y = node->out;
@@ -75,25 +75,26 @@ Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t
 }
 
 void op_residual_forward(Tape *tape, const Node *node) {
-    const Tensor *x = node->in[0], *part = node->in[1], *y = node->out;
+    const Tensor *x = node->in[0], *sublayer = node->in[1], *y = node->out;
     if (node->data)
-        mask_rows(tape, node->data, y, part->data, x->data, y->data);
+        mask_rows(tape, node->data, y, sublayer->data, x->data, y->data);
     else
         op_add_forward(tape, node);
 }
 void op_residual_backward(Tape *tape, const Node *node) {
-    const Tensor *part = node->in[1], *y = node->out;
-    if (part->grad && node->data)
-        mask_rows(tape, node->data, y, tensor_gradient(y), tensor_gradient(part), tensor_gradient(part));
-    else if (part->grad)
-        kern->add(tensor_size(y), tensor_gradient(y), tensor_gradient(part));
+    const Tensor *sublayer = node->in[1], *y = node->out;
+    if (sublayer->grad && node->data)
+        mask_rows(tape, node->data, y, tensor_gradient(y), tensor_gradient(sublayer),
+                  tensor_gradient(sublayer));
+    else if (sublayer->grad)
+        kern->add(tensor_size(y), tensor_gradient(y), tensor_gradient(sublayer));
 }
-Tensor *op_residual(Tape *tape, Tensor *x, Tensor *part, double p, uint32_t stream,
+Tensor *op_residual(Tape *tape, Tensor *x, Tensor *sublayer, double p, uint32_t stream,
                     const uint32_t *row_keys) {
-    assert(x->rows == part->rows && x->columns == part->columns);
+    assert(x->rows == sublayer->rows && x->columns == sublayer->columns);
     const Dropout *d = dropout_new(tape, p, stream, row_keys);
     return tape_run(
-        tape, (Node){.op = OP_RESIDUAL, .in = {x, part}, .out = tape_tensor_sharing(tape, x), .data = d});
+        tape, (Node){.op = OP_RESIDUAL, .in = {x, sublayer}, .out = tape_tensor_sharing(tape, x), .data = d});
 }
 
 /* ---- attention weights ---- */

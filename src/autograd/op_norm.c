@@ -43,7 +43,7 @@ void op_unit_rows_forward(Tape *tape, const Node *node) {
     for (int r = 0; r < x->rows; r++)
         kern->scale(n, inverse_length(n, tensor_row(x, r)), tensor_row(x, r), tensor_row(y, r));
 }
-/* Only the part of the gradient that is at right angles to the row counts. */
+/* Only the component of the gradient at right angles to the row counts. */
 void op_unit_rows_backward(Tape *tape, const Node *node) {
     const Tensor *x = node->in[0], *y = node->out;
     size_t n = (size_t)x->columns;

@@ -54,7 +54,7 @@ Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next) {
     assert(gx->rows == c->rows && gh->rows == c->rows);
     assert(gx->columns == 4 * c->columns && gh->columns == 4 * c->columns);
     real *saved = tape->record ? tape_alloc(tape, 4 * tensor_size(c) * sizeof *saved) : NULL; /* gates */
-    *next = tape_step_tensor(tape, c->rows, c->columns); /* what the cell holds now */
+    *next = tape_step_tensor(tape, c->rows, c->columns); /* the new cell state */
     return tape_run(tape, (Node){.op = OP_LSTM,
                                  .in = {gx, gh, c, *next},
                                  .out = tape_step_tensor(tape, c->rows, c->columns),

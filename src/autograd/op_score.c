@@ -144,7 +144,7 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
                                  .data = dot});
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 typedef struct {
     int heads;

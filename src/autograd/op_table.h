@@ -1,7 +1,7 @@
-/* op_table.h - the table of ops, as the tape and op_*.c know it; ops.h is what models use.
+/* op_table.h - the table of ops, for the tape and op_*.c; models use ops.h.
  *
  * Adding an op: a row here; its functions op_<name>, op_<name>_forward and op_<name>_backward side by side in
- * an op_*.c; op_<name> in ops.h. The gradient checks then ask for a case of it.
+ * an op_*.c; op_<name> in ops.h. The gradient checks fail until it has a case.
  */
 #ifndef AUTOGRAD_OP_TABLE_H
 #define AUTOGRAD_OP_TABLE_H
@@ -44,7 +44,7 @@ typedef enum { OP_TABLE(OP_ID) OP_COUNT } OpId;
 struct Node {
     Node *previous, *next;
     OpId op;
-    Tensor *in[NODE_INPUTS], *out; /* a second result is with the inputs */
+    Tensor *in[NODE_INPUTS], *out; /* a second result is among the inputs */
     const void *data;              /* the op's own record, in the arena */
 };
 
@@ -61,14 +61,14 @@ extern const Op OPS[OP_COUNT];
     void op_##name##_backward(Tape *tape, const Node *node);
 OP_TABLE(OP_FUNCTIONS)
 
-/* Of op_affine, for tapes.h: the same op of several tapes of a thread, forward or backward, as one
- * product. */
+/* For tapes.h: op_affine of several tapes of a thread, forward or backward, as one product by their common
+ * weight. */
 const Param *op_affine_weight(const Node *node);
-void op_affine_together(Tape *const *tapes, const Node *const *nodes, int count, bool back);
-/* The same of op_cross_entropy: forward, on tapes that defer the gradients of weights. */
-void op_losses_together(Tape *const *tapes, const Node *const *nodes, int count);
+void op_affine_batched(Tape *const *tapes, const Node *const *nodes, int count, bool back);
+/* The same for op_cross_entropy, forward, on tapes without a gradient block. */
+void op_cross_entropy_batched(Tape *const *tapes, const Node *const *nodes, int count);
 
-/* The queries from `row` on whose keys begin at the same one, and one head of all these keys. */
+/* The queries from `row` on whose keys begin at the same row, and one head of these keys. */
 AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor *keys);
 
 /* Run `node` and keep a copy of it if the tape records. Only for op functions. */

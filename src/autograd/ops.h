@@ -8,8 +8,8 @@
  *
  *     kern_select();                                          kernels of this processor (kern.h)
  *     ParamSet *params = params_new();
- *     const Param *W = params_add(params, "W", 3, 2, INIT_GLOROT, 0, PACK_AFFINE);
- *     const Param *b = params_add(params, "b", 1, 2, INIT_ZERO, 0, PACK_NONE);
+ *     const Param *W = params_add(params, "W", 3, 2, INIT_GLOROT, 0, PANELS_AFFINE);
+ *     const Param *b = params_add(params, "b", 1, 2, INIT_ZERO, 0, PANELS_NONE);
  *     params_initialize(params, 1);                           the seed
  *     Tape *tape = tape_new(params, true);                    true: record, to run it backwards later
  *     tape->grads = mem_alloc(params->size, sizeof(real));    receives the gradients
@@ -31,8 +31,8 @@
 #include "autograd/tape.h"
 
 /* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The
- * base becomes the result, and its gradient that of the result: nothing else may read it afterwards, nor need
- * what it was to go backwards. */
+ * result replaces the base and shares its gradient: no other op may read the base afterwards, or need its
+ * numbers in the backward pass. */
 Tensor *op_affine(Tape *tape, Tensor *x, const Param *weight, const Param *bias, Tensor *base,
                   bool transposed);
 Tensor *op_add(Tape *tape, Tensor *a, Tensor *b);
@@ -44,12 +44,12 @@ Tensor *op_glu(Tape *tape, Tensor *x);
  * itself. The mask is a function of the tape's key, `stream` (which of the model's dropouts), row_keys[row].
  * */
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
-/* dropout(max(x, 0)); the derivative at 0 is 0. x becomes the result, and its gradient that of the result:
- * nothing else may read it, nor need what it was to go backwards. */
+/* dropout(max(x, 0)); the derivative at 0 is 0. The result replaces x and shares its gradient: no other op
+ * may read x, or need its numbers in the backward pass. */
 Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
-/* x + dropout(part). The gradient of x is that of the result too: only ops that came before may have read x.
- */
-Tensor *op_residual(Tape *tape, Tensor *x, Tensor *part, double p, uint32_t stream, const uint32_t *row_keys);
+/* x + dropout(sublayer). The result shares the gradient of x: only earlier ops may have read x. */
+Tensor *op_residual(Tape *tape, Tensor *x, Tensor *sublayer, double p, uint32_t stream,
+                    const uint32_t *row_keys);
 /* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
 Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
 /* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes
@@ -71,21 +71,21 @@ Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h);
  * 2000 */
 Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next);
 
-/* Which keys a row of queries may look at: rows first[r] .. first[r] + length[r] - 1 of the keys. Its scores
- * and weights are the numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total] tensor, where
- * N is the number of heads: there are none beyond the length. */
+/* The keys that a row of queries attends to: rows first[r] .. first[r] + length[r] - 1 of the keys. Its
+ * scores and weights are the numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total]
+ * tensor, where N is the number of heads. Keys outside the span have no score. */
 typedef struct {
     int rows, total;
     const int *first, *length, *start;
 } Spans;
 Spans *spans_new(Tape *tape, const int *first, const int *length, int rows); /* copies */
-/* Those of the first `rows` rows; shares the arrays of `spans`. */
+/* The spans of the first `rows` rows; shares the arrays of `spans`. */
 Spans *spans_prefix(Tape *tape, const Spans *spans, int rows);
 
 /* Bahdanau et al. 2015, A.1.2: v . tanh(query + key); query [n, A], keys [m, A], v [1, A] -> [1, total] */
 Tensor *op_score_additive(Tape *tape, Tensor *query, Tensor *keys, const Param *v, const Spans *spans);
 
-/* Scores that are a product; query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1 -> [N,
+/* Scores that are a dot product; query [n, N d], keys [m, N d], head h in columns h d .. (h + 1) d - 1 -> [N,
  * total]:
  *
  *     S[h, start[r] + i] = scale * sharpness * (q_h . k_h) + query_bias[r] + key_bias[first[r] + i]
@@ -98,21 +98,21 @@ typedef struct {
 } DotScore;
 Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *form, const Spans *spans);
 
-/* Scores that depend on the key's place: table [n N, W], row r N + h for head h of row r -> [N, total]. Key i
- * of row r takes column i - origin[r], or the first or last column if that is outside; origin NULL: all 0.
- * Luong et al. 2015 (location), Shaw et al. 2018 (relative positions) */
+/* Scores that depend on the key's position: table [n N, W], row r N + h for head h of row r -> [N, total].
+ * Key i of row r takes column i - origin[r], or the first or last column if that is outside; origin NULL:
+ * all 0. Luong et al. 2015 (location), Shaw et al. 2018 (relative positions) */
 Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
 
 Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
 /* op_dropout for weights [N, total]: the mask is a function of the tape's key, `stream`, the head,
- * row_keys[row] and the key's place in the span. */
+ * row_keys[row] and the key's position in the span. */
 Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,
                            const Spans *spans);
 /* weights [N, total], values [m, N d] -> [n, N d]; values of head h are in columns h d .. (h + 1) d - 1 */
 Tensor *op_context(Tape *tape, Tensor *weights, Tensor *values, const Spans *spans);
 
-/* op_score_dot (with a scale of 1) and op_context where key i of row r is the row at keys[start[r] + i],
- * wherever that is. Only for tapes that do not record. */
+/* op_score_dot (with a scale of 1) and op_context for rows anywhere in memory: key i of row r begins at
+ * keys[start[r] + i]. Only for tapes that do not record. */
 Tensor *op_score_gathered(Tape *tape, Tensor *query, const real *const *keys, int heads, const Spans *spans);
 Tensor *op_context_gathered(Tape *tape, Tensor *weights, const real *const *values, int columns,
                             const Spans *spans);
@@ -122,14 +122,14 @@ typedef struct {
     double label_smoothing;     /* probability spread over all V classes: Szegedy et al. 2016 */
     double scale;               /* of the result and of the gradients */
 } LossOptions;
-/* Sums over the rows. An op adds to what they are already. */
+/* Sums over the rows. The op adds to them. */
 typedef struct {
     double loss, likelihood; /* smoothed loss; -log p(target), not smoothed */
 } CrossEntropy;
-/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that they are not all in memory
- * (except for their gradients, on a tape that defers parameter gradients: matmul.h);
- * x [n, E], targets [n] -> [1, 1] scale * the sum of losses. The loss is the end of the model, so the
- * forward pass makes the gradients, too. `options` is copied. */
+/* Output layer and loss in one: logits = x W^T + b in blocks of rows, so that not all logits are in memory at
+ * once (on a recording tape without a gradient block their gradients are: matmul.h);
+ * x [n, E], targets [n] -> [1, 1] scale * the sum of losses. The loss is the end of the model, so the forward
+ * pass computes the gradients, too. `options` is copied. */
 Tensor *op_cross_entropy(Tape *tape, Tensor *x, const int *targets, const LossOptions *options,
                          CrossEntropy *result);
 

@@ -31,7 +31,7 @@ void params_free(ParamSet *params) {
 }
 
 Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
-                  Packing packing) {
+                  PanelUse panel_use) {
     assert(!params->data && rows > 0 && columns > 0);
     Param *p = mem_alloc(1, sizeof *p);
     *p = (Param){.name = mem_strdup(name),
@@ -41,7 +41,7 @@ Param *params_add(ParamSet *params, const char *name, int rows, int columns, Ini
                  .offset = params->size,
                  .init = init,
                  .scale = scale,
-                 .packing = packing};
+                 .panel_use = panel_use};
     MEM_GROW(params->items, params->capacity, (size_t)params->count + 1);
     params->items[params->count++] = p;
     params->size += (param_size(p) + 15) / 16 * 16;
@@ -65,12 +65,12 @@ real *params_block(const ParamSet *params) {
 }
 void params_allocate(ParamSet *params) { params->data = params_block(params); }
 
-/* The copy that the forward pass uses: its place, and the sizes of the product. NULL: there is none. */
+/* The packed copy for the forward pass, and the sizes of its product. NULL: the weight has none. */
 static void **forward_copy(Param *p, int *K, int *N) {
-    bool output = p->packing == PACK_OUTPUT;
+    bool output = p->panel_use == PANELS_OUTPUT;
     *K = output ? p->columns : p->rows;
     *N = output ? p->rows : p->columns;
-    return output ? &p->packed_transpose : p->packing == PACK_AFFINE ? &p->packed : NULL;
+    return output ? &p->packed_transpose : p->panel_use == PANELS_AFFINE ? &p->packed : NULL;
 }
 
 void params_allocate_packed(ParamSet *params, WeightFormat format) {
@@ -80,18 +80,18 @@ void params_allocate_packed(ParamSet *params, WeightFormat format) {
     params->size = 0;
     for (int i = 0; i < params->count; i++) {
         Param *p = params->items[i];
-        bool kept = p->packing == PACK_NONE || p->looked_up;
-        p->offset = kept ? params->size : PARAM_ONLY_PACKED;
-        if (kept) params->size += (param_size(p) + 15) / 16 * 16;
+        bool in_block = p->panel_use == PANELS_NONE || p->looked_up;
+        p->offset = in_block ? params->size : PARAM_ONLY_PACKED;
+        if (in_block) params->size += (param_size(p) + 15) / 16 * 16;
         if (forward_copy(p, &K, &N)) bytes += mem_round_up(kern->weights[format].size(K, N));
     }
     params_allocate(params);
-    char *place = params->packed = mem_aligned_uninitialized(bytes ? bytes : 1, 1);
+    char *next = params->packed = mem_aligned_uninitialized(bytes ? bytes : 1, 1);
     for (int i = 0; i < params->count; i++) {
         void **copy = forward_copy(params->items[i], &K, &N);
         if (!copy) continue;
-        *copy = place;
-        place += mem_round_up(kern->weights[format].size(K, N));
+        *copy = next;
+        next += mem_round_up(kern->weights[format].size(K, N));
     }
 }
 
@@ -107,7 +107,7 @@ static uint64_t name_hash(const char *name) {
     return h;
 }
 
-/* Number `i` of a parameter; the numbers are asked for in order. */
+/* Number `i` of a parameter; callers go through the numbers in order. */
 static double initial_value(const Param *p, size_t i, Rng *rng) {
     switch (p->init) {
     case INIT_ONE:
@@ -140,24 +140,24 @@ void params_initialize(ParamSet *params, uint64_t seed) {
     }
 }
 
-enum { PACKED_AT_ONCE = 1 << 16 }; /* numbers, about, of a packed copy */
+enum { SLICE_SIZE = 1 << 16 }; /* approximate numbers of a slice of a packed copy */
 
 static bool has_copy(const ParamSet *params, const Param *p, bool transposed) {
-    if (p->packing == PACK_NONE) return false;
-    return params->packs_backward || transposed == (p->packing == PACK_OUTPUT);
+    if (p->panel_use == PANELS_NONE) return false;
+    return params->packs_backward || transposed == (p->panel_use == PANELS_OUTPUT);
 }
 
-/* A copy is [K, N] to the product. */
+/* The product reads a copy as [K, N]. */
 static int rows_of_copy(const Param *p, bool transposed) { return transposed ? p->columns : p->rows; }
 static int columns_of_copy(const Param *p, bool transposed) { return transposed ? p->rows : p->columns; }
 
 static int slices_of_copy(const Param *p, bool transposed) {
     int most = (columns_of_copy(p, transposed) + KERN_PACK_COLUMNS - 1) / KERN_PACK_COLUMNS;
-    size_t wanted = param_size(p) / PACKED_AT_ONCE + 1;
-    return wanted < (size_t)most ? (int)wanted : most;
+    size_t slices = param_size(p) / SLICE_SIZE + 1;
+    return slices < (size_t)most ? (int)slices : most;
 }
 
-/* Where slice `slice` of so many begins. */
+/* The first column of slice `slice` out of `slices`. */
 static int first_column(int columns, int slice, int slices) {
     long long panels = (columns + KERN_PACK_COLUMNS - 1) / KERN_PACK_COLUMNS;
     return slice < slices ? (int)(panels * slice / slices) * KERN_PACK_COLUMNS : columns;
@@ -170,7 +170,7 @@ static void pack_copy(const ParamSet *params, const Param *p, bool transposed, i
                                        transposed ? p->packed_transpose : p->packed);
 }
 
-/* Room for all copies; returns how many slices they have. */
+/* Allocates the copies that do not exist yet; returns the number of slices of all copies. */
 static int begin_packing(ParamSet *params) {
     int slices = 0;
     for (int i = 0; i < 2 * params->count; i++) {
@@ -213,7 +213,7 @@ void params_pack_by(ParamSet *params, Workers *workers) {
 void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
     int K, N;
     void **copy = forward_copy(p, &K, &N);
-    if (copy) kern->weights[params->format].pack(K, N, numbers, p->packing == PACK_OUTPUT, 0, N, *copy);
+    if (copy) kern->weights[params->format].pack(K, N, numbers, p->panel_use == PANELS_OUTPUT, 0, N, *copy);
 }
 
 void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {
@@ -221,5 +221,5 @@ void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, c
     void **copy = forward_copy(p, &K, &N);
     assert(params->format == WEIGHT_INT8);
     (void)params;
-    if (copy) kern->pack_int8(K, N, numbers, scales, p->packing == PACK_OUTPUT, *copy);
+    if (copy) kern->pack_int8(K, N, numbers, scales, p->panel_use == PANELS_OUTPUT, *copy);
 }

@@ -1,9 +1,10 @@
 /* params.h - all weights of a model as named views into one block.
  *
  * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving
- * and reducing are one pass over memory. Weights of products are also kept packed for the kernels (kern.h):
- * as the forward pass wants them and, for training, as the backward pass does; params_pack_by renews those
- * copies after every change. A model that only translates has the packed ones alone (params_allocate_packed).
+ * and reducing are one pass over memory. Weights of products also have copies packed into panels for the
+ * kernels (kern.h): one in the orientation of the forward pass and, for training, one in that of the
+ * backward pass. params_pack_by renews the copies after every change. A model that only translates has only
+ * the packed copies (params_allocate_packed).
  *
  * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
  * Owner   the ParamSet owns names, data and packed copies
@@ -29,12 +30,13 @@ typedef enum {
                     * Jozefowicz et al. 2015 */
 } Init;
 
-/* Which products of a weight use a packed copy. Backward passes need the other orientation too. */
+/* The forward product that uses a copy of the weight packed into panels. Backward passes need the other
+ * orientation, too. */
 typedef enum {
-    PACK_NONE,
-    PACK_AFFINE, /* x * W forward, dy * W^T backward */
-    PACK_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
-} Packing;
+    PANELS_NONE,   /* no product */
+    PANELS_AFFINE, /* x * W forward, dy * W^T backward */
+    PANELS_OUTPUT  /* x * W^T forward, dy * W backward (the output layer) */
+} PanelUse;
 
 typedef struct {
     char *name; /* "decoder.gru.0.input.weight" */
@@ -43,8 +45,8 @@ typedef struct {
     size_t offset; /* into every block of this layout, or PARAM_ONLY_PACKED */
     Init init;
     double scale;
-    Packing packing;
-    bool looked_up;         /* a table whose rows are taken, whether or not it is the output layer too */
+    PanelUse panel_use;
+    bool looked_up;         /* a table whose rows are looked up; it may be the output layer, too */
     void *packed;           /* [rows, columns] packed for x * W; NULL until it is packed */
     void *packed_transpose; /* packed for x * W^T */
 } Param;
@@ -61,33 +63,33 @@ typedef struct {
     size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
     real *data;
     void *packed;        /* owns all packed copies, after params_allocate_packed */
-    WeightFormat format; /* of packed copies; the same for all, and not changed once there are some */
-    bool packs_backward; /* there are also the copies that backward passes use */
+    WeightFormat format; /* of all packed copies; it does not change once there are any */
+    bool packs_backward; /* copies for backward passes exist, too */
 } ParamSet;
 
 ParamSet *params_new(void);
 void params_free(ParamSet *params);
 /* Declare a parameter. All are declared before params_allocate. `name` is copied. */
 Param *params_add(ParamSet *params, const char *name, int rows, int columns, Init init, double scale,
-                  Packing packing);
-/* A copy of `name` that lives as long as the parameters, for what is made of several. */
+                  PanelUse panel_use);
+/* A copy of `name` that lives as long as the parameters, for layers of several parameters. */
 const char *params_keep_name(ParamSet *params, const char *name);
-/* Numbers that are made once and never learned; they live as long as the parameters. */
+/* Memory for constants of the model; it lives as long as the parameters. */
 real *params_keep_numbers(ParamSet *params, size_t count);
 void params_allocate(ParamSet *params);
-/* Memory for translation alone: packed copies, still to be filled, of all weights of products, and a block of
- * the others and of tables that are looked up. The kernels' layout of a weight is all that there is of it. */
+/* Memory for translation alone: packed copies of all weights of products, which the caller fills, and a block
+ * of the other parameters and of tables that are looked up. A weight of products exists only as its packed
+ * copy. */
 void params_allocate_packed(ParamSet *params, WeightFormat format);
-/* Each parameter from its own random stream: (seed, its name). Allocates if that was not done. */
+/* Each parameter from its own random stream: (seed, its name). Allocates the block if necessary. */
 void params_initialize(ParamSet *params, uint64_t seed);
 Param *params_find(const ParamSet *params, const char *name);
 real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
-/* Renew the packed copies, which are not of WEIGHT_INT8. */
+/* Renew the packed copies, in any format except WEIGHT_INT8. */
 void params_pack_all(ParamSet *params);
-void params_pack_by(ParamSet *params, Workers *workers); /* with the help of these */
-/* Fill the forward pass's copy of a weight from numbers that are kept elsewhere [rows, columns]; in
- * WEIGHT_INT8 the second does it, from what quantize_int8 makes. Safe for different parameters in parallel.
- * */
+void params_pack_by(ParamSet *params, Workers *workers); /* on these threads */
+/* Fill the forward pass's copy of a weight from numbers outside the block [rows, columns]. In WEIGHT_INT8
+ * params_pack_int8 does it, from the result of quantize_int8. Safe for different parameters in parallel. */
 void params_pack_from(const ParamSet *params, Param *param, const real *numbers);
 void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales);
 static inline size_t param_size(const Param *param) { return (size_t)param->rows * (size_t)param->columns; }

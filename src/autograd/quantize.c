@@ -14,16 +14,16 @@ static int8_t round_byte(float x) {
     return (int8_t)(bits & 255);
 }
 
-/* What a number is multiplied by, given the greatest one. */
-static float up(float most) { return most > 0 && 127 / most <= 3e38f ? 127 / most : 0; }
+/* The factor from numbers to bytes, given the greatest absolute value. */
+static float inverse_scale(float most) { return most > 0 && 127 / most <= 3e38f ? 127 / most : 0; }
 
-/* What a byte stands for, given the greatest number: 127 times that is still finite. */
+/* The value of one byte step, given the greatest absolute value. 127 times the scale must stay finite. */
 static real scale_of(float most) {
     float scale = most / 127;
     return (real)(isfinite(most) && isinf(scale * 127) ? nextafterf(scale, 0) : scale);
 }
 
-/* The greatest by size: floats without sign are in the order of their bits. */
+/* The greatest absolute value. Without the sign bit, floats order like their bits. */
 static float greatest(const real *x, int count) {
     int32_t most = 0;
     for (int i = 0; i < count; i++) {
@@ -42,12 +42,12 @@ static void rows_to_int8(const Param *p, const real *x, int8_t *q, real *scales)
     for (int r = 0; r < p->rows; r++, x += p->columns, q += p->columns) {
         float most = greatest(x, p->columns);
         scales[r] = scale_of(most);
-        most = up(most);
+        most = inverse_scale(most);
         for (int c = 0; c < p->columns; c++) q[c] = round_byte((float)x[c] * most);
     }
 }
 
-/* So many columns at a time that what is known of each stays near the processor. */
+/* In blocks of columns, so that the maxima of a block stay in the cache. */
 static void columns_to_int8(const Param *p, const real *x, int8_t *q, real *scales) {
     enum { BLOCK = 256 };
     size_t step = (size_t)p->columns;
@@ -63,7 +63,7 @@ static void columns_to_int8(const Param *p, const real *x, int8_t *q, real *scal
         }
         for (int c = 0; c < width; c++) {
             scales[first + c] = scale_of(most[c]);
-            most[c] = up(most[c]);
+            most[c] = inverse_scale(most[c]);
         }
         for (size_t r = 0; r < (size_t)p->rows; r++) {
             const real *row = x + r * step + first;
@@ -91,7 +91,7 @@ void dequantize_int8(const Param *p, const int8_t *q, const real *scales, real *
 
 /* ---- bf16 ---- */
 
-/* What would become infinite stays the greatest number that there is. */
+/* Rounds to nearest; a number that would round to infinity is cut off to the greatest finite one. */
 void quantize_bf16(const Param *p, const real *x, uint16_t *halves) {
     for (size_t i = 0; i < param_size(p); i++) {
         float number = (float)x[i];

@@ -1,24 +1,23 @@
-/* quantize.h - weights of 16 or 8 bits, row after row, as small model files hold them.
+/* quantize.h - weights of 16 or 8 bits, row after row, as in quantized model files.
  *
- * Weights are rounded here and nowhere else, be it for a file or when one is read, so that a weight that is
- * rounded when a model is loaded and one that was rounded into a file are the same. What is small: weights of
- * products and tables of embeddings; biases, normalizations and what else has one number per unit stay
- * floats.
+ * All weights are rounded here, both for a file and when a model is loaded, so that both give the same
+ * numbers. Only weights of products and embedding tables are quantized. Biases, normalizations and other
+ * parameters with one number per unit stay floats.
  *
  * bf16   the upper half of a float, rounded to the nearest
  * int8   whole numbers q, -127 to 127, and a scale for each column of a weight, or for each row of a table
- *        and of the output layer (each stands for one output of the product): W = q scale, the scale being
- *        the greatest of them by size, divided by 127
+ *        and of the output layer (one scale per output of the product): W = q scale, where the scale is the
+ *        greatest absolute value, divided by 127
  */
 #ifndef AUTOGRAD_QUANTIZE_H
 #define AUTOGRAD_QUANTIZE_H
 
 #include "autograd/params.h"
 
-/* Is this parameter one of those that are rounded? */
-static inline bool quantize_applies(const Param *p) { return p->packing != PACK_NONE || p->looked_up; }
+/* Is this parameter quantized? */
+static inline bool quantize_applies(const Param *p) { return p->panel_use != PANELS_NONE || p->looked_up; }
 /* Does each row have a scale, or each column? */
-static inline bool quantize_by_row(const Param *p) { return p->packing != PACK_AFFINE; }
+static inline bool quantize_by_row(const Param *p) { return p->panel_use != PANELS_AFFINE; }
 static inline size_t quantize_scales(const Param *p) {
     return (size_t)(quantize_by_row(p) ? p->rows : p->columns);
 }

@@ -41,20 +41,20 @@ void tape_reset(Tape *tape) {
     tape->first = tape->last = NULL;
     tape->pending_count = 0;
     tape->sequence = NULL;
-    tape->room_size = 0;
+    tape->gather_size = 0;
 }
 
-void tape_branch(Tape *branch, const Tape *from) {
-    *branch = (Tape){.arena = from->arena,
-                     .record = from->record,
-                     .waits = true,
-                     .params = from->params,
-                     .scratch = from->scratch,
-                     .pending = branch->pending,
-                     .pending_capacity = branch->pending_capacity};
+void tape_deferred_init(Tape *tape, const Tape *owner) {
+    *tape = (Tape){.arena = owner->arena,
+                   .record = owner->record,
+                   .deferred = true,
+                   .params = owner->params,
+                   .scratch = owner->scratch,
+                   .pending = tape->pending,
+                   .pending_capacity = tape->pending_capacity};
 }
 
-void tape_branch_free(Tape *branch) { mem_free(branch->pending); }
+void tape_deferred_free(Tape *tape) { mem_free(tape->pending); }
 
 void *tape_alloc(Tape *tape, size_t bytes) { return arena_alloc(tape->arena, bytes ? bytes : 1); }
 
@@ -70,9 +70,9 @@ static Tensor tensor_new(Tape *tape, int rows, int columns) {
 }
 
 static Tensor *keep(Tape *tape, Tensor x) {
-    Tensor *kept = tape_alloc(tape, sizeof *kept);
-    *kept = x;
-    return kept;
+    Tensor *copy = tape_alloc(tape, sizeof *copy);
+    *copy = x;
+    return copy;
 }
 
 Tensor *tape_tensor(Tape *tape, int rows, int columns) { return keep(tape, tensor_new(tape, rows, columns)); }
@@ -161,16 +161,16 @@ Tensor *tape_whole(Tape *tape, const Tensor *step) {
 void tape_sequence_end(Tape *tape) { tape->sequence = NULL; }
 
 Tensor *tape_run(Tape *tape, Node node) {
-    if (!tape->waits) OPS[node.op].forward(tape, &node);
-    if (tape->record || tape->waits) {
-        Node *kept = tape_alloc(tape, sizeof *kept);
-        *kept = node;
-        kept->previous = tape->last;
+    if (!tape->deferred) OPS[node.op].forward(tape, &node);
+    if (tape->record || tape->deferred) {
+        Node *copy = tape_alloc(tape, sizeof *copy);
+        *copy = node;
+        copy->previous = tape->last;
         if (tape->last)
-            tape->last->next = kept;
+            tape->last->next = copy;
         else
-            tape->first = kept;
-        tape->last = kept;
+            tape->first = copy;
+        tape->last = copy;
     }
     return node.out;
 }

@@ -5,25 +5,25 @@
 #include "autograd/op_table.h"
 #include "autograd/matmul.h"
 
-/* One direction of all tapes. */
+/* One pass over all tapes, forward or backward. */
 typedef struct {
     Tape *const *tapes;
     int count;
     bool back;
-    const Node *at[TAPES_TOGETHER]; /* where each tape is; NULL: at its end */
+    const Node *at[TAPES_MAX]; /* the next node of each tape; NULL: it is done */
 } Walk;
 
 static void advance(Walk *w, int tape) { w->at[tape] = w->back ? w->at[tape]->previous : w->at[tape]->next; }
 
-/* Has it a product that those of the other tapes might join? The output layer's is the largest of all. */
-static bool is_joined(const Walk *w, const Node *node) {
+/* Does the node have a product that can be batched with those of other tapes? */
+static bool can_batch(const Walk *w, const Node *node) {
     return node->op == OP_AFFINE || (!w->back && node->op == OP_CROSS_ENTROPY);
 }
 
-/* As far as a product that might be joined. */
+/* Runs a tape up to its next product that can be batched. */
 static void run_alone(Walk *w, int tape) {
     for (const Node *node; (node = w->at[tape]) != NULL; advance(w, tape)) {
-        if (is_joined(w, node)) return;
+        if (can_batch(w, node)) return;
         if (w->back)
             OPS[node->op].backward(w->tapes[tape], node);
         else
@@ -31,9 +31,9 @@ static void run_alone(Walk *w, int tape) {
     }
 }
 
-/* The weight of the tape that is furthest behind, as far as the order of parameters is that of the model: so
- * the tapes with shorter sentences wait for the others where a layer ends. NULL: none is left but the output
- * layer, which comes last and may be a table that comes first in that order. */
+/* The weight of the tape that is furthest behind, assuming that the model uses parameters in their order: so
+ * tapes with shorter sentences wait for the others at the end of a layer. NULL: only output layers are left.
+ * They come last, although their weight may be a table that comes first in the order. */
 static const Param *next_weight(const Walk *w) {
     const Param *weight = NULL;
     for (int t = 0; t < w->count; t++) {
@@ -45,10 +45,11 @@ static const Param *next_weight(const Walk *w) {
     return weight;
 }
 
-/* Products by this weight or, if it is NULL, output layers; returns whether there were any. */
-static bool run_together(Walk *w, const Param *weight) {
-    Tape *tape[TAPES_TOGETHER];
-    const Node *node[TAPES_TOGETHER];
+/* Runs the products by this weight or, if it is NULL, the output layers as one; returns whether there were
+ * any. */
+static bool run_batched(Walk *w, const Param *weight) {
+    Tape *tape[TAPES_MAX];
+    const Node *node[TAPES_MAX];
     int count = 0;
     for (int t = 0; t < w->count; t++) {
         if (!w->at[t] || (weight && (w->at[t]->op != OP_AFFINE || op_affine_weight(w->at[t]) != weight)))
@@ -58,9 +59,9 @@ static bool run_together(Walk *w, const Param *weight) {
         advance(w, t);
     }
     if (weight)
-        op_affine_together(tape, node, count, w->back);
+        op_affine_batched(tape, node, count, w->back);
     else if (count)
-        op_losses_together(tape, node, count);
+        op_cross_entropy_batched(tape, node, count);
     return count > 0;
 }
 
@@ -69,11 +70,11 @@ static void walk(Tape *const *tapes, int count, bool back) {
     for (int t = 0; t < count; t++) w.at[t] = back ? tapes[t]->last : tapes[t]->first;
     do
         for (int t = 0; t < count; t++) run_alone(&w, t);
-    while (run_together(&w, next_weight(&w)));
+    while (run_batched(&w, next_weight(&w)));
 }
 
 void tapes_run(Tape *const *tapes, int count) {
-    assert(count > 0 && count <= TAPES_TOGETHER);
+    assert(count > 0 && count <= TAPES_MAX);
     walk(tapes, count, false);
     walk(tapes, count, true);
     for (int t = 0; t < count; t++) tape_end_backward(tapes[t]);

@@ -1,21 +1,20 @@
-/* tapes.h - several tapes run side by side, so that their small products become large ones.
+/* tapes.h - batched execution of several deferred tapes, so that their small products become large ones.
  *
- * A step of a recurrent layer multiplies one row of each sentence by a weight: with few sentences on a tape,
- * reading the weight takes longer than the arithmetic. Tapes that wait (Tape.waits) have put off all ops;
- * here they are run in turns, each as far as its next product, and products by the same weight become one;
- * so do their output layers. A row of a product does not depend on the others (kern.h): the numbers are those
- * of each tape run alone.
+ * A step of a recurrent layer multiplies one row of each sentence by a weight: with few sentences on a
+ * tape, reading the weight takes longer than the arithmetic. tapes_run takes the deferred tapes in turns,
+ * each up to its next product. Products by the same weight become one, and so do the output layers. A row
+ * of a product does not depend on the other rows (kern.h), so the numbers are those of each tape run alone.
  *
- * Threads all tapes belong to the calling one
+ * Threads all tapes belong to the calling thread
  */
 #ifndef AUTOGRAD_TAPES_H
 #define AUTOGRAD_TAPES_H
 
 #include "autograd/tape.h"
 
-enum { TAPES_TOGETHER = 16 };
+enum { TAPES_MAX = 16 };
 
-/* Run what these tapes, TAPES_TOGETHER at most, have put off, and then tape_backward of each. */
+/* Run the deferred ops of these tapes, TAPES_MAX at most, and their backward passes. */
 void tapes_run(Tape *const *tapes, int count);
 
 #endif

@@ -261,3 +261,44 @@ void auto_config_choose(Config *config, const UserOptions *given, DataSize size,
     if (!fine_tune) choose_for_few(&rule, size.pairs);
     strbuf_free(&rule.line);
 }
+
+/* ---- the length of translations ---------------------------------------------------------------------- */
+
+/* Factors are counted, and chosen, in halves. */
+enum { MOST_HALVES = 2 * DECODE_MOST_FACTOR };
+
+bool auto_config_length_is_default(const DecodeOptions *decode) {
+    Config defaults;
+    config_init(&defaults);
+    bool is_default = decode->max_length_factor == defaults.decode.max_length_factor;
+    config_free(&defaults);
+    return is_default;
+}
+
+/* needing_more[h]: the number of pairs whose target is longer than a factor of h / 2 allows. */
+static void count_pairs(const DecodeOptions *decode, const Corpus *pairs,
+                        long needing_more[MOST_HALVES + 1]) {
+    for (int pair = 0; pair < pairs->count; pair++) {
+        double source = fmax(corpus_source_length(pairs, pair), 1);
+        double halves = ceil(2 * (corpus_target_length(pairs, pair) - decode->max_length_extra) / source);
+        for (int h = 0; h <= MOST_HALVES && h < halves; h++) needing_more[h]++;
+    }
+}
+
+void auto_config_fit_length(DecodeOptions *decode, const Corpus *pairs) {
+    if (!auto_config_length_is_default(decode)) return;
+    long needing_more[MOST_HALVES + 1] = {0}, most = pairs->count / 1000;
+    count_pairs(decode, pairs, needing_more);
+    double before = decode->max_length_factor, percent = 100.0 / pairs->count;
+    int halves = (int)(2 * before);
+    long cut = needing_more[halves];
+    if (cut <= most) return;
+    while (halves < MOST_HALVES && needing_more[halves] > most) halves++;
+    decode->max_length_factor = fmin(ceil(1.25 * halves) / 2, DECODE_MOST_FACTOR);
+    log_info("lengths  %.3g %% of the targets have more than %g tokens a source token and %d: "
+             "decode.max_length_factor=%g",
+             percent * (double)cut, before, decode->max_length_extra, decode->max_length_factor);
+    if (needing_more[MOST_HALVES] > most)
+        log_warn("%.3g %% have more than %d and %d: translate --max-length-factor lets them be as long",
+                 percent * (double)needing_more[MOST_HALVES], DECODE_MOST_FACTOR, decode->max_length_extra);
+}

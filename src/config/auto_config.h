@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "config/config.h"
+#include "data/corpus.h"
 
 typedef struct {
     long pairs;    /* usable training pairs, up to data.limit */
@@ -28,5 +29,15 @@ double auto_config_held_out(long pairs);
 /* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a
  * trained model. */
 void auto_config_choose(Config *config, const UserOptions *given, DataSize size, bool fine_tune);
+
+/* How long translations may be: as long as the targets of the training pairs are.
+ *
+ * The default of decode.max_length_factor suits pairs of words. If the source is much shorter than the
+ * target, as numbers in digits are than their names in letters, the default would cut translations, in
+ * validation first. So the default is raised to the factor that all but one in a thousand pairs need, and a
+ * quarter more, up to the bound of model files; the log says so. Any other value than the default stays. */
+void auto_config_fit_length(DecodeOptions *decode, const Corpus *pairs);
+/* Is decode->max_length_factor at its default? */
+bool auto_config_length_is_default(const DecodeOptions *decode);
 
 #endif

@@ -294,6 +294,18 @@ void config_free(Config *config) {
 
 int model_feed_forward(const ModelOptions *o) { return o->feed_forward ? o->feed_forward : 4 * o->hidden; }
 
+int model_annotation_size(const ModelOptions *o) {
+    return o->encoder_style == ENCODER_RNN && o->bidirectional ? 2 * o->hidden : o->hidden;
+}
+
+int model_readout_size(const ModelOptions *o) {
+    return o->decoder_style != DECODER_TRANSFORMER && o->readout == READOUT_DEEP ? o->embedding : o->hidden;
+}
+
+bool model_attends(const ModelOptions *o) {
+    return o->decoder_style == DECODER_TRANSFORMER || !attention_is_none(o->attention);
+}
+
 static bool has_blocks(const ModelOptions *m) {
     return m->encoder_style == ENCODER_SELF_ATTENTION || m->decoder_style == DECODER_TRANSFORMER;
 }

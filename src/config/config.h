@@ -58,7 +58,12 @@ typedef struct {
         dropout_state, word_dropout;
 } ModelOptions;
 
-int model_feed_forward(const ModelOptions *options); /* hidden units of a feed-forward network */
+/* Sizes that follow from the options. */
+int model_feed_forward(const ModelOptions *options);    /* hidden units of a feed-forward network */
+int model_annotation_size(const ModelOptions *options); /* K: columns of the encoder's annotations */
+int model_readout_size(const ModelOptions *options);    /* E: columns of what the output layer reads */
+/* Does the decoder attend to the source at every step? */
+bool model_attends(const ModelOptions *options);
 
 typedef struct {
     int epochs, max_updates; /* 0 = no limit */

@@ -78,7 +78,7 @@ static void write_ints(StrBuf *out, const char *name, const int *values, int cou
 
 /* ---- matrices ---- */
 
-static void write_weights(StrBuf *out, const Note *weights, int head, const char *before) {
+static void write_weights(StrBuf *out, const Activation *weights, int head, const char *before) {
     strbuf_format(out, "%s[", before);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
@@ -115,7 +115,7 @@ static void write_matrix(StrBuf *out, const char *name, Matrix m) {
 }
 
 /* The first components of one head's share. */
-static Matrix head_part(const Note *one, int heads, int head) {
+static Matrix head_part(const Activation *one, int heads, int head) {
     int share = one->columns / heads;
     return (Matrix){one->data + head * share, (size_t)one->stride, one->rows,
                     share < COMPONENTS ? share : COMPONENTS};
@@ -132,10 +132,11 @@ static const Param *attention_param(const Seq2Seq *model, const char *part) {
 }
 
 /* All rows under the map, computed as the model does it; the caller releases them. */
-static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) {
+static real *map_rows(const Seq2Seq *model, const Activation *rows, const Param *map) {
     Tape *tape = tape_new(seq2seq_params(model), false);
     real *out = mem_alloc((size_t)rows->rows * (size_t)map->columns, sizeof *out);
-    matmul_weight(tape, map, false, rows->rows, activation_row(rows, 0, 0), rows->stride, out, map->columns,
+    matmul_weight(tape, map, false,
+                  &(MatmulRows){rows->rows, activation_row(rows, 0, 0), rows->stride, out, map->columns},
                   false);
     tape_free(tape);
     return out;
@@ -143,7 +144,7 @@ static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) 
 
 /* The first components of the query as the score's formula has it: under the map W, or of unit length; the
  * caller releases them. */
-static real *formula_query(const Seq2Seq *model, const Note *query, bool unit, int *columns) {
+static real *formula_query(const Seq2Seq *model, const Activation *query, bool unit, int *columns) {
     const Param *map = attention_param(model, "query.weight");
     int all = map ? map->columns : query->columns;
     *columns = all < COMPONENTS ? all : COMPONENTS;
@@ -224,7 +225,7 @@ static void write_cross(const Trace *trace, StrBuf *out) {
 }
 
 static void write_self(const Trace *trace, bool encoder, StrBuf *out) {
-    const Note *weights = trace_self_attention(trace, encoder, 0);
+    const Activation *weights = trace_self_attention(trace, encoder, 0);
     if (!weights || weights->columns == 0) return;
     strbuf_format(out, ",\"%s\":{\"heads\":%d,\"begins\":%s,\"maps\":[",
                   encoder ? "encoderSelf" : "decoderSelf", weights->heads,

@@ -31,7 +31,7 @@ Status self_attention_check(const Seq2Seq *model, SelfSide side, int *layers, in
 /* [rows, columns] */
 static float *mean_weights(const Trace *trace, SelfSide side, AttentionChoice choice, int rows, int columns) {
     float *mean = mem_alloc((size_t)rows * (size_t)columns + 1, sizeof *mean);
-    const Note *weights;
+    const Activation *weights;
     int maps = 0;
     for (int layer = 0; (weights = trace_self_attention(trace, side == SELF_ENCODER, layer)); layer++)
         for (int h = 0; h < weights->heads; h++) {

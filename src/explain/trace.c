@@ -53,7 +53,7 @@ void trace_run(Trace *trace, const Seq2Seq *model, Tokens source, Tokens target,
     trace->said = mem_alloc((size_t)trace->target_length, sizeof *trace->said);
     trace->entropy = mem_alloc((size_t)trace->target_length, sizeof *trace->entropy);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    tape->notes = &trace->notes;
+    tape->activations = &trace->activations;
     read_logits(trace, seq2seq_forced(model, tape, source, target));
     tape_free(tape);
 }
@@ -64,14 +64,14 @@ void trace_free(Trace *trace) {
     mem_free(trace->best);
     mem_free(trace->said);
     mem_free(trace->entropy);
-    activations_free(&trace->notes);
+    activations_free(&trace->activations);
     *trace = (Trace){0};
 }
 
-static const Note *part(const Trace *trace, const char *name, const char *of) {
+static const Activation *part(const Trace *trace, const char *name, const char *of) {
     char joined[64];
     snprintf(joined, sizeof joined, "%s.%s", name, of);
-    return activations_find(&trace->notes, joined);
+    return activations_find(&trace->activations, joined);
 }
 
 bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
@@ -90,9 +90,9 @@ bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
     return true;
 }
 
-const Note *trace_self_attention(const Trace *trace, bool encoder, int layer) {
+const Activation *trace_self_attention(const Trace *trace, bool encoder, int layer) {
     char name[32];
     snprintf(name, sizeof name, "%s.%d.self", encoder ? "encoder" : "decoder", layer);
-    const Note *weights = part(trace, name, "weights");
+    const Activation *weights = part(trace, name, "weights");
     return !weights && !encoder && layer == 0 ? part(trace, "decoder.self_attention", "weights") : weights;
 }

@@ -40,7 +40,7 @@ typedef struct {
     TraceToken *best; /* [T, top] of all tokens, best first */
     TraceToken *said; /* [T] the target token itself */
     double *entropy;  /* [T] of the step's probabilities, in bits */
-    Activations notes;
+    Activations activations;
 } Trace;
 
 /* `top`: at most the size of the vocabulary. Without </s> in `source` and `target`. */
@@ -50,7 +50,8 @@ void trace_free(Trace *trace);
 /* How one layer of the decoder looked at the source: each is a note of that name; head h of `heads` owns its
  * share of the columns of queries, keys and contexts. */
 typedef struct {
-    const Note *query, *keys, *values, *scores, *weights, *context; /* keys NULL: the score looks at none */
+    const Activation *query, *keys, *values, *scores, *weights,
+        *context; /* keys NULL: the score looks at none */
     int heads;
 } TraceAttention;
 
@@ -59,7 +60,7 @@ bool trace_attention(const Trace *trace, int layer, TraceAttention *attention);
 
 /* The weights of a layer's self-attention, of the encoder or the decoder; NULL: there are none. Of a
  * recurrent decoder, which has one layer, columns are its outputs before the last. */
-const Note *trace_self_attention(const Trace *trace, bool encoder, int layer);
+const Activation *trace_self_attention(const Trace *trace, bool encoder, int layer);
 
 /* Members of a JSON object, without its braces, a line for each:
  *

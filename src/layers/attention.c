@@ -13,8 +13,8 @@ Attention attention_new(ParamSet *params, const char *name, int score, Attention
 KeysValues attention_project_keys(Tape *tape, const Attention *attention, Tensor *values) {
     KeysValues kv = {.values = values};
     attention->score->project_keys(tape, attention, &kv);
-    if (kv.keys) note(tape, attention->name, "keys", kv.keys);
-    note(tape, attention->name, "values", kv.values);
+    if (kv.keys) record_activation(tape, attention->name, "keys", kv.keys);
+    record_activation(tape, attention->name, "values", kv.values);
     return kv;
 }
 
@@ -23,7 +23,7 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
                           const Spans *spans) {
     Tensor *scores = attention->score->scores(tape, attention, query, kv, spans);
     Tensor *weights = op_masked_softmax(tape, scores, spans);
-    note(tape, attention->name, "query", query);
+    record_activation(tape, attention->name, "query", query);
     record_activation_spans(tape, attention->name, "scores", scores, spans);
     record_activation_spans(tape, attention->name, "weights", weights, spans);
     return weights;

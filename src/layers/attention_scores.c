@@ -21,7 +21,7 @@ static Linear map(ParamSet *params, const Attention *a, const char *side, int in
                   double shrink) {
     const char *name = param_name(param_name(a->name, side), "weight");
     double limit = shrink * sqrt(6.0 / (inputs + outputs));
-    return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PACK_AFFINE), NULL};
+    return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PANELS_AFFINE), NULL};
 }
 
 /* For scores of q and k that must have one size: a map that makes keys of the query's size, where the
@@ -39,7 +39,7 @@ static void project_keys(Tape *tape, const Attention *a, KeysValues *kv) {
  * Bahdanau et al. 2015, A.1.2; Dive into Deep Learning, eq. 11.3.7 */
 
 static void declare_v(ParamSet *params, Attention *a) {
-    a->v = params_add(params, param_name(a->name, "v"), 1, a->size.hidden, INIT_GLOROT, 0, PACK_NONE);
+    a->v = params_add(params, param_name(a->name, "v"), 1, a->size.hidden, INIT_GLOROT, 0, PANELS_NONE);
 }
 
 static void declare_additive(ParamSet *params, Attention *a) {
@@ -95,8 +95,8 @@ enum { FIRST_SHARPNESS = 8 };
 
 static void declare_cosine(ParamSet *params, Attention *a) {
     declare_equal_sizes(params, a, 1);
-    a->sharpness =
-        params_add(params, param_name(a->name, "sharpness"), 1, 1, INIT_CONSTANT, FIRST_SHARPNESS, PACK_NONE);
+    a->sharpness = params_add(params, param_name(a->name, "sharpness"), 1, 1, INIT_CONSTANT, FIRST_SHARPNESS,
+                              PANELS_NONE);
 }
 
 static void project_keys_cosine(Tape *tape, const Attention *a, KeysValues *kv) {

@@ -15,7 +15,7 @@ Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outp
     KeysValues kv = attention_project_keys(tape, attention, outputs);
     Tensor *weights = attention_weights(tape, attention, outputs, &kv, spans);
     Tensor *contexts = attention_context(tape, weights, &kv, spans, dropout);
-    note(tape, attention->name, "context", contexts);
+    record_activation(tape, attention->name, "context", contexts);
     return contexts;
 }
 

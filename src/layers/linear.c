@@ -25,8 +25,9 @@ const char *param_layer(const char *name, int layer) {
 
 Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, bool bias) {
     Linear linear = {
-        params_add(params, param_name(name, "weight"), inputs, outputs, INIT_GLOROT, 0, PACK_AFFINE), NULL};
-    if (bias) linear.bias = params_add(params, param_name(name, "bias"), 1, outputs, INIT_ZERO, 0, PACK_NONE);
+        params_add(params, param_name(name, "weight"), inputs, outputs, INIT_GLOROT, 0, PANELS_AFFINE), NULL};
+    if (bias)
+        linear.bias = params_add(params, param_name(name, "bias"), 1, outputs, INIT_ZERO, 0, PANELS_NONE);
     return linear;
 }
 
@@ -40,8 +41,8 @@ Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base) {
 
 Norm norm_new(ParamSet *params, const char *name, int size, bool enabled) {
     if (!enabled) return (Norm){0};
-    return (Norm){params_add(params, param_name(name, "gain"), 1, size, INIT_ONE, 0, PACK_NONE),
-                  params_add(params, param_name(name, "bias"), 1, size, INIT_ZERO, 0, PACK_NONE)};
+    return (Norm){params_add(params, param_name(name, "gain"), 1, size, INIT_ONE, 0, PANELS_NONE),
+                  params_add(params, param_name(name, "bias"), 1, size, INIT_ZERO, 0, PANELS_NONE)};
 }
 
 Tensor *norm_apply(Tape *tape, const Norm *norm, Tensor *x) {

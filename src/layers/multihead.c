@@ -20,15 +20,15 @@ Multihead multihead_new(ParamSet *params, const char *name, int size, int source
     };
     if (max_relative_position)
         m.relative = params_add(params, param_name(name, "relative"), 2 * max_relative_position + 1,
-                                size / heads, INIT_GLOROT, 0, PACK_OUTPUT);
+                                size / heads, INIT_GLOROT, 0, PANELS_OUTPUT);
     return m;
 }
 
 KeysValues multihead_project(Tape *tape, const Multihead *m, Tensor *source) {
     KeysValues kv = {.keys = linear_apply(tape, &m->key, source),
                      .values = linear_apply(tape, &m->value, source)};
-    note(tape, m->name, "keys", kv.keys);
-    note(tape, m->name, "values", kv.values);
+    record_activation(tape, m->name, "keys", kv.keys);
+    record_activation(tape, m->name, "values", kv.values);
     return kv;
 }
 
@@ -47,7 +47,7 @@ static Tensor *distance_scores(Tape *tape, const Multihead *m, Tensor *query, co
 Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysValues *kv, const Spans *spans,
                          const int *position, AttentionDropout dropout, Tensor **weights) {
     Tensor *query = linear_apply(tape, &m->query, x);
-    note(tape, m->name, "query", query);
+    record_activation(tape, m->name, "query", query);
     query = op_scale(tape, query, (real)(1 / sqrt(m->size / (double)m->heads)));
     DotScore form = {.heads = m->heads, .scale = 1};
     Tensor *scores = kv->key_rows ? op_score_gathered(tape, query, kv->key_rows, m->heads, spans)
@@ -57,6 +57,6 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysVa
     Tensor *context = attention_context(tape, *weights, kv, spans, dropout);
     record_activation_spans(tape, m->name, "scores", scores, spans);
     record_activation_spans(tape, m->name, "weights", *weights, spans);
-    note(tape, m->name, "context", context);
+    record_activation(tape, m->name, "context", context);
     return linear_apply(tape, &m->output, context);
 }

@@ -23,7 +23,7 @@ PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKin
     if (inputs != size) encoding.input = linear_new(params, param_name(name, "input"), inputs, size, false);
     if (kind == POSITIONS_LEARNED)
         encoding.table = params_add(params, param_name(name, "positions"), positions, size, INIT_NORMAL,
-                                    LEARNED_SCALE, PACK_NONE);
+                                    LEARNED_SCALE, PANELS_NONE);
     if (kind == POSITIONS_SINUSOIDAL) encoding.first = first_sinusoids(params, size);
     return encoding;
 }

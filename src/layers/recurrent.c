@@ -16,7 +16,7 @@ Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int
         .state = linear_new(params, param_name(name, "state"), hidden, gates, false),
     };
     cell.state.bias = params_add(params, param_name(name, "state.bias"), 1, gates,
-                                 kind == CELL_LSTM ? INIT_FORGET : INIT_ZERO, 0, PACK_NONE);
+                                 kind == CELL_LSTM ? INIT_FORGET : INIT_ZERO, 0, PANELS_NONE);
     cell.input_norm = norm_new(params, param_name(name, "input_norm"), gates, layer_norm);
     cell.state_norm = norm_new(params, param_name(name, "state_norm"), gates, layer_norm);
     return cell;
@@ -26,8 +26,6 @@ void cell_drop_state(Cell *cell, double dropout, uint32_t stream) {
     cell->dropout = dropout;
     cell->dropout_stream = stream;
 }
-
-Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x) { return linear_apply(tape, &cell->input, x); }
 
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection) {
     return norm_apply(tape, &cell->input_norm, projection);
@@ -44,9 +42,9 @@ CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState 
     return after;
 }
 
-void cell_note(Tape *tape, const Cell *cell, CellState state) {
-    note(tape, cell->name, "hidden", state.h);
-    if (state.c) note(tape, cell->name, "memory", state.c);
+void cell_record(Tape *tape, const Cell *cell, CellState state) {
+    record_activation(tape, cell->name, "hidden", state.h);
+    if (state.c) record_activation(tape, cell->name, "memory", state.c);
 }
 
 CellState cell_rows(Tape *tape, CellState state, int first, int rows) {
@@ -72,12 +70,12 @@ static Tensor *part_for(Tape *tape, Tensor *before, int hidden, int rows) {
     return op_gather(tape, before, index, rows);
 }
 
-CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse) {
-    Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, x));
+CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence *packed, bool reverse) {
+    Tensor *projection = cell_normalize(tape, cell, linear_apply(tape, &cell->input, x));
     CellState state = {.row_keys = packed->row_keys};
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
-        int t = reverse ? packed->steps - 1 - i : i, rows = packed_running(packed, t);
+        int t = reverse ? packed->steps - 1 - i : i, rows = packed_sequence_running(packed, t);
         state.h = part_for(tape, state.h, cell->hidden, rows);
         if (cell->kind == CELL_LSTM) state.c = part_for(tape, state.c, cell->hidden, rows);
         tape_step_begin(tape, packed->offset[t], rows);
@@ -86,6 +84,6 @@ CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed,
     }
     CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL, NULL};
     tape_sequence_end(tape);
-    cell_note(tape, cell, all);
+    cell_record(tape, cell, all);
     return all;
 }

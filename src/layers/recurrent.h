@@ -40,13 +40,13 @@ int cell_gates(CellKind kind);
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
 /* From now on drop the state that the cell reads, on tapes that train. */
 void cell_drop_state(Cell *cell, double dropout, uint32_t stream);
-/* W x + b: does not depend on the state, so call it once for a whole sequence. */
-Tensor *cell_project(Tape *tape, const Cell *cell, Tensor *x);
-/* The same, normalized: what cell_step wants. Split so that further inputs can be added in between. */
+/* The input of cell_step: W x + b normalized. linear_apply(tape, &cell->input, x) computes the projection W
+ * x + b, for a whole sequence at once, since it does not depend on the state; further inputs may be added
+ * to it before it is normalized. */
 Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection);
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before);
-/* Note the state as the cell's "hidden" and "memory". */
-void cell_note(Tape *tape, const Cell *cell, CellState state);
+/* Record the state as the cell's "hidden" and "memory". */
+void cell_record(Tape *tape, const Cell *cell, CellState state);
 
 /* The same view of every part of a state, and rows picked from every part (as op_gather). */
 CellState cell_rows(Tape *tape, CellState state, int first, int rows);
@@ -54,6 +54,6 @@ CellState cell_gather(Tape *tape, CellState state, const int *index, int rows);
 
 /* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; `h` of them is the
  * layer's output. Each sentence starts from zeros: at its first step, or at its last one if `reverse`. */
-CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const Packed *packed, bool reverse);
+CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence *packed, bool reverse);
 
 #endif

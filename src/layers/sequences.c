@@ -46,8 +46,8 @@ const Spans *sequences_spans_before(Tape *tape, const Sequences *s) {
 }
 
 /* Ranks sentences by length with a stable counting sort. */
-Packed *packed_new(Tape *tape, const int *lengths, int B) {
-    Packed *p = tape_alloc(tape, sizeof *p);
+PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B) {
+    PackedSequence *p = tape_alloc(tape, sizeof *p);
     int longest = 0, rows = 0;
     for (int b = 0; b < B; b++) {
         assert(lengths[b] > 0);
@@ -76,22 +76,22 @@ Packed *packed_new(Tape *tape, const int *lengths, int B) {
         rank[b] = running[length[b]]++;
         order[rank[b]] = b;
     }
-    *p = (Packed){.B = B,
-                  .rows = rows,
-                  .steps = longest,
-                  .rank = rank,
-                  .order = order,
-                  .length = length,
-                  .offset = offset};
+    *p = (PackedSequence){.B = B,
+                          .rows = rows,
+                          .steps = longest,
+                          .rank = rank,
+                          .order = order,
+                          .length = length,
+                          .offset = offset};
     return p;
 }
 
 SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
-    Packed *packed = packed_new(tape, s->length, s->B);
+    PackedSequence *packed = packed_sequence_new(tape, s->length, s->B);
     int *row = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *row), *place = row + s->rows;
     uint32_t *keys = tape_alloc(tape, (size_t)s->rows * sizeof *keys);
     for (int r = 0; r < s->rows; r++) {
-        place[r] = packed_row(packed, s->sentence[r], s->position[r]);
+        place[r] = packed_sequence_row(packed, s->sentence[r], s->position[r]);
         row[place[r]] = r;
         keys[place[r]] = s->row_keys[r];
     }

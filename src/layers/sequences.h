@@ -1,21 +1,21 @@
 /* sequences.h - sentences of different lengths in one matrix, without padding: which row is which token.
  *
  * There are two orders of rows. `Sequences` holds sentence after sentence, for layers that read all tokens
- * at once. `Packed` holds time step after time step, for recurrence. It ranks sentences by length, longest
- * first, so the sentences that still run at a step are the first ranks. sequences_steps maps one order to the
- * other.
+ * at once. `PackedSequence` holds time step after time step, for recurrence. It ranks sentences by length,
+ * longest first, so the sentences that still run at a step are the first ranks. sequences_steps maps one
+ * order to the other.
  * Three sentences a, b and c of 2, 4 and 1 tokens:
  *
  *     Sequences  row       0  1 | 2  3  4  5 | 6         start  = 0 2 6 7
  *                token     a0 a1  b0 b1 b2 b3  c0        length = 2 4 1
  *
- *     Packed     rank  t=0   t=1   t=2   t=3             rank   = 1 0 2   of a, b, c
+ *     PackedSequence     rank  t=0   t=1   t=2   t=3             rank   = 1 0 2   of a, b, c
  *                0     b0 0  b1 3  b2 5  b3 6            order  = b a c
  *                1     a0 1  a1 4                        offset = 0 3 5 6 7
  *                2     c0 2                              the number behind a token is its row
  *
  * Shapes  Sequences: sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
- *         Packed: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order
+ *         PackedSequence: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order
  * Owner   everything lives on the tape
  */
 #ifndef LAYERS_SEQUENCES_H
@@ -49,19 +49,19 @@ typedef struct {
     const int *length;        /* [B] of sentence b, at least 1 */
     const int *offset;        /* [steps + 1] */
     const uint32_t *row_keys; /* [B] of rank r: for dropout masks that stay the same at all steps; or NULL */
-} Packed;
+} PackedSequence;
 
-Packed *packed_new(Tape *tape, const int *lengths, int B);
-static inline int packed_row(const Packed *packed, int sentence, int step) {
+PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B);
+static inline int packed_sequence_row(const PackedSequence *packed, int sentence, int step) {
     return packed->offset[step] + packed->rank[sentence];
 }
-static inline int packed_running(const Packed *packed, int step) {
+static inline int packed_sequence_running(const PackedSequence *packed, int step) {
     return packed->offset[step + 1] - packed->offset[step];
 }
 
 /* The rows of sequences in the order of time steps. */
 typedef struct {
-    const Packed *packed;
+    const PackedSequence *packed;
     const int *row;           /* [rows] of the sequences, for each packed row */
     const int *place;         /* [rows] the packed row of each row of the sequences */
     const uint32_t *row_keys; /* [rows] of the packed rows */

@@ -78,7 +78,7 @@ static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, co
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                         int index) {
     uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
-    note(tape, b->name, "input", x);
+    record_activation(tape, b->name, "input", x);
     x = self_attention(tape, b, x, run, index, stream);
     if (b->crosses) x = cross_attention(tape, b, x, run, index, stream + 2);
     return feed_forward(tape, b, x, run, stream + 4);

@@ -1,50 +1,30 @@
-/* decoder.c - which family does the work. */
+/* decoder.c - the table of decoders. */
 #include "models/decoder.h"
 
 #include "models/dropout_streams.h"
 
-static bool is_transformer(const Decoder *d) { return d->options->decoder_style == DECODER_TRANSFORMER; }
-
-int decoder_readout_size(const ModelOptions *o) {
-    return o->decoder_style != DECODER_TRANSFORMER && o->readout == READOUT_DEEP ? o->embedding : o->hidden;
-}
-
-bool decoder_attends(const ModelOptions *o) {
-    return o->decoder_style == DECODER_TRANSFORMER || !attention_is_none(o->attention);
-}
+static const DecoderFamily RECURRENT = {.declare = decoder_recurrent_declare,
+                                        .prepare = decoder_recurrent_prepare,
+                                        .prepare_steps = decoder_recurrent_prepare_steps,
+                                        .step = decoder_recurrent_step,
+                                        .forced = decoder_recurrent_forced};
+static const DecoderFamily TRANSFORMER = {.declare = decoder_transformer_declare,
+                                          .prepare = decoder_transformer_prepare,
+                                          .step = decoder_transformer_step,
+                                          .forced = decoder_transformer_forced};
+static const DecoderFamily *const FAMILIES[] = {[DECODER_BAHDANAU] = &RECURRENT,
+                                                [DECODER_CONDITIONAL] = &RECURRENT,
+                                                [DECODER_LUONG] = &RECURRENT,
+                                                [DECODER_TRANSFORMER] = &TRANSFORMER};
 
 Decoder decoder_new(ParamSet *params, const char *name, const ModelOptions *o) {
-    Decoder d = {.options = o};
-    if (is_transformer(&d))
-        d.blocks = decoder_transformer_new(params, name, o);
-    else
-        d.recurrent = decoder_recurrent_new(params, name, o);
+    Decoder d = {.family = FAMILIES[o->decoder_style], .options = o};
+    d.family->declare(params, name, o, &d.params);
     return d;
-}
-
-void decoder_prepare(Tape *tape, const Decoder *d, const EncoderOutput *output, Tensor *annotations,
-                     Encoded *encoded) {
-    if (is_transformer(d))
-        decoder_transformer_prepare(tape, &d->blocks, annotations, encoded);
-    else
-        decoder_recurrent_prepare(tape, &d->recurrent, output, annotations, encoded);
-}
-
-void decoder_prepare_steps(Tape *tape, const Decoder *d, Encoded *encoded) {
-    if (!is_transformer(d)) decoder_recurrent_prepare_steps(tape, &d->recurrent, encoded);
-}
-
-Tensor *decoder_step(Tape *tape, const Decoder *d, const Encoded *encoded, const Spans *spans,
-                     Tensor *embedded, DecoderState *state, AttentionWeights *attention) {
-    return is_transformer(d)
-               ? decoder_transformer_step(tape, &d->blocks, encoded, spans, embedded, state, attention)
-               : decoder_recurrent_step(tape, &d->recurrent, encoded, spans, embedded, state, attention);
 }
 
 Tensor *decoder_forced(Tape *tape, const Decoder *d, const Encoded *encoded, const Sequences *target,
                        Tensor *embedded) {
-    Tensor *readout = is_transformer(d)
-                          ? decoder_transformer_forced(tape, &d->blocks, encoded, target, embedded)
-                          : decoder_recurrent_forced(tape, &d->recurrent, encoded, target, embedded);
+    Tensor *readout = d->family->forced(tape, &d->params, encoded, target, embedded);
     return op_dropout(tape, readout, d->options->dropout_output, DROPOUT_READOUT, target->row_keys);
 }

@@ -1,50 +1,51 @@
 /* decoder_recurrent.c - three ways to put recurrence and attention together. */
-#include "models/decoder.h"
+#include "models/decoder_recurrent.h"
 
 #include <assert.h>
-#include "models/dropout_streams.h"
 #include "autograd/activations.h"
+#include "models/dropout_streams.h"
+#include "models/encoder.h"
 
 /* ---- declaring ---- */
 
 static bool is_deep(const ModelOptions *o) { return o->readout == READOUT_DEEP; }
 
-RecurrentDecoder decoder_recurrent_new(ParamSet *params, const char *name, const ModelOptions *o) {
+void decoder_recurrent_declare(ParamSet *params, const char *name, const ModelOptions *o, void *decoder) {
+    RecurrentDecoder *d = decoder;
     CellKind kind = (CellKind)o->cell;
-    int H = o->hidden, K = encoder_output_size(o), D = o->embedding, E = is_deep(o) ? D : H;
+    int H = o->hidden, K = model_annotation_size(o), D = o->embedding, E = is_deep(o) ? D : H;
     int A = o->attention_size ? o->attention_size : H, gates = cell_gates(kind) * H;
-    RecurrentDecoder d = {.options = o};
+    *d = (RecurrentDecoder){.options = o};
     AttentionSizes sizes = {.query = H, .value = K, .hidden = A, .positions = o->max_positions};
-    d.attention = attention_new(params, param_name(name, "attention"), o->attention, sizes);
+    d->attention = attention_new(params, param_name(name, "attention"), o->attention, sizes);
     for (int l = 0; l < o->decoder_layers; l++) {
         const char *cell = param_layer(param_name(name, cell_name(kind)), l);
-        d.cell[l] = cell_new(params, cell, kind, l ? H : D, H, o->layer_norm);
-        cell_drop_state(&d.cell[l], o->dropout_state, DROPOUT_DECODER_STATE + (uint32_t)l);
+        d->cell[l] = cell_new(params, cell, kind, l ? H : D, H, o->layer_norm);
+        cell_drop_state(&d->cell[l], o->dropout_state, DROPOUT_DECODER_STATE + (uint32_t)l);
         if (o->decoder_start != START_MEAN) continue;
-        d.start_h[l] = linear_new(params, param_layer(param_name(name, "start"), l), K, H, true);
+        d->start_h[l] = linear_new(params, param_layer(param_name(name, "start"), l), K, H, true);
         if (kind == CELL_LSTM)
-            d.start_c[l] = linear_new(params, param_layer(param_name(name, "start_memory"), l), K, H, true);
+            d->start_c[l] = linear_new(params, param_layer(param_name(name, "start_memory"), l), K, H, true);
     }
     if (o->decoder_style == DECODER_BAHDANAU)
-        d.context = linear_new(params, param_name(name, "context"), K, gates, false);
+        d->context = linear_new(params, param_name(name, "context"), K, gates, false);
     if (o->decoder_style == DECODER_CONDITIONAL) {
-        d.second = cell_new(params, param_name(name, "second"), kind, K, H, o->layer_norm);
-        cell_drop_state(&d.second, o->dropout_state, DROPOUT_SECOND_STATE);
+        d->second = cell_new(params, param_name(name, "second"), kind, K, H, o->layer_norm);
+        cell_drop_state(&d->second, o->dropout_state, DROPOUT_SECOND_STATE);
     }
     if (o->decoder_style == DECODER_LUONG && o->input_feeding)
-        d.feed = linear_new(params, param_name(name, "feed"), E, gates, false);
+        d->feed = linear_new(params, param_name(name, "feed"), E, gates, false);
     if (is_deep(o) || o->decoder_style == DECODER_LUONG) {
-        d.read_state = linear_new(params, param_name(name, "readout.state"), H, E, true);
-        d.read_context = linear_new(params, param_name(name, "readout.context"), K, E, false);
-        d.read_norm = norm_new(params, param_name(name, "readout.norm"), E, o->layer_norm);
+        d->read_state = linear_new(params, param_name(name, "readout.state"), H, E, true);
+        d->read_context = linear_new(params, param_name(name, "readout.context"), K, E, false);
+        d->read_norm = norm_new(params, param_name(name, "readout.norm"), E, o->layer_norm);
     }
     if (is_deep(o) && o->decoder_style != DECODER_LUONG)
-        d.read_embedding = linear_new(params, param_name(name, "readout.embedding"), D, E, false);
+        d->read_embedding = linear_new(params, param_name(name, "readout.embedding"), D, E, false);
     if (o->decoder_self_attention) {
-        d.intra = intra_attention_new(params, param_name(name, "self_attention"), H);
-        d.read_intra = linear_new(params, param_name(name, "readout.self_attention"), H, E, false);
+        d->intra = intra_attention_new(params, param_name(name, "self_attention"), H);
+        d->read_intra = linear_new(params, param_name(name, "readout.self_attention"), H, E, false);
     }
-    return d;
 }
 
 /* ---- the state ---- */
@@ -79,7 +80,7 @@ static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
 /* Set what is seen of the source. Without attention that is one row, in which every weight is 1, so that
  * nothing below need know of it. */
 static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
-    if (!decoder_attends(d->options)) {
+    if (!model_attends(d->options)) {
         int *start = tape_alloc(tape, ((size_t)encoded->B + 1) * sizeof *start);
         for (int b = 0; b <= encoded->B; b++) start[b] = b;
         annotations = encoder_last(tape, d->options, annotations, encoded->start, encoded->B);
@@ -88,14 +89,15 @@ static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, 
     encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
 }
 
-void decoder_recurrent_prepare(Tape *tape, const RecurrentDecoder *d, const EncoderOutput *output,
-                               Tensor *annotations, Encoded *encoded) {
+void decoder_recurrent_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
+                               Encoded *encoded) {
+    const RecurrentDecoder *d = decoder;
     const ModelOptions *o = d->options;
     Recurrence first = {0};
     Tensor *mean = NULL;
     const int *start = encoded->start;
-    look_at(tape, d, annotations, encoded);
-    if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, annotations, start, encoded->B);
+    look_at(tape, d, output->annotations, encoded);
+    if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, output->annotations, start, encoded->B);
     for (int l = 0; l < o->decoder_layers; l++) {
         if (!mean) {
             first.layer[l] = output->final[l];
@@ -126,7 +128,8 @@ static const Linear *map_to_state(const RecurrentDecoder *d) {
 /* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation
  * is mapped once instead of each row's context at every step, and nobody needs the context itself. A bias
  * survives because the weights sum to 1. */
-void decoder_recurrent_prepare_steps(Tape *tape, const RecurrentDecoder *d, Encoded *encoded) {
+void decoder_recurrent_prepare_steps(Tape *tape, const void *decoder, Encoded *encoded) {
+    const RecurrentDecoder *d = decoder;
     const Linear *maps[CONTEXT_MAPS] = {
         [CONTEXT_TO_STATE] = map_to_state(d), [CONTEXT_TO_READOUT] = &d->read_context};
     for (int i = 0; i < CONTEXT_MAPS; i++)
@@ -150,7 +153,7 @@ static Tensor *add_context(Tape *tape, const Linear *map, int which, const Conte
 /* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is
  * added to it. */
 static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *embedded) {
-    Tensor *projected = cell_project(tape, &d->cell[0], embedded);
+    Tensor *projected = linear_apply(tape, &d->cell[0].input, embedded);
     bool complete = !d->context.weight && !d->feed.weight;
     return complete ? cell_normalize(tape, &d->cell[0], projected) : projected;
 }
@@ -172,13 +175,13 @@ typedef struct {
 
 /* c_t = sum_i alpha(s, h_i) h_i, where s is the query: Dive into Deep Learning, eq. 11.4.1. */
 static Context attend(Tape *tape, const RecurrentDecoder *d, const StepInput *in, Tensor *query) {
-    double p = decoder_attends(d->options) ? d->options->dropout_attention : 0;
+    double p = model_attends(d->options) ? d->options->dropout_attention : 0;
     AttentionDropout dropout = {p, DROPOUT_ATTENTION, in->row_keys};
     Context context = {.spans = in->spans, .mapped = in->mapped};
     context.weights = attention_weights(tape, &d->attention, query, in->source, in->spans);
     if (!in->mapped) {
         context.vector = attention_context(tape, context.weights, in->source, in->spans, dropout);
-        note(tape, d->attention.name, "context", context.vector);
+        record_activation(tape, d->attention.name, "context", context.vector);
     }
     return context;
 }
@@ -191,7 +194,7 @@ static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInp
         const Cell *cell = &d->cell[l];
         Tensor *below =
             op_dropout(tape, x, o->dropout_layers, DROPOUT_DECODER_LAYER + (uint32_t)l, in->row_keys);
-        Tensor *projection = cell_normalize(tape, cell, cell_project(tape, cell, below));
+        Tensor *projection = cell_normalize(tape, cell, linear_apply(tape, &cell->input, below));
         state->layer[l] = cell_step(tape, cell, projection, state->layer[l]);
         x = o->residual ? op_add(tape, x, state->layer[l].h) : state->layer[l].h;
     }
@@ -258,31 +261,32 @@ static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult 
     return op_tanh(tape, norm_apply(tape, &d->read_norm, sum));
 }
 
-Tensor *decoder_recurrent_step(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
-                               const Spans *spans, Tensor *embedded, DecoderState *state,
-                               AttentionWeights *attention) {
+Tensor *decoder_recurrent_step(const void *decoder, const StepContext *step, Tensor *embedded) {
+    const RecurrentDecoder *d = decoder;
+    const Encoded *encoded = step->encoded;
+    Tape *tape = step->tape;
     bool prepared = encoded->mapped[CONTEXT_TO_STATE] || encoded->mapped[CONTEXT_TO_READOUT];
     StepInput in = {.projected = project_tokens(tape, d, embedded),
                     .source = &encoded->source[0],
-                    .spans = spans,
+                    .spans = step->spans,
                     .mapped = prepared ? encoded->mapped : NULL};
-    Recurrence recurrence = unpack(d->options, state);
+    Recurrence recurrence = unpack(d->options, step->state);
     StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
     if (d->intra.score)
         result.intra = intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache);
-    *state = pack(d->options, &recurrence);
-    if (attention && decoder_attends(d->options)) {
-        attention->weights = result.context.weights->data;
-        attention->start = spans->start;
-        attention->length = spans->length;
+    *step->state = pack(d->options, &recurrence);
+    if (step->attention && model_attends(d->options)) {
+        step->attention->weights = result.context.weights->data;
+        step->attention->start = step->spans->start;
+        step->attention->length = step->spans->length;
     }
     return read_out(tape, d, &result, embedded);
 }
 
 /* ---- all steps ---- */
 
-static void note_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
-    for (int l = 0; l < d->options->decoder_layers; l++) cell_note(tape, &d->cell[l], state->layer[l]);
+static void record_state(Tape *tape, const RecurrentDecoder *d, const Recurrence *state) {
+    for (int l = 0; l < d->options->decoder_layers; l++) cell_record(tape, &d->cell[l], state->layer[l]);
 }
 
 /* The contexts of all outputs, whose rows and those of the result are in the order of time steps. */
@@ -304,27 +308,28 @@ static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, i
 
 /* The state of all sentences in the order of their ranks. */
 static Recurrence ranked_state(Tape *tape, const ModelOptions *o, const Encoded *encoded,
-                               const Packed *packed) {
+                               const PackedSequence *packed) {
     DecoderState ranked = encoded->initial;
     for (int i = 0; i < ranked.parts; i++)
         ranked.part[i] = op_gather(tape, ranked.part[i], packed->order, packed->B);
     return unpack(o, &ranked);
 }
 
-Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const Encoded *encoded,
+Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded *encoded,
                                  const Sequences *target, Tensor *embedded) {
+    const RecurrentDecoder *d = decoder;
     SequenceSteps steps = sequences_steps(tape, target);
-    const Packed *packed = steps.packed;
+    const PackedSequence *packed = steps.packed;
     const Spans *spans = encoded_spans(tape, encoded, packed->order, packed->B);
     embedded = op_gather(tape, embedded, steps.row, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
     for (int l = 0; l < d->options->decoder_layers; l++) state.layer[l].row_keys = packed->row_keys;
     StepResult last = {0};
-    note_state(tape, d, &state);
+    record_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
-        int begin = packed->offset[t], rows = packed_running(packed, t);
+        int begin = packed->offset[t], rows = packed_sequence_running(packed, t);
         StepInput in = {.projected = tape_rows(tape, projected, begin, rows),
                         .source = &encoded->source[0],
                         .spans = spans_prefix(tape, spans, rows),
@@ -333,7 +338,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const RecurrentDecoder *d, const En
         tape_step_begin(tape, begin, rows);
         last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);
-        note_state(tape, d, &state);
+        record_state(tape, d, &state);
     }
     StepResult all = {.output = tape_whole(tape, last.output),
                       .context = {.vector = tape_whole(tape, last.context.vector)},

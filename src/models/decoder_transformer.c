@@ -1,17 +1,20 @@
 /* decoder_transformer.c - the same blocks over all steps, or over one with keys and values of the earlier. */
-#include <string.h>
-#include "models/decoder.h"
-#include "models/dropout_streams.h"
-#include "kern/kern.h"
+#include "models/decoder_transformer.h"
 
-TransformerStack decoder_transformer_new(ParamSet *params, const char *name, const ModelOptions *o) {
-    return transformer_stack_new(params, name, o, o->decoder_layers, encoder_output_size(o));
+#include <string.h>
+#include "kern/kern.h"
+#include "models/dropout_streams.h"
+
+void decoder_transformer_declare(ParamSet *params, const char *name, const ModelOptions *o, void *decoder) {
+    TransformerStack *blocks = decoder;
+    *blocks = transformer_stack_new(params, name, o, o->decoder_layers, model_annotation_size(o));
 }
 
-void decoder_transformer_prepare(Tape *tape, const TransformerStack *blocks, Tensor *annotations,
+void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
                                  Encoded *encoded) {
+    const TransformerStack *blocks = decoder;
     for (int l = 0; l < blocks->layers; l++)
-        encoded->source[l] = transformer_project_source(tape, &blocks->block[l], annotations);
+        encoded->source[l] = transformer_project_source(tape, &blocks->block[l], output->annotations);
 }
 
 /* ---- attention weights for pictures: of one layer and head, or means ---- */
@@ -36,33 +39,35 @@ static const real *choose(Tape *tape, int layers, Tensor *const *weights, Attent
 
 /* ---- running ---- */
 
-Tensor *decoder_transformer_step(Tape *tape, const TransformerStack *blocks, const Encoded *encoded,
-                                 const Spans *spans, Tensor *embedded, DecoderState *state,
-                                 AttentionWeights *attention) {
+Tensor *decoder_transformer_step(const void *decoder, const StepContext *step, Tensor *embedded) {
+    const TransformerStack *blocks = decoder;
+    const Encoded *encoded = step->encoded;
+    Tape *tape = step->tape;
+    KvCache *cache = &step->state->cache;
     Tensor *weights[MODEL_MAX_LAYERS] = {0};
-    int rows = embedded->rows, steps = state->cache.steps;
+    int rows = step->rows, steps = cache->steps;
     int *position = tape_alloc(tape, (size_t)rows * sizeof *position);
     for (int r = 0; r < rows; r++) position[r] = steps;
     KvStep *now = kv_step_new(encoded->tape, blocks->layers, rows, blocks->options->hidden);
-    state->cache = kv_cache_append(tape, &state->cache, now, rows);
+    *cache = kv_cache_append(tape, cache, now, rows);
     TransformerRun run = {.spans = kv_cache_spans(tape, steps + 1, rows),
                           .position = position,
-                          .cache = &state->cache,
+                          .cache = cache,
                           .now = now,
                           .source = encoded->source,
-                          .source_spans = spans,
+                          .source_spans = step->spans,
                           .stream = DROPOUT_DECODER_BLOCK,
                           .cross_weights = weights};
     Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
-    if (attention) {
-        attention->weights = choose(tape, blocks->layers, weights, attention->choice);
-        attention->start = spans->start;
-        attention->length = spans->length;
+    if (step->attention) {
+        step->attention->weights = choose(tape, blocks->layers, weights, step->attention->choice);
+        step->attention->start = step->spans->start;
+        step->attention->length = step->spans->length;
     }
     return readout;
 }
 
-Tensor *decoder_transformer_forced(Tape *tape, const TransformerStack *blocks, const Encoded *encoded,
+Tensor *decoder_transformer_forced(Tape *tape, const void *decoder, const Encoded *encoded,
                                    const Sequences *target, Tensor *embedded) {
     Tensor *weights[MODEL_MAX_LAYERS] = {0};
     TransformerRun run = {.spans = sequences_spans(tape, target, true),
@@ -72,5 +77,5 @@ Tensor *decoder_transformer_forced(Tape *tape, const TransformerStack *blocks, c
                           .stream = DROPOUT_DECODER_BLOCK,
                           .row_keys = target->row_keys,
                           .cross_weights = weights};
-    return transformer_stack_run(tape, blocks, embedded, run);
+    return transformer_stack_run(tape, decoder, embedded, run);
 }

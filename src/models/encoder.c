@@ -1,45 +1,57 @@
-/* encoder.c - which of the three ways to read a sentence. */
+/* encoder.c - the table of encoders, and the two that only stack layers: Transformer blocks, convolutions. */
 #include "models/encoder.h"
+#include "models/dropout_streams.h"
 
-int encoder_output_size(const ModelOptions *o) {
-    return o->encoder_style == ENCODER_RNN && o->bidirectional ? 2 * o->hidden : o->hidden;
+/* ---- Transformer blocks: each token attends to all tokens of its sentence ---- */
+
+static void blocks_declare(ParamSet *params, const ModelOptions *o, void *encoder) {
+    *(TransformerStack *)encoder = transformer_stack_new(params, "encoder", o, o->encoder_layers, 0);
 }
+
+static EncoderOutput blocks_run(Tape *tape, const void *encoder, Tensor *x, const Sequences *source) {
+    TransformerRun run = {.spans = sequences_spans(tape, source, false),
+                          .position = source->position,
+                          .stream = DROPOUT_ENCODER_BLOCK,
+                          .row_keys = source->row_keys};
+    return (EncoderOutput){.annotations = transformer_stack_run(tape, encoder, x, run)};
+}
+
+/* ---- gated convolutions: each layer lets a token see its neighbours ---- */
+
+static void conv_encoder_declare(ParamSet *params, const ModelOptions *o, void *encoder) {
+    ConvEncoder *e = encoder;
+    *e = (ConvEncoder){.options = o};
+    e->positions = positions_new(params, "encoder", (PositionKind)o->positions, o->max_positions,
+                                 o->embedding, o->hidden);
+    for (int l = 0; l < o->encoder_layers; l++)
+        e->conv[l] = conv_new(params, param_layer("encoder", l), o->hidden, o->conv_width, o->layer_norm);
+    e->norm = norm_new(params, "encoder.norm", o->hidden, o->layer_norm);
+}
+
+static EncoderOutput conv_encoder_run(Tape *tape, const void *encoder, Tensor *x, const Sequences *source) {
+    const ConvEncoder *e = encoder;
+    const ModelOptions *o = e->options;
+    x = positions_add(tape, &e->positions, x, source->position);
+    for (int l = 0; l < o->encoder_layers; l++)
+        x = conv_run(tape, &e->conv[l], x, source, o->dropout_layers, DROPOUT_ENCODER_LAYER + (uint32_t)l);
+    return (EncoderOutput){.annotations = norm_apply(tape, &e->norm, x)};
+}
+
+/* ---- the table ---- */
+
+static const EncoderFamily FAMILIES[] = {[ENCODER_RNN] = {encoder_rnn_declare, encoder_rnn_run},
+                                         [ENCODER_SELF_ATTENTION] = {blocks_declare, blocks_run},
+                                         [ENCODER_CONV] = {conv_encoder_declare, conv_encoder_run}};
 
 Encoder encoder_new(ParamSet *params, const ModelOptions *o) {
-    Encoder e = {.options = o};
-    switch ((EncoderStyle)o->encoder_style) {
-    case ENCODER_RNN:
-        e.rnn = encoder_rnn_new(params, o);
-        break;
-    case ENCODER_SELF_ATTENTION:
-        e.blocks = encoder_attention_new(params, o);
-        break;
-    case ENCODER_CONV:
-        e.conv = encoder_conv_new(params, o);
-        break;
-    }
+    Encoder e = {.family = &FAMILIES[o->encoder_style]};
+    e.family->declare(params, o, &e.params);
     return e;
-}
-
-EncoderOutput encoder_run(Tape *tape, const Encoder *e, Tensor *x, const Sequences *source) {
-    EncoderOutput output = {0};
-    switch ((EncoderStyle)e->options->encoder_style) {
-    case ENCODER_RNN:
-        output = encoder_rnn_run(tape, &e->rnn, x, source);
-        break;
-    case ENCODER_SELF_ATTENTION:
-        output.annotations = encoder_attention_run(tape, &e->blocks, x, source);
-        break;
-    case ENCODER_CONV:
-        output.annotations = encoder_conv_run(tape, &e->conv, x, source);
-        break;
-    }
-    return output;
 }
 
 /* Two halves: the annotations are seen as twice as many rows, forward and backward in turn. */
 Tensor *encoder_last(Tape *tape, const ModelOptions *o, Tensor *annotations, const int *start, int B) {
-    int halves = encoder_output_size(o) / o->hidden;
+    int halves = model_annotation_size(o) / o->hidden;
     int *index = tape_alloc(tape, (size_t)(halves * B) * sizeof *index);
     for (int b = 0; b < B; b++) {
         index[halves * b] = halves * (start[b + 1] - 1);

@@ -1,24 +1,25 @@
-/* encoder_rnn.c - recurrent layers over the source, forward and, where wanted, backward. */
-#include "models/encoder.h"
+/* encoder_rnn.c - recurrent layers over the source, forward and, if bidirectional, backward. */
+#include "models/encoder_rnn.h"
 #include "models/dropout_streams.h"
 
-RnnEncoder encoder_rnn_new(ParamSet *params, const ModelOptions *o) {
-    RnnEncoder e = {.options = o};
+void encoder_rnn_declare(ParamSet *params, const ModelOptions *o, void *encoder) {
+    RnnEncoder *e = encoder;
+    *e = (RnnEncoder){.options = o};
     int inputs = o->embedding;
     for (int l = 0; l < o->encoder_layers; l++) {
         const char *layer = param_layer("encoder", l);
         for (int d = 0; d < (o->bidirectional ? 2 : 1); d++) {
-            e.cell[l][d] = cell_new(params, param_name(layer, d ? "backward" : "forward"), (CellKind)o->cell,
-                                    inputs, o->hidden, o->layer_norm);
-            cell_drop_state(&e.cell[l][d], o->dropout_state, DROPOUT_ENCODER_STATE + (uint32_t)(2 * l + d));
+            e->cell[l][d] = cell_new(params, param_name(layer, d ? "backward" : "forward"), (CellKind)o->cell,
+                                     inputs, o->hidden, o->layer_norm);
+            cell_drop_state(&e->cell[l][d], o->dropout_state, DROPOUT_ENCODER_STATE + (uint32_t)(2 * l + d));
         }
-        inputs = encoder_output_size(o);
+        inputs = model_annotation_size(o);
     }
-    return e;
 }
 
 /* h_t = [forward h_t; backward h_t] of each layer: Bahdanau et al. 2015, section 3.2. */
-EncoderOutput encoder_rnn_run(Tape *tape, const RnnEncoder *e, Tensor *x, const Sequences *source) {
+EncoderOutput encoder_rnn_run(Tape *tape, const void *encoder, Tensor *x, const Sequences *source) {
+    const RnnEncoder *e = encoder;
     const ModelOptions *o = e->options;
     SequenceSteps steps = sequences_steps(tape, source);
     int *ends = tape_alloc(tape, (size_t)source->B * sizeof *ends);

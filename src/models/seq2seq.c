@@ -26,6 +26,7 @@
 #include "base/rng.h"
 #include "models/decoder.h"
 #include "models/dropout_streams.h"
+#include "models/encoder.h"
 #include "kern/kern.h"
 #include "autograd/activations.h"
 
@@ -55,21 +56,22 @@ int seq2seq_directions(const Seq2Seq *model) {
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     const ModelOptions *o = &model->config.model;
     bool transformer = o->decoder_style == DECODER_TRANSFORMER;
-    *layers = transformer ? o->decoder_layers : decoder_attends(o);
-    *heads = transformer ? o->heads : decoder_attends(o);
+    *layers = transformer ? o->decoder_layers : model_attends(o);
+    *heads = transformer ? o->heads : model_attends(o);
 }
 
 Status seq2seq_check_attention(const Seq2Seq *model) {
-    if (decoder_attends(&model->config.model)) return STATUS_OK;
+    if (model_attends(&model->config.model)) return STATUS_OK;
     status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "
                               "nothing that says which words belong together");
     return status_hint(STATUS_USAGE, "train one with a score function; of several models that vote, the "
                                      "attention of the first one counts");
 }
 
-static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, Packing packing) {
+static const Param *declare_embedding(Seq2Seq *m, const char *name, int size, PanelUse panel_use) {
     const ModelOptions *o = &m->config.model;
-    Param *table = params_add(m->params, name, size, o->embedding, INIT_NORMAL, o->embedding_scale, packing);
+    Param *table =
+        params_add(m->params, name, size, o->embedding, INIT_NORMAL, o->embedding_scale, panel_use);
     table->looked_up = true;
     return table;
 }
@@ -78,18 +80,18 @@ static void declare_tables(Seq2Seq *m) {
     const ModelOptions *o = &m->config.model;
     int source_size = vocab_size(tokenizer_vocab(m->source)),
         target_size = vocab_size(tokenizer_vocab(m->target));
-    Packing packing = o->tie == TIE_NONE ? PACK_NONE : PACK_OUTPUT;
+    PanelUse panel_use = o->tie == TIE_NONE ? PANELS_NONE : PANELS_OUTPUT;
     if (o->tie == TIE_ALL) {
         m->source_table = m->target_table = m->output_table =
-            declare_embedding(m, "embedding", target_size, packing);
+            declare_embedding(m, "embedding", target_size, panel_use);
     } else {
-        m->source_table = declare_embedding(m, "source.embedding", source_size, PACK_NONE);
-        m->target_table = m->output_table = declare_embedding(m, "target.embedding", target_size, packing);
+        m->source_table = declare_embedding(m, "source.embedding", source_size, PANELS_NONE);
+        m->target_table = m->output_table = declare_embedding(m, "target.embedding", target_size, panel_use);
     }
     if (o->tie == TIE_NONE)
-        m->output_table = params_add(m->params, "output.weight", target_size, decoder_readout_size(o),
-                                     INIT_GLOROT, 0, PACK_OUTPUT);
-    m->output_bias = params_add(m->params, "output.bias", 1, target_size, INIT_ZERO, 0, PACK_NONE);
+        m->output_table = params_add(m->params, "output.weight", target_size, model_readout_size(o),
+                                     INIT_GLOROT, 0, PANELS_OUTPUT);
+    m->output_bias = params_add(m->params, "output.bias", 1, target_size, INIT_ZERO, 0, PANELS_NONE);
 }
 
 Seq2Seq *seq2seq_new(const Config *config, Tokenizer *source, Tokenizer *target) {
@@ -157,12 +159,10 @@ static const int *lengths_with_end(Tape *tape, const Tokens *sentences, int B) {
     return lengths;
 }
 
-/* What the decoders look at. */
+/* A batch after the encoder. */
 typedef struct {
-    EncoderOutput output;
-    Tensor *annotations; /* after dropout */
-    const int *start;    /* [B + 1] their rows, sentence after sentence */
-    int B;
+    EncoderOutput output; /* annotations after dropout */
+    const Sequences *source;
 } Annotated;
 
 /* `number` [B]: keys of the sentences' dropout masks, or NULL when not training. */
@@ -179,51 +179,58 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, i
 
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
     x = op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
-    Annotated read = {.output = encoder_run(tape, &m->encoder, x, source), .start = source->start, .B = B};
-    read.annotations = op_dropout(tape, read.output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT,
-                                  source->row_keys);
-    note(tape, "source", "embedded", x);
-    note(tape, "encoder", "annotations", read.annotations);
-    return read;
+    EncoderOutput output = m->encoder.family->run(tape, &m->encoder.params, x, source);
+    output.annotations =
+        op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
+    record_activation(tape, "source", "embedded", x);
+    record_activation(tape, "encoder", "annotations", output.annotations);
+    return (Annotated){output, source};
 }
 
-static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *read, int decoder) {
+static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *annotated, int decoder) {
+    const Decoder *d = &m->decoder[decoder];
     Encoded *e = tape_alloc(tape, sizeof *e);
-    *e = (Encoded){.tape = tape, .decoder = decoder, .B = read->B, .start = read->start};
-    decoder_prepare(tape, &m->decoder[decoder], &read->output, read->annotations, e);
+    *e = (Encoded){
+        .tape = tape, .decoder = decoder, .B = annotated->source->B, .start = annotated->source->start};
+    d->family->prepare(tape, &d->params, &annotated->output, e);
     return e;
 }
 
-Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B, bool right_to_left) {
-    Annotated read = annotate(m, tape, sources, B, NULL);
-    Encoded *e = prepare(m, tape, &read, right_to_left && seq2seq_directions(m) == DIRECTIONS);
-    if (!tape->record) decoder_prepare_steps(tape, &m->decoder[e->decoder], e);
-    return e;
+/* The end of a chunk of sentences that begins at `first`: as many as have a bounded number of tokens
+ * together, but one at least; chunks of a batch are about equal. */
+static int chunk_end(const int *tokens, int first, int B) {
+    enum { CHUNK_TOKENS = 512 };
+    int total = 0, size = tokens[first], end = first + 1;
+    for (int b = 0; b < B; b++) total += tokens[b];
+    int chunks = total / CHUNK_TOKENS + 1;
+    while (end < B && size <= total / chunks) size += tokens[end++];
+    return end;
 }
 
-enum { PART_TOKENS = 512 };
-
-/* Rows that the decoder looks at, of sentences of so many tokens. */
-static const int *seen_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int B) {
-    if (decoder_attends(&m->config.model)) return tokens;
+/* Rows that the decoder attends to, for sentences with these numbers of tokens. */
+static const int *source_rows(const Seq2Seq *m, Tape *tape, const int *tokens, int B) {
+    if (model_attends(&m->config.model)) return tokens;
     int *rows = tape_alloc(tape, (size_t)B * sizeof *rows);
     for (int b = 0; b < B; b++) rows[b] = 1;
     return rows;
 }
 
-Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B, bool right_to_left) {
+Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, Tape *scratch, const Tokens *sources, int B,
+                        bool right_to_left) {
+    int decoder = right_to_left && seq2seq_directions(m) == DIRECTIONS;
+    const Decoder *d = &m->decoder[decoder];
     const int *tokens = lengths_with_end(tape, sources, B);
-    Encoded *whole = encoded_join(tape, seen_rows(model, tape, tokens, B), B);
-    int total = 0;
-    for (int b = 0; b < B; b++) total += tokens[b];
-    int parts = total / PART_TOKENS + 1, share = total / parts;
+    Encoded *whole = scratch ? encoded_join(tape, source_rows(m, tape, tokens, B), B) : NULL;
+    Tape *work = scratch ? scratch : tape;
+    assert(!work->record);
     for (int first = 0, end; first < B; first = end) {
-        int size = tokens[first];
-        for (end = first + 1; end < B && size <= share; end++) size += tokens[end];
-        tape_reset(scratch);
-        encoded_add(tape, whole, first,
-                    seq2seq_encode(model, scratch, sources + first, end - first, right_to_left));
+        end = scratch ? chunk_end(tokens, first, B) : B;
+        if (scratch) tape_reset(scratch);
+        Annotated annotated = annotate(m, work, sources + first, end - first, NULL);
+        Encoded *chunk = prepare(m, work, &annotated, decoder);
+        if (d->family->prepare_steps) d->family->prepare_steps(work, &d->params, chunk);
+        if (!scratch) return chunk;
+        encoded_add(tape, whole, first, chunk);
     }
     return whole;
 }
@@ -232,12 +239,13 @@ Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch
 
 DecoderState seq2seq_start(const Encoded *encoded) { return encoded->initial; }
 
-Tensor *seq2seq_readout(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
-    assert(!tape->record);
-    const Spans *spans = encoded_spans(tape, encoded, row_sentence, rows);
-    Tensor *embedded = op_embedding(tape, m->target_table, tokens, rows);
-    return decoder_step(tape, &m->decoder[encoded->decoder], encoded, spans, embedded, state, attention);
+Tensor *seq2seq_readout(const Seq2Seq *m, const StepContext *context, const int *tokens) {
+    const Encoded *encoded = context->encoded;
+    const Decoder *d = &m->decoder[encoded->decoder];
+    StepContext step = *context;
+    assert(!step.tape->record);
+    step.spans = encoded_spans(step.tape, encoded, step.row_sentence, step.rows);
+    return d->family->step(&d->params, &step, op_embedding(step.tape, m->target_table, tokens, step.rows));
 }
 
 Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
@@ -261,10 +269,8 @@ void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int
     }
 }
 
-Tensor *seq2seq_step(const Seq2Seq *m, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention) {
-    return seq2seq_logits(m, tape,
-                          seq2seq_readout(m, tape, encoded, row_sentence, tokens, rows, state, attention));
+Tensor *seq2seq_step(const Seq2Seq *m, const StepContext *context, const int *tokens) {
+    return seq2seq_logits(m, context->tape, seq2seq_readout(m, context, tokens));
 }
 
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {
@@ -291,11 +297,11 @@ static Annotated annotate_batch(const Seq2Seq *m, Tape *tape, const TrainingBatc
 }
 
 /* One decoder, all but its output layer, over the targets, sentence after sentence. */
-static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *read,
+static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *annotated,
                          int decoder) {
     const ModelOptions *o = &m->config.model;
     bool right_to_left = o->right_to_left || decoder == 1;
-    Encoded *encoded = prepare(m, tape, read, decoder);
+    Encoded *encoded = prepare(m, tape, annotated, decoder);
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
     const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, SIDE_TARGET[decoder]);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
@@ -311,19 +317,19 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     Tensor *embedded = op_embedding(tape, m->target_table, inputs, target->rows);
     embedded = op_dropout(tape, embedded, o->dropout_embedding, DROPOUT_TARGET_EMBEDDING, target->row_keys);
     Tensor *readout = decoder_forced(tape, &m->decoder[decoder], encoded, target, embedded);
-    note(tape, "target", "embedded", embedded);
-    note(tape, "decoder", "readout", readout);
+    record_activation(tape, "target", "embedded", embedded);
+    record_activation(tape, "decoder", "readout", readout);
     return (Forced){readout, labels};
 }
 
 long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums) {
     const LossOptions loss = {m->output_table, m->output_bias, label_smoothing, scale};
-    Annotated read = annotate_batch(m, tape, batch);
+    Annotated annotated = annotate_batch(m, tape, batch);
     int rows = 0;
     *sums = (CrossEntropy){0};
     for (int d = 0; d < seq2seq_directions(m); d++) {
-        Forced f = run_forced(m, tape, batch, &read, d);
+        Forced f = run_forced(m, tape, batch, &annotated, d);
         op_cross_entropy(tape, f.readout, f.labels, &loss, sums);
         rows += f.readout->rows;
     }
@@ -339,6 +345,6 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    Annotated read = annotate_batch(m, tape, &batch);
-    return seq2seq_logits(m, tape, run_forced(m, tape, &batch, &read, 0).readout);
+    Annotated annotated = annotate_batch(m, tape, &batch);
+    return seq2seq_logits(m, tape, run_forced(m, tape, &batch, &annotated, 0).readout);
 }

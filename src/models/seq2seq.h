@@ -1,12 +1,14 @@
 /* seq2seq.h - the translation model: encoder, attention, decoder, vocabularies.
  *
  * One definition serves training (seq2seq_loss: all steps of a known target at once) and search: encode once,
- * then start, then step after step. A search takes the same in smaller bites: seq2seq_encode_in_parts, and
- * the two halves of a step, seq2seq_readout and seq2seq_logits.
+ * then start, then step after step. A search calls the two halves of a step, seq2seq_readout and
+ * seq2seq_logits.
  *
- *     Encoded *encoded = seq2seq_encode(model, tape, sources, B);
+ *     Encoded *encoded = seq2seq_encode(model, tape, scratch, sources, B, false);
  *     DecoderState state = seq2seq_start(encoded);
- *     Tensor *logits = seq2seq_step(model, tape, encoded, row_sentence, tokens, rows, &state, &attention);
+ *     StepContext step = {
+ *         .tape = tape, .encoded = encoded, .rows = rows, .row_sentence = row_sentence, .state = &state};
+ *     Tensor *logits = seq2seq_step(model, &step, tokens);
  *
  * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence;
  *         logits [rows, V] (before the softmax)
@@ -47,23 +49,19 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 Status seq2seq_check_attention(const Seq2Seq *model);
 
-/* sources [B], any order of lengths; </s> is added. Of two decoders, `backwards` takes the one that writes
- * from right to left; a model of one decoder has none other to take. */
-Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, const Tokens *sources, int B, bool right_to_left);
-/* The same numbers, made in parts of a bounded number of tokens; what is only needed while encoding lives on
- * `scratch`, which is reset. So memory for that does not grow with the batch. */
-Encoded *seq2seq_encode_in_parts(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources,
-                                 int B, bool right_to_left);
+/* sources [B], any order of lengths; </s> is added. If the model has two decoders, `right_to_left` selects
+ * the one that writes in this direction. `scratch` is reset and holds what only encoding needs: sentences
+ * go through the encoder in chunks of a bounded number of tokens, so that its size does not grow with the
+ * batch. NULL: the whole batch at once, on `tape`; the numbers are the same. Neither tape records. */
+Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources, int B,
+                        bool right_to_left);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
-/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Replaces *state.
- * `attention` may be NULL; if not, its choice says what is wanted. */
-Tensor *seq2seq_step(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                     const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
-/* The two halves of a step: what the output layer reads [rows, E], and what it makes of some rows of that. A
- * search that needs but few numbers of each row takes rows a block at a time, so that the logits stay near
- * the processor. */
-Tensor *seq2seq_readout(const Seq2Seq *model, Tape *tape, const Encoded *encoded, const int *row_sentence,
-                        const int *tokens, int rows, DecoderState *state, AttentionWeights *attention);
+/* One token for each row: tokens[r] is the previous target token (VOCAB_BOS first). Returns the logits. */
+Tensor *seq2seq_step(const Seq2Seq *model, const StepContext *step, const int *tokens);
+/* The two halves of a step: the input of the output layer [rows, E], and the logits of some of these rows. A
+ * search that needs only few numbers of each row takes a block of rows at a time, so that the logits stay in
+ * the cache. */
+Tensor *seq2seq_readout(const Seq2Seq *model, const StepContext *step, const int *tokens);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
 /* The logits of some tokens, of rows first..first+rows-1 of a readout, to logits [rows, count]: as floats,
  * whatever format the weights have. The model has a shortlist. */
@@ -92,7 +90,7 @@ BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *ba
                        double scale);
 
 /* The same, as far as its ops: returns the target tokens, and `sums` is right when the tape's ops have run
- * (Tape.waits). */
+ * (Tape.deferred). */
 long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums);
 

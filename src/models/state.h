@@ -1,4 +1,4 @@
-/* state.h - what flows from the encoder to the decoder, and from one decoding step to the next.
+/* state.h - the data that flows from the encoder to the decoder, and from one decoding step to the next.
  *
  * Shapes  B sentences; S[b] source tokens with </s>; rows are hypotheses, each belonging to one sentence
  * Owner   everything lives in the arena of the tape that made it
@@ -8,7 +8,13 @@
 
 #include "layers/attention.h"
 #include "layers/kv_cache.h"
+#include "layers/recurrent.h"
 #include "config/config.h"
+
+typedef struct {
+    Tensor *annotations;               /* [rows, K], rows as in sequences.h */
+    CellState final[MODEL_MAX_LAYERS]; /* START_FINAL: [B, H] state of each layer after the last token */
+} EncoderOutput;
 
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
@@ -58,5 +64,16 @@ typedef struct {
     const real *weights;       /* NULL of a model without such attention */
     const int *start, *length; /* [rows] */
 } AttentionWeights;
+
+/* One decoding step of some hypotheses. */
+typedef struct {
+    Tape *tape; /* the results of the step live here; it does not record */
+    const Encoded *encoded;
+    int rows;
+    const int *row_sentence;     /* [rows] the sentence of each hypothesis */
+    DecoderState *state;         /* replaced by the state after the step */
+    AttentionWeights *attention; /* receives the attention to the source; NULL: not computed */
+    const Spans *spans;          /* each row's source rows; seq2seq_readout sets them */
+} StepContext;
 
 #endif

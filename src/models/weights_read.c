@@ -303,7 +303,7 @@ static Status read_items(Reading *r) {
 Status weights_check_depth(const ParamSet *params, WeightFormat format) {
     for (int i = 0; i < params->count && format == WEIGHT_INT8; i++) {
         const Param *p = params->items[i];
-        int depth = p->packing == PACK_AFFINE ? p->rows : p->packing == PACK_OUTPUT ? p->columns : 0;
+        int depth = p->panel_use == PANELS_AFFINE ? p->rows : p->panel_use == PANELS_OUTPUT ? p->columns : 0;
         if (depth <= KERN_INT8_MAX_K) continue;
         Status s =
             status_fail(STATUS_DATA, "'%s' sums %d numbers, more than 8-bit arithmetic can", p->name, depth);

@@ -113,8 +113,8 @@ void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
         tape_reset(one->source);
         tape_reset(one->steps[0]);
         tape_reset(one->steps[1]);
-        one->encoded = seq2seq_encode_in_parts(one->model, one->source, one->steps[0],
-                                               sources + (size_t)m * (size_t)B, B, scorer->right_to_left);
+        one->encoded = seq2seq_encode(one->model, one->source, one->steps[0], sources + (size_t)m * (size_t)B,
+                                      B, scorer->right_to_left);
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }
@@ -257,8 +257,13 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
         one->current = 1 - one->current;
         Tape *tape = one->steps[one->current];
         tape_reset(tape);
-        one->readout = seq2seq_readout(one->model, tape, one->encoded, row_sentence, tokens, rows,
-                                       &one->state, options->attention && m == 0 ? &step.attention : NULL);
+        StepContext context = {.tape = tape,
+                               .encoded = one->encoded,
+                               .rows = rows,
+                               .row_sentence = row_sentence,
+                               .state = &one->state,
+                               .attention = options->attention && m == 0 ? &step.attention : NULL};
+        one->readout = seq2seq_readout(one->model, &context, tokens);
     }
     step.top = all_tokens(scorer, options, row_sentence, choices, rows);
     step.tokens = scorer->tokens;

@@ -64,7 +64,7 @@ Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers)
 void shards_free(Shards *s) {
     if (!s) return;
     for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
-    for (size_t i = 0; i < s->tape_count; i++) tape_branch_free(&s->run_tape[i]);
+    for (size_t i = 0; i < s->tape_count; i++) tape_deferred_free(&s->run_tape[i]);
     for (size_t i = 0; i < s->leaf_count; i++) gradients_free(s->gradients[i]);
     mem_free(s->gradients);
     mem_free(s->block);
@@ -169,7 +169,7 @@ static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int 
     const ShardBatch *batch = &s->batches[run->batch];
     int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
     int count = deal(batch, run->of, run->number, pairs);
-    tape_branch(tape, s->tape[thread]);
+    tape_deferred_init(tape, s->tape[thread]);
     TrainingBatch part = shard_batch(tape, s->corpus, pairs, count, batch->seed_update);
     mem_free(pairs);
     return part;
@@ -179,11 +179,11 @@ static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int 
 static void run_group(void *context, int task, int thread) {
     Shards *s = context;
     int all = (int)(s->end_run - s->first_run), count = 0;
-    Run *runs[TAPES_TOGETHER];
-    Tape *tapes[TAPES_TOGETHER] = {NULL};
-    TrainingBatch parts[TAPES_TOGETHER] = {{0}};
-    CrossEntropy sums[TAPES_TOGETHER] = {{0}};
-    long tokens[TAPES_TOGETHER];
+    Run *runs[TAPES_MAX];
+    Tape *tapes[TAPES_MAX] = {NULL};
+    TrainingBatch parts[TAPES_MAX] = {{0}};
+    CrossEntropy sums[TAPES_MAX] = {{0}};
+    long tokens[TAPES_MAX];
     for (int round = 0; round * s->groups < all; round++) {
         int i = dealt(round, s->groups, task);
         if (i >= all) continue;
@@ -201,7 +201,7 @@ static void run_group(void *context, int task, int thread) {
 /* As many for each thread, and as few as can be. */
 static int plan_groups(const Shards *s) {
     int runs = (int)(s->end_run - s->first_run);
-    return least(runs, s->threads * quotient_up(runs, s->threads * TAPES_TOGETHER));
+    return least(runs, s->threads * quotient_up(runs, s->threads * TAPES_MAX));
 }
 
 static void add_slice(void *context, int task, int thread) {

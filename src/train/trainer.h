@@ -13,7 +13,7 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    Config *config;       /* decode.max_length_factor may be raised: config/length_limit.h */
+    Config *config;       /* decode.max_length_factor may be raised: config/auto_config.h */
     const char *dir;      /* run directory */
     const Seq2Seq *init;  /* a model of this configuration to start from, or NULL */
     bool vocabulary_only; /* ... of which only the vocabulary is taken */

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "autograd/matmul.h"
-#include "config/length_limit.h"
+#include "config/auto_config.h"
 #include "distributed/broadcast.h"
 #include "train/trainer_parts.h"
 #include "train/training_data.h"
@@ -80,8 +80,8 @@ static Status read_data(Trainer *t) {
 /* As the pairs need it, or as it was. */
 static Status fit_lengths(Trainer *t) {
     DecodeOptions *decode = &t->options->config->decode;
-    if (!t->options->resume) length_limit_fit(decode, &t->train);
-    if (!t->options->resume || !length_limit_is_open(decode)) return STATUS_OK;
+    if (!t->options->resume) auto_config_fit_length(decode, &t->train);
+    if (!t->options->resume || !auto_config_length_is_default(decode)) return STATUS_OK;
     Config saved;
     Status status = checkpoint_load_config(t->options->dir, &saved);
     if (status == STATUS_OK) decode->max_length_factor = saved.decode.max_length_factor;

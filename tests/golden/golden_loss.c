@@ -34,7 +34,7 @@ static void check_case(const char *name, double smoothing) {
 
     /* With the unit matrix as output layer the logits are its input. */
     ParamSet *params = params_new();
-    const Param *w = params_add(params, "w", CLASSES, CLASSES, INIT_ZERO, 0, PACK_NONE);
+    const Param *w = params_add(params, "w", CLASSES, CLASSES, INIT_ZERO, 0, PANELS_NONE);
     params_allocate(params);
     for (int i = 0; i < CLASSES; i++) param_data(params, w)[i * CLASSES + i] = 1;
     Tape *tape = tape_new(params, true);

@@ -91,7 +91,7 @@ static void check_cell(CellKind kind, bool packed) {
     Tensor *x = read_tensor(reference, tape, "x", ROWS, INPUTS);
     CellState before = {.h = read_tensor(reference, tape, "h", ROWS, HIDDEN)};
     if (kind == CELL_LSTM) before.c = read_tensor(reference, tape, "c", ROWS, HIDDEN);
-    CellState after = cell_step(tape, &cell, cell_project(tape, &cell, x), before);
+    CellState after = cell_step(tape, &cell, linear_apply(tape, &cell.input, x), before);
     check(reference, "out", "out", after.h->data, tensor_size(after.h));
     read_gradient(reference, "d_out", after.h);
     if (kind == CELL_LSTM) {
@@ -125,15 +125,15 @@ void golden_lstm_cell(void **state) {
 enum { STEPS = 6, BATCH = 3, INPUTS = 4, HIDDEN = 5, LAYERS = 2 };
 
 /* Copies between a padded [STEPS, BATCH, columns] field and packed rows; sentences are ranked as they are. */
-static void pack_field(const Field *field, const Packed *packed, real *rows, int columns) {
+static void pack_field(const Field *field, const PackedSequence *packed, real *rows, int columns) {
     for (int b = 0; b < BATCH; b++)
         for (int t = 0; t < packed->length[b]; t++)
             for (int c = 0; c < columns; c++)
-                rows[packed_row(packed, b, t) * columns + c] =
+                rows[packed_sequence_row(packed, b, t) * columns + c] =
                     (real)field->data[(t * BATCH + b) * columns + c];
 }
-static Field packed_field(Reference *reference, const char *section, const char *name, const Packed *packed,
-                          int columns) {
+static Field packed_field(Reference *reference, const char *section, const char *name,
+                          const PackedSequence *packed, int columns) {
     Field padded = reference_field(reference, section, name);
     Field rows = reference_blank(reference, name, packed->rows, columns);
     assert_int_equal(padded.count, STEPS * BATCH * columns);
@@ -142,7 +142,7 @@ static Field packed_field(Reference *reference, const char *section, const char 
             for (int c = 0; c < columns; c++) {
                 double number = padded.data[(t * BATCH + b) * columns + c];
                 if (t < packed->length[b])
-                    rows.data[packed_row(packed, b, t) * columns + c] = number;
+                    rows.data[packed_sequence_row(packed, b, t) * columns + c] = number;
                 else
                     assert_true(number == 0); /* nothing comes out of padding, and nothing goes back */
             }
@@ -152,21 +152,21 @@ static Field packed_field(Reference *reference, const char *section, const char 
 typedef struct {
     ParamSet *params;
     Cell gru[LAYERS];
-    Packed *packed;
+    PackedSequence *packed;
     Tensor *x, *h0[LAYERS], *all[LAYERS]; /* all: states of all steps */
 } Stack;
 
 /* Both layers in one step after the other, as the decoder runs its layers. */
 static void run_stack(Stack *s, Tape *tape) {
-    Tensor *projected = cell_project(tape, &s->gru[0], s->x);
+    Tensor *projected = linear_apply(tape, &s->gru[0].input, s->x);
     CellState h[LAYERS] = {{.h = s->h0[0]}, {.h = s->h0[1]}};
     tape_sequence_begin(tape, s->packed->rows);
     for (int t = 0; t < s->packed->steps; t++) {
-        int first = s->packed->offset[t], rows = packed_running(s->packed, t);
+        int first = s->packed->offset[t], rows = packed_sequence_running(s->packed, t);
         for (int l = 0; l < LAYERS; l++) h[l] = cell_rows(tape, h[l], 0, rows);
         tape_step_begin(tape, first, rows);
         h[0] = cell_step(tape, &s->gru[0], tape_rows(tape, projected, first, rows), h[0]);
-        h[1] = cell_step(tape, &s->gru[1], cell_project(tape, &s->gru[1], h[0].h), h[1]);
+        h[1] = cell_step(tape, &s->gru[1], linear_apply(tape, &s->gru[1].input, h[0].h), h[1]);
         tape_step_end(tape);
     }
     for (int l = 0; l < LAYERS; l++) s->all[l] = tape_whole(tape, h[l].h);
@@ -182,7 +182,7 @@ static void check_states(Reference *reference, const Stack *s) {
     assert_int_equal(d_state.count, LAYERS * BATCH * HIDDEN);
     for (int l = 0; l < LAYERS; l++)
         for (int b = 0; b < BATCH; b++) {
-            int row = packed_row(s->packed, b, s->packed->length[b] - 1);
+            int row = packed_sequence_row(s->packed, b, s->packed->length[b] - 1);
             for (int c = 0; c < HIDDEN; c++) {
                 *to++ = tensor_row(s->all[l], row)[c];
                 tensor_gradient(s->all[l])[row * HIDDEN + c] += (real)*d++;
@@ -197,7 +197,7 @@ static void read_stack(Reference *reference, Stack *s, Tape *tape) {
         Field lens = reference_field(reference, "in", "lens");
         for (int b = 0; b < BATCH; b++) lengths[b] = (int)lens.data[b];
     }
-    s->packed = packed_new(tape, lengths, BATCH);
+    s->packed = packed_sequence_new(tape, lengths, BATCH);
     for (int b = 0; b < BATCH; b++) assert_int_equal(s->packed->rank[b], b); /* longest first already */
     Field x = reference_field(reference, "in", "x"), h0 = reference_field(reference, "in", "h0");
     s->x = tape_tensor(tape, s->packed->rows, INPUTS);

@@ -201,14 +201,16 @@ static void check_steps(const char *file, const char *attention_score) {
     Data *data = read_data(inputs);
     params_pack_all(seq2seq_params(model));
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, data->source, B, false);
+    Encoded *encoded = seq2seq_encode(model, tape, NULL, data->source, B, false);
     DecoderState decoder = seq2seq_start(encoded);
+    AttentionWeights attention = {0};
+    StepContext step = {tape, encoded, B, SENTENCES, &decoder, &attention, NULL};
     for (int t = 0; t < STEPS; t++) {
         int tokens[B];
         for (int b = 0; b < B; b++)
             tokens[b] = !t ? VOCAB_BOS : t <= data->target[b].length ? data->target[b].ids[t - 1] : VOCAB_PAD;
-        AttentionWeights attention = {.weights = NULL};
-        Tensor *logits = seq2seq_step(model, tape, encoded, SENTENCES, tokens, B, &decoder, &attention);
+        attention = (AttentionWeights){.weights = NULL};
+        Tensor *logits = seq2seq_step(model, &step, tokens);
         assert_int_equal(logits->rows, B);
         assert_int_equal(logits->columns, VOCAB);
         check_step(masked, data, t, logits, &attention);

@@ -30,8 +30,8 @@ static void check_adam(const char *name, bool clipped) {
     static const Tolerance TOLERANCE = {1e-6, 1e-7};
     Reference *reference = reference_open("adam", name);
     ParamSet *params = params_new();
-    const Param *a = params_add(params, "a", 1, 5, INIT_ZERO, 0, PACK_NONE),
-                *b = params_add(params, "b", 2, 3, INIT_ZERO, 0, PACK_NONE);
+    const Param *a = params_add(params, "a", 1, 5, INIT_ZERO, 0, PANELS_NONE),
+                *b = params_add(params, "b", 2, 3, INIT_ZERO, 0, PANELS_NONE);
     params_allocate(params);
     Field a0 = reference_field(reference, "in", "a"), b0 = reference_field(reference, "in", "b");
     reference_copy(&a0, param_data(params, a), 5);

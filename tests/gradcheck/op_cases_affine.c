@@ -2,19 +2,19 @@
 #include "op_cases.h"
 
 static void declare(ParamSet *params) {
-    params_add(params, "w", 5, 7, INIT_UNIFORM, 0.8, PACK_AFFINE);
-    params_add(params, "t", 7, 5, INIT_UNIFORM, 0.8, PACK_OUTPUT);
-    params_add(params, "b", 1, 7, INIT_UNIFORM, 0.8, PACK_NONE);
+    params_add(params, "w", 5, 7, INIT_UNIFORM, 0.8, PANELS_AFFINE);
+    params_add(params, "t", 7, 5, INIT_UNIFORM, 0.8, PANELS_OUTPUT);
+    params_add(params, "b", 1, 7, INIT_UNIFORM, 0.8, PANELS_NONE);
 }
 static void declare_square(ParamSet *params) {
-    params_add(params, "w", 5, 5, INIT_UNIFORM, 0.5, PACK_AFFINE);
-    params_add(params, "b", 1, 5, INIT_UNIFORM, 0.8, PACK_NONE);
-    params_add(params, "c", 1, 5, INIT_UNIFORM, 0.8, PACK_NONE);
+    params_add(params, "w", 5, 5, INIT_UNIFORM, 0.5, PANELS_AFFINE);
+    params_add(params, "b", 1, 5, INIT_UNIFORM, 0.8, PANELS_NONE);
+    params_add(params, "c", 1, 5, INIT_UNIFORM, 0.8, PANELS_NONE);
 }
 /* Longer than a stretch of the packed kernel (512), and wider than its panels. */
 static void declare_long(ParamSet *params) {
-    params_add(params, "w", 515, 5, INIT_UNIFORM, 0.1, PACK_AFFINE);
-    params_add(params, "t", 5, 515, INIT_UNIFORM, 0.1, PACK_OUTPUT);
+    params_add(params, "w", 515, 5, INIT_UNIFORM, 0.1, PANELS_AFFINE);
+    params_add(params, "t", 5, 515, INIT_UNIFORM, 0.1, PANELS_OUTPUT);
 }
 #define P(name) bench_param(bench, name)
 

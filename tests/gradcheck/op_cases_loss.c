@@ -14,8 +14,8 @@ static CrossEntropy *sums(Tape *tape) {
 }
 
 static void declare(ParamSet *params) {
-    params_add(params, "w", 6, 4, INIT_UNIFORM, 1, PACK_OUTPUT);
-    params_add(params, "b", 1, 6, INIT_UNIFORM, 1, PACK_NONE);
+    params_add(params, "w", 6, 4, INIT_UNIFORM, 1, PANELS_OUTPUT);
+    params_add(params, "b", 1, 6, INIT_UNIFORM, 1, PANELS_NONE);
 }
 static Tensor *few(Tape *tape, OpBench *bench, bool bias, double smoothing, double scale) {
     const LossOptions options = {bench_param(bench, "w"), bias ? bench_param(bench, "b") : NULL, smoothing,

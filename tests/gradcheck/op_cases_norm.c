@@ -2,12 +2,12 @@
 #include "op_cases.h"
 
 static void declare_norm(ParamSet *params) {
-    params_add(params, "gain", 1, 7, INIT_UNIFORM, 1.5, PACK_NONE);
-    params_add(params, "bias", 1, 7, INIT_UNIFORM, 0.5, PACK_NONE);
+    params_add(params, "gain", 1, 7, INIT_UNIFORM, 1.5, PANELS_NONE);
+    params_add(params, "bias", 1, 7, INIT_UNIFORM, 0.5, PANELS_NONE);
 }
 static void declare_narrow_norm(ParamSet *params) {
-    params_add(params, "gain", 1, 1, INIT_UNIFORM, 1.5, PACK_NONE);
-    params_add(params, "bias", 1, 1, INIT_UNIFORM, 0.5, PACK_NONE);
+    params_add(params, "gain", 1, 1, INIT_UNIFORM, 1.5, PANELS_NONE);
+    params_add(params, "bias", 1, 1, INIT_UNIFORM, 0.5, PANELS_NONE);
 }
 static Tensor *layer_norm(Tape *tape, OpBench *bench) {
     return op_layer_norm(tape, bench_leaf(bench, tape, 4, 7), bench_param(bench, "gain"),

@@ -57,13 +57,14 @@ static void declare_norm_lstm(ParamSet *params) {
 }
 
 /* The states of a layer, with the memory beside them if there is one. */
-static Tensor *run_layer(Tape *tape, Tensor *x, const Packed *packed, bool reverse) {
+static Tensor *run_layer(Tape *tape, Tensor *x, const PackedSequence *packed, bool reverse) {
     CellState all = rnn_run(tape, &cell, x, packed, reverse);
     return all.c ? op_concat(tape, all.h, all.c) : all.h;
 }
 static const int LENGTHS[] = {2, 4, 1, 4};
 static Tensor *layer(Tape *tape, OpBench *bench, bool reverse) {
-    return run_layer(tape, bench_leaf(bench, tape, 11, INPUTS), packed_new(tape, LENGTHS, 4), reverse);
+    return run_layer(tape, bench_leaf(bench, tape, 11, INPUTS), packed_sequence_new(tape, LENGTHS, 4),
+                     reverse);
 }
 static Tensor *forwards(Tape *tape, OpBench *bench) { return layer(tape, bench, false); }
 static Tensor *right_to_left(Tape *tape, OpBench *bench) { return layer(tape, bench, true); }
@@ -71,7 +72,7 @@ static Tensor *right_to_left(Tape *tape, OpBench *bench) { return layer(tape, be
 static Tensor *both_ways(Tape *tape, OpBench *bench) {
     static const int ALONE[] = {3};
     Tensor *x = bench_leaf(bench, tape, 3, INPUTS);
-    Packed *packed = packed_new(tape, ALONE, 1);
+    PackedSequence *packed = packed_sequence_new(tape, ALONE, 1);
     Tensor *y = run_layer(tape, x, packed, false);
     return op_concat(tape, y, run_layer(tape, x, packed, true));
 }

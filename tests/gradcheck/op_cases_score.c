@@ -8,14 +8,14 @@ enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 static const Spans *spans(Tape *tape) { return spans_new(tape, FIRST, LENGTH, ROWS); }
 #define P(name) bench_param(bench, name)
 
-static void declare_v(ParamSet *params) { params_add(params, "v", 1, 5, INIT_UNIFORM, 1, PACK_NONE); }
+static void declare_v(ParamSet *params) { params_add(params, "v", 1, 5, INIT_UNIFORM, 1, PANELS_NONE); }
 static Tensor *additive(Tape *tape, OpBench *bench) {
     Tensor *query = bench_leaf(bench, tape, ROWS, 5), *keys = bench_leaf(bench, tape, KEYS, 5);
     return op_score_additive(tape, query, keys, P("v"), spans(tape));
 }
 
 static void declare_sharpness(ParamSet *params) {
-    params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PACK_NONE);
+    params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PANELS_NONE);
 }
 static Tensor *dot(Tape *tape, OpBench *bench, int columns, DotScore form) {
     Tensor *query = bench_leaf(bench, tape, ROWS, columns), *keys = bench_leaf(bench, tape, KEYS, columns);
@@ -86,7 +86,7 @@ static Tensor *position_origin(Tape *tape, OpBench *bench) {
 }
 /* Products and relative places together, as in self-attention: the query also makes the table. */
 static void declare_relative(ParamSet *params) {
-    params_add(params, "relative", 3, 3, INIT_UNIFORM, 1, PACK_AFFINE);
+    params_add(params, "relative", 3, 3, INIT_UNIFORM, 1, PANELS_AFFINE);
 }
 static Tensor *position_and_dot(Tape *tape, OpBench *bench) {
     static const int ORIGIN[] = {0, 1, 0, 3, 0};

@@ -16,7 +16,9 @@ static Tensor *gather(Tape *tape, OpBench *bench) {
     return op_gather(tape, bench_leaf(bench, tape, 6, 5), INDEX, 7);
 }
 
-static void declare_table(ParamSet *params) { params_add(params, "table", 6, 5, INIT_UNIFORM, 1, PACK_NONE); }
+static void declare_table(ParamSet *params) {
+    params_add(params, "table", 6, 5, INIT_UNIFORM, 1, PANELS_NONE);
+}
 static Tensor *embedding(Tape *tape, OpBench *bench) {
     return op_embedding(tape, bench_param(bench, "table"), INDEX, 7);
 }

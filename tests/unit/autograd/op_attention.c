@@ -22,7 +22,7 @@ static int set_up(void **state) {
     (void)state;
     kern_select();
     params = params_new();
-    sharpness = params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PACK_NONE);
+    sharpness = params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PANELS_NONE);
     params_initialize(params, 1);
     tape = tape_new(params, false);
     spans = spans_new(tape, FIRST, LENGTH, ROWS);

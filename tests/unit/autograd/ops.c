@@ -22,9 +22,9 @@ static int set_up(void **state) {
     (void)state;
     kern_select();
     params = params_new();
-    table = params_add(params, "table", TOKENS, WIDTH, INIT_NORMAL, 1, PACK_NONE);
-    output = params_add(params, "output", CLASSES, WIDTH, INIT_NORMAL, 1, PACK_OUTPUT);
-    bias = params_add(params, "bias", 1, CLASSES, INIT_NORMAL, 1, PACK_NONE);
+    table = params_add(params, "table", TOKENS, WIDTH, INIT_NORMAL, 1, PANELS_NONE);
+    output = params_add(params, "output", CLASSES, WIDTH, INIT_NORMAL, 1, PANELS_OUTPUT);
+    bias = params_add(params, "bias", 1, CLASSES, INIT_NORMAL, 1, PANELS_NONE);
     params_initialize(params, 1);
     tape = tape_new(params, false);
     return 0;
@@ -280,35 +280,35 @@ static void test_loss(void **state) {
 static void test_notes(void **state) {
     (void)state;
     enum { STEPS = 300, MOVES = 40 };
-    Activations notes = {0};
+    Activations activations = {0};
     Tensor *x = numbers(STEPS, STEPS, 3);
     const real *last = NULL;
     int moves = 0;
-    tape->notes = &notes;
+    tape->activations = &activations;
     for (int t = 0; t < STEPS; t++) {
         int first = 0, length = t + 1;
         Tensor row = {.rows = 1, .columns = length, .data = tensor_row(x, t)};
         record_activation_spans(tape, "a", "weights", &row, &(Spans){1, length, &first, &length, &first});
-        moves += notes.items[0].data != last;
-        last = notes.items[0].data;
+        moves += activations.items[0].data != last;
+        last = activations.items[0].data;
     }
-    tape->notes = NULL;
-    const Note *all = activations_find(&notes, "a.weights");
+    tape->activations = NULL;
+    const Activation *all = activations_find(&activations, "a.weights");
     assert_int_equal(all->rows, STEPS);
     assert_int_equal(all->columns, STEPS);
     for (int t = 0; t < STEPS; t++)
         for (int s = 0; s < STEPS; s++)
             assert_true(activation_row(all, 0, t)[s] == (s <= t ? tensor_row(x, t)[s] : 0));
     assert_in_range(moves, 1, MOVES);
-    activations_free(&notes);
+    activations_free(&activations);
 }
 
 /* The example above ops.h: d tanh(z) = 1 - tanh(z)^2, so dW = x^T (1 - y^2) and db is the column sum. */
 static void test_example(void **state) {
     (void)state;
     ParamSet *own = params_new();
-    const Param *W = params_add(own, "W", 3, 2, INIT_GLOROT, 0, PACK_AFFINE);
-    const Param *b = params_add(own, "b", 1, 2, INIT_ZERO, 0, PACK_NONE);
+    const Param *W = params_add(own, "W", 3, 2, INIT_GLOROT, 0, PANELS_AFFINE);
+    const Param *b = params_add(own, "b", 1, 2, INIT_ZERO, 0, PANELS_NONE);
     params_initialize(own, 1);
     Tape *recording = tape_new(own, true);
     recording->grads = mem_alloc(own->size, sizeof(real));

@@ -28,7 +28,7 @@ static ParamSet *make(uint64_t seed, bool reversed) {
     for (int i = 0; i < COUNT; i++) {
         int s = reversed ? COUNT - 1 - i : i;
         params_add(params, SHAPES[s].name, SHAPES[s].rows, SHAPES[s].columns, SHAPES[s].init, SHAPES[s].scale,
-                   PACK_NONE);
+                   PANELS_NONE);
     }
     params_allocate(params);
     params_initialize(params, seed);
@@ -119,9 +119,9 @@ static void test_packing(void **state) {
     enum { ROWS = 3, IN = 37, OUT = 70 };
     for (int backward = 0; backward < 2; backward++) {
         ParamSet *params = params_new();
-        Param *affine = params_add(params, "affine", IN, OUT, INIT_GLOROT, 0, PACK_AFFINE);
-        Param *output = params_add(params, "output", OUT, IN, INIT_GLOROT, 0, PACK_OUTPUT);
-        Param *table = params_add(params, "table", 5, 5, INIT_NORMAL, 1, PACK_NONE);
+        Param *affine = params_add(params, "affine", IN, OUT, INIT_GLOROT, 0, PANELS_AFFINE);
+        Param *output = params_add(params, "output", OUT, IN, INIT_GLOROT, 0, PANELS_OUTPUT);
+        Param *table = params_add(params, "table", 5, 5, INIT_NORMAL, 1, PANELS_NONE);
         params_allocate(params);
         params_initialize(params, 3);
         params->packs_backward = backward;
@@ -153,8 +153,8 @@ static void test_packing_by_workers(void **state) {
     (void)state;
     enum { IN = 300, OUT = 1100 };
     ParamSet *params = params_new();
-    params_add(params, "affine", IN, OUT, INIT_GLOROT, 0, PACK_AFFINE);
-    params_add(params, "output", OUT, IN, INIT_GLOROT, 0, PACK_OUTPUT);
+    params_add(params, "affine", IN, OUT, INIT_GLOROT, 0, PANELS_AFFINE);
+    params_add(params, "output", OUT, IN, INIT_GLOROT, 0, PANELS_OUTPUT);
     params_initialize(params, 5);
     params->packs_backward = true;
     Workers *workers = workers_new(3);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include "autograd/quantize.h"
 
-static Param param(int rows, int columns, Packing packing) {
-    return (Param){.name = (char *)(uintptr_t) "w", .rows = rows, .columns = columns, .packing = packing};
+static Param param(int rows, int columns, PanelUse panel_use) {
+    return (Param){.name = (char *)(uintptr_t) "w", .rows = rows, .columns = columns, .panel_use = panel_use};
 }
 
 static void test_int8_by_hand(void **state) {
@@ -18,7 +18,7 @@ static void test_int8_by_hand(void **state) {
     static const real x[6] = {1, -10, 0, (real)-2.54, (real)0.04, 0};
     int8_t q[6];
     real scales[3], back[6];
-    Param weight = param(2, 3, PACK_AFFINE), table = param(2, 3, PACK_NONE);
+    Param weight = param(2, 3, PANELS_AFFINE), table = param(2, 3, PANELS_NONE);
     quantize_int8(&weight, x, q, scales); /* a scale for each column */
     assert_int_equal(quantize_scales(&weight), 3);
     assert_true(fabs((double)scales[0] - 0.02) < 1e-8 && fabs((double)scales[1] - 10 / 127.0) < 1e-8);
@@ -43,7 +43,7 @@ static void test_int8_near_infinity(void **state) {
         int8_t q[2];
         real scales[2], back[2];
         for (int columns = 1; columns <= 2; columns++) {
-            Param weight = param(2 / columns, columns, columns == 1 ? PACK_AFFINE : PACK_NONE);
+            Param weight = param(2 / columns, columns, columns == 1 ? PANELS_AFFINE : PANELS_NONE);
             quantize_int8(&weight, x, q, scales);
             assert_memory_equal(q, ((int8_t[]){127, -127}), 2);
             assert_true(isfinite((float)scales[0] * 127));
@@ -59,7 +59,7 @@ static void test_bf16_by_hand(void **state) {
     static const uint16_t expected[5] = {0x3f80, 0x3f81, 0xbf81, 0x7f7f, 0};
     uint16_t halves[5];
     real back[5];
-    Param weight = param(1, 5, PACK_AFFINE);
+    Param weight = param(1, 5, PANELS_AFFINE);
     quantize_bf16(&weight, x, halves);
     assert_memory_equal(halves, expected, sizeof expected);
     dequantize_bf16(&weight, halves, back);

@@ -103,9 +103,10 @@ static void test_every_model(void **state) {
         if (options.attention) check_weights(&trace, &found.items[0]);
         for (int l = 0; l < layers; l++) check_attention(&trace, l);
         check_tokens(&trace, &found.items[0]);
-        assert_int_equal(activations_find(&trace.notes, "encoder.annotations")->rows, trace.source_length);
-        assert_int_equal(activations_find(&trace.notes, "decoder.readout")->rows, trace.target_length);
-        assert_null(activations_find(&trace.notes, "decoder.nonsense"));
+        assert_int_equal(activations_find(&trace.activations, "encoder.annotations")->rows,
+                         trace.source_length);
+        assert_int_equal(activations_find(&trace.activations, "decoder.readout")->rows, trace.target_length);
+        assert_null(activations_find(&trace.activations, "decoder.nonsense"));
         trace_free(&trace);
         hypotheses_free(&found);
         scorer_free(scorer);
@@ -122,15 +123,16 @@ static void test_states(void **state) {
     TrainingBatch batch = variant_batch(0);
     Trace trace;
     trace_run(&trace, model, batch.source[SENTENCE], batch.target[TARGET], 0);
-    const Note *both = activations_find(&trace.notes, "encoder.annotations"),
-               *forward = activations_find(&trace.notes, "encoder.0.forward.hidden"),
-               *backward = activations_find(&trace.notes, "encoder.0.backward.hidden");
+    const Activation *both = activations_find(&trace.activations, "encoder.annotations"),
+                     *forward = activations_find(&trace.activations, "encoder.0.forward.hidden"),
+                     *backward = activations_find(&trace.activations, "encoder.0.backward.hidden");
     size_t H = (size_t)forward->columns;
     for (int s = 0; s < trace.source_length; s++) {
         assert_memory_equal(activation_row(both, 0, s), activation_row(forward, 0, s), H * sizeof(real));
         assert_memory_equal(activation_row(both, 0, s) + H, activation_row(backward, 0, s), H * sizeof(real));
     }
-    assert_int_equal(activations_find(&trace.notes, "decoder.gru.0.hidden")->rows, trace.target_length + 1);
+    assert_int_equal(activations_find(&trace.activations, "decoder.gru.0.hidden")->rows,
+                     trace.target_length + 1);
     trace_free(&trace);
     seq2seq_free(model);
 }

@@ -27,7 +27,7 @@ static void multiply(int M, int N, int K, const real *A, int lda, const real *B,
 static void pack_int8(int K, int N, const Line *B, bool transposed, void *out) {
     Param p = {.rows = transposed ? N : K,
                .columns = transposed ? K : N,
-               .packing = transposed ? PACK_OUTPUT : PACK_AFFINE};
+               .panel_use = transposed ? PANELS_OUTPUT : PANELS_AFFINE};
     int8_t *q = mem_alloc(param_size(&p), 1);
     real *scales = mem_alloc(quantize_scales(&p), sizeof *scales);
     quantize_int8(&p, B->at, q, scales);

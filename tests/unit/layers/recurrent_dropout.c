@@ -24,7 +24,7 @@ static void check(Tape *tape, Cell *cell, Tensor *x, const Sequences *sequences,
         for (int i = 0; i < LENGTHS[b]; i++) {
             int row = sequences->start[b] + (reverse ? LENGTHS[b] - 1 - i : i);
             state.h = op_dropout(tape, state.h, 0.4, STREAM, &sequences->row_keys[sequences->start[b]]);
-            Tensor *projection = cell_project(tape, cell, tape_rows(tape, x, row, 1));
+            Tensor *projection = linear_apply(tape, &cell->input, tape_rows(tape, x, row, 1));
             state = cell_step(tape, cell, projection, state);
             assert_memory_equal(state.h->data, tensor_row(got, steps.place[row]), HIDDEN * sizeof(real));
         }

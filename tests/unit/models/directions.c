@@ -169,14 +169,17 @@ static void test_steps(void **state) {
             params_pack_all(seq2seq_params(one));
             Tape *tapes[] = {tape_new(seq2seq_params(both), false), tape_new(seq2seq_params(one), false),
                              tape_new(seq2seq_params(both), false), tape_new(seq2seq_params(both), false)};
-            Encoded *encoded = seq2seq_encode(both, tapes[0], batch.source, B, d),
-                    *alone = seq2seq_encode(one, tapes[1], batch.source, B, d),
-                    *parts = seq2seq_encode_in_parts(both, tapes[2], tapes[3], batch.source, B, d);
-            DecoderState s[] = {seq2seq_start(encoded), seq2seq_start(alone), seq2seq_start(parts)};
+            Encoded *encoded = seq2seq_encode(both, tapes[0], NULL, batch.source, B, d),
+                    *alone = seq2seq_encode(one, tapes[1], NULL, batch.source, B, d),
+                    *chunks = seq2seq_encode(both, tapes[2], tapes[3], batch.source, B, d);
+            DecoderState s[] = {seq2seq_start(encoded), seq2seq_start(alone), seq2seq_start(chunks)};
+            const StepContext steps[] = {{tapes[0], encoded, B, ROWS, &s[0], NULL, NULL},
+                                         {tapes[1], alone, B, ROWS, &s[1], NULL, NULL},
+                                         {tapes[2], chunks, B, ROWS, &s[2], NULL, NULL}};
             for (int t = 0; t < 2; t++) {
-                Tensor *x = seq2seq_step(both, tapes[0], encoded, ROWS, TOKENS[t], B, &s[0], NULL);
-                Tensor *y = seq2seq_step(one, tapes[1], alone, ROWS, TOKENS[t], B, &s[1], NULL);
-                Tensor *z = seq2seq_step(both, tapes[2], parts, ROWS, TOKENS[t], B, &s[2], NULL);
+                Tensor *x = seq2seq_step(both, &steps[0], TOKENS[t]);
+                Tensor *y = seq2seq_step(one, &steps[1], TOKENS[t]);
+                Tensor *z = seq2seq_step(both, &steps[2], TOKENS[t]);
                 assert_memory_equal(x->data, y->data, tensor_size(x) * sizeof(real));
                 assert_memory_equal(x->data, z->data, tensor_size(x) * sizeof(real));
             }

@@ -58,10 +58,11 @@ static Tensor *logits_of(const Seq2Seq *model, Tape *tape) {
     static const int ROWS[VARIANT_SENTENCES] = {0, 1, 2, 3, 4},
                      TOKENS[2][VARIANT_SENTENCES] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
     TrainingBatch batch = variant_batch(0);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, batch.B, false);
+    Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, batch.B, false);
     DecoderState state = seq2seq_start(encoded);
-    seq2seq_step(model, tape, encoded, ROWS, TOKENS[0], batch.B, &state, NULL);
-    return seq2seq_step(model, tape, encoded, ROWS, TOKENS[1], batch.B, &state, NULL);
+    StepContext step = {tape, encoded, batch.B, ROWS, &state, NULL, NULL};
+    seq2seq_step(model, &step, TOKENS[0]);
+    return seq2seq_step(model, &step, TOKENS[1]);
 }
 
 /* Bit for bit. */
@@ -121,7 +122,7 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
         if (quantize_applies(p) != table) /* docs/model-format.md */
             fail_msg("%s is %srounded", p->name, quantize_applies(p) ? "" : "not ");
         if (!quantize_applies(p)) assert_memory_equal(x, y, param_size(p) * sizeof *x);
-        bool by_row = p->packing != PACK_AFFINE;
+        bool by_row = p->panel_use != PANELS_AFFINE;
         for (int a = 0; a < (by_row ? p->rows : p->columns) && quantize_applies(p); a++) {
             double most = 0, worst = 0;
             for (int b = 0; b < (by_row ? p->columns : p->rows); b++) {

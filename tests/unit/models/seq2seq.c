@@ -59,7 +59,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
     }
     Tape *encoder_tape = tape_new(seq2seq_params(model), false);
     Tape *tapes[2] = {tape_new(seq2seq_params(model), false), tape_new(seq2seq_params(model), false)};
-    Encoded *encoded = seq2seq_encode(model, encoder_tape, source, rows, false);
+    Encoded *encoded = seq2seq_encode(model, encoder_tape, NULL, source, rows, false);
     assert_int_equal(encoded->B, rows);
     DecoderState state = seq2seq_start(encoded);
     Decoded *decoded = mem_alloc(1, sizeof *decoded);
@@ -71,7 +71,8 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
         }
         AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
         tape_reset(tapes[t % 2]); /* the state of the step before lives on the other one */
-        Tensor *logits = seq2seq_step(model, tapes[t % 2], encoded, own, tokens, rows, &state, &attention);
+        StepContext step = {tapes[t % 2], encoded, rows, own, &state, &attention, NULL};
+        Tensor *logits = seq2seq_step(model, &step, tokens);
         assert_int_equal(logits->rows, rows);
         assert_int_equal(logits->columns, V);
         for (int r = 0; r < rows; r++) {
@@ -167,15 +168,17 @@ static void check_select(const char *name, const Seq2Seq *model, int steps) {
     enum { ROWS = sizeof INDEX / sizeof *INDEX };
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B, false);
+    Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, B, false);
     DecoderState whole = seq2seq_start(encoded);
-    for (int t = 0; t < steps; t++) seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &whole, NULL);
+    StepContext step = {tape, encoded, B, ALL, &whole, NULL, NULL};
+    for (int t = 0; t < steps; t++) seq2seq_step(model, &step, TOKENS[t]);
     DecoderState part = seq2seq_select(tape, &whole, INDEX, ROWS);
+    StepContext selected = {tape, encoded, ROWS, INDEX, &part, NULL, NULL};
     assert_int_equal(part.parts, whole.parts);
     int tokens[ROWS];
     for (int r = 0; r < ROWS; r++) tokens[r] = TOKENS[2][INDEX[r]];
-    Tensor *expected = seq2seq_step(model, tape, encoded, ALL, TOKENS[2], B, &whole, NULL);
-    Tensor *logits = seq2seq_step(model, tape, encoded, INDEX, tokens, ROWS, &part, NULL);
+    Tensor *expected = seq2seq_step(model, &step, TOKENS[2]);
+    Tensor *logits = seq2seq_step(model, &selected, tokens);
     assert_int_equal(part.parts, whole.parts);
     for (int r = 0; r < ROWS; r++) {
         if (memcmp(tensor_row(logits, r), tensor_row(expected, INDEX[r]), V * sizeof(real)) != 0)
@@ -200,19 +203,19 @@ static void test_select(void **state) {
         }
 }
 
-/* ---- encoding in parts ---- */
+/* ---- encoding in chunks ---- */
 
 static void assert_same_tensor(const char *name, const Tensor *a, const Tensor *b) {
     assert_int_equal(a == NULL, b == NULL);
     if (!a) return;
     assert_int_equal(a->rows, b->rows);
     assert_int_equal(a->columns, b->columns);
-    if (memcmp(a->data, b->data, tensor_size(a) * sizeof(real)) != 0) fail_msg("%s: parts differ", name);
+    if (memcmp(a->data, b->data, tensor_size(a) * sizeof(real)) != 0) fail_msg("%s: chunks differ", name);
 }
 
-/* More tokens than one part takes, in many sentences or in one that is longer than a part: bit for bit as all
- * at once. */
-static void test_parts(void **state) {
+/* More tokens than one chunk takes, in many sentences or in one that is longer than a chunk: bit for bit as
+ * all at once. */
+static void test_chunks(void **state) {
     (void)state;
     enum { MANY = 400, LONG = 700 };
     static const int COUNTS[] = {MANY, 3, 1};
@@ -228,20 +231,20 @@ static void test_parts(void **state) {
                 sources[i] = count == 3 && i == 1 ? (Tokens){longest, LONG} : batch.source[i * 3 % B];
             Tape *tapes[3];
             for (int t = 0; t < 3; t++) tapes[t] = tape_new(seq2seq_params(model), false);
-            Encoded *whole = seq2seq_encode(model, tapes[0], sources, count, false);
-            Encoded *parts = seq2seq_encode_in_parts(model, tapes[1], tapes[2], sources, count, false);
+            Encoded *whole = seq2seq_encode(model, tapes[0], NULL, sources, count, false);
+            Encoded *chunks = seq2seq_encode(model, tapes[1], tapes[2], sources, count, false);
             tape_reset(tapes[2]); /* nothing of it is needed */
-            assert_int_equal(parts->B, count);
-            for (int b = 0; b <= count; b++) assert_int_equal(parts->start[b], whole->start[b]);
+            assert_int_equal(chunks->B, count);
+            for (int b = 0; b <= count; b++) assert_int_equal(chunks->start[b], whole->start[b]);
             for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
-                assert_same_tensor(v->name, parts->source[l].values, whole->source[l].values);
-                assert_same_tensor(v->name, parts->source[l].keys, whole->source[l].keys);
-                assert_same_tensor(v->name, parts->source[l].bias, whole->source[l].bias);
+                assert_same_tensor(v->name, chunks->source[l].values, whole->source[l].values);
+                assert_same_tensor(v->name, chunks->source[l].keys, whole->source[l].keys);
+                assert_same_tensor(v->name, chunks->source[l].bias, whole->source[l].bias);
             }
             for (int i = 0; i < CONTEXT_MAPS; i++)
-                assert_same_tensor(v->name, parts->mapped[i], whole->mapped[i]);
+                assert_same_tensor(v->name, chunks->mapped[i], whole->mapped[i]);
             for (int i = 0; i < whole->initial.parts; i++)
-                assert_same_tensor(v->name, parts->initial.part[i], whole->initial.part[i]);
+                assert_same_tensor(v->name, chunks->initial.part[i], whole->initial.part[i]);
             for (int t = 0; t < 3; t++) tape_free(tapes[t]);
             seq2seq_free(model);
         }
@@ -253,13 +256,14 @@ static void test_parts(void **state) {
 static int step_weights(const Seq2Seq *model, int layer, int head, double *weights) {
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
-    Encoded *encoded = seq2seq_encode(model, tape, batch.source, B, false);
+    Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, B, false);
     DecoderState decoder = seq2seq_start(encoded);
     AttentionWeights attention = {.choice = {layer, head}};
+    StepContext step = {tape, encoded, B, ALL, &decoder, &attention, NULL};
     int count = 0;
     for (int t = 0; t < 2; t++) {
         static const int TOKENS[2][B] = {{2, 2, 2, 2, 2}, {4, 5, 6, 7, 8}};
-        seq2seq_step(model, tape, encoded, ALL, TOKENS[t], B, &decoder, &attention);
+        seq2seq_step(model, &step, TOKENS[t]);
     }
     for (int b = 0; b < B; b++) {
         check_weights(&attention, b, batch.source[b].length + 1);
@@ -351,7 +355,7 @@ int main(void) {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_select),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_layers_and_heads),
         cmocka_unit_test(test_order_of_batch),
         cmocka_unit_test(test_smoothing),

@@ -21,7 +21,7 @@ static const char *const NAMES[TENSORS] = {"a", "b", "c", "d", "e"};
 static ParamSet *declare(void) {
     ParamSet *params = params_new();
     for (int i = 0; i < TENSORS; i++)
-        params_add(params, NAMES[i], ROWS, COLUMNS, INIT_ZERO, 0, i % 2 ? PACK_AFFINE : PACK_NONE);
+        params_add(params, NAMES[i], ROWS, COLUMNS, INIT_ZERO, 0, i % 2 ? PANELS_AFFINE : PANELS_NONE);
     return params;
 }
 
@@ -91,16 +91,16 @@ static void sums_in_8_bits_have_a_depth(void **state) {
     (void)state;
     static const struct {
         int rows, columns;
-        Packing packing;
+        PanelUse panel_use;
         Status expected;
-    } CASES[] = {{KERN_INT8_MAX_K, 2, PACK_AFFINE, STATUS_OK},
-                 {KERN_INT8_MAX_K + 1, 2, PACK_AFFINE, STATUS_DATA},
-                 {2, KERN_INT8_MAX_K, PACK_OUTPUT, STATUS_OK},
-                 {2, KERN_INT8_MAX_K + 1, PACK_OUTPUT, STATUS_DATA},
-                 {KERN_INT8_MAX_K + 1, 2, PACK_NONE, STATUS_OK}};
+    } CASES[] = {{KERN_INT8_MAX_K, 2, PANELS_AFFINE, STATUS_OK},
+                 {KERN_INT8_MAX_K + 1, 2, PANELS_AFFINE, STATUS_DATA},
+                 {2, KERN_INT8_MAX_K, PANELS_OUTPUT, STATUS_OK},
+                 {2, KERN_INT8_MAX_K + 1, PANELS_OUTPUT, STATUS_DATA},
+                 {KERN_INT8_MAX_K + 1, 2, PANELS_NONE, STATUS_OK}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         ParamSet *params = params_new();
-        params_add(params, "deep", CASES[i].rows, CASES[i].columns, INIT_ZERO, 0, CASES[i].packing);
+        params_add(params, "deep", CASES[i].rows, CASES[i].columns, INIT_ZERO, 0, CASES[i].panel_use);
         assert_int_equal(weights_check_depth(params, WEIGHT_INT8), CASES[i].expected);
         assert_int_equal(weights_check_depth(params, WEIGHT_BF16), STATUS_OK);
         params_free(params);

@@ -18,9 +18,9 @@ enum { SHARDS = 3, UPDATES = 4 };
 /* Larger than one chunk of the passes (32,768 numbers), and not a multiple of anything. */
 static ParamSet *make_params(void) {
     ParamSet *params = params_new();
-    params_add(params, "first", 123, 411, INIT_NORMAL, 1, PACK_AFFINE);
-    params_add(params, "second", 1, 7, INIT_ONE, 1, PACK_NONE);
-    params_add(params, "third", 200, 101, INIT_UNIFORM, 0.5, PACK_OUTPUT);
+    params_add(params, "first", 123, 411, INIT_NORMAL, 1, PANELS_AFFINE);
+    params_add(params, "second", 1, 7, INIT_ONE, 1, PANELS_NONE);
+    params_add(params, "third", 200, 101, INIT_UNIFORM, 0.5, PANELS_OUTPUT);
     params_initialize(params, 3);
     return params;
 }
