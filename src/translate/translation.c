@@ -175,7 +175,7 @@ static void join_item(const ChunkResults *found, int rank, const DecodeOptions *
         row += piece->length;
     }
     join_gap(found, found->pieces, &item->text);
-    item->normalized = search_normalize(options, item->score, all_steps);
+    item->normalized = hypothesis_normalize(options, item->score, all_steps);
 }
 
 void translation_join(Translation *out, const ChunkResults *found, const DecodeOptions *options) {

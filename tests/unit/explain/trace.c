@@ -153,11 +153,11 @@ static void check_dropped(const Backpointers *tree, int beam) {
     for (int i = 0; i < tree->count; i++) {
         double score = path_score(tree, i, &steps);
         assert_true(steps < STEPS);
-        if (tree->nodes[i].parent >= 0) assert_false(tree->nodes[tree->nodes[i].parent].dropped);
-        if (!tree->nodes[i].dropped) worst[steps] = fmin(worst[steps], score);
+        if (tree->nodes[i].parent >= 0) assert_false(tree->nodes[tree->nodes[i].parent].pruned);
+        if (!tree->nodes[i].pruned) worst[steps] = fmin(worst[steps], score);
     }
     for (int i = 0; i < tree->count; i++) {
-        if (!tree->nodes[i].dropped) continue;
+        if (!tree->nodes[i].pruned) continue;
         assert_true(path_score(tree, i, &steps) <= worst[steps] + 1e-5);
         assert_true(++dropped[steps] <= SEARCH_PRUNED);
         all++;
