@@ -37,7 +37,7 @@ static void add_alignment(const OutputStyle *style, const Alignment *alignment, 
 static void add_item_alignment(const OutputStyle *style, const Translation *translation, int rank,
                                StrBuf *out) {
     Alignment alignment;
-    if (translation->pieces == 0) return;
+    if (translation->chunks == 0) return;
     alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
     add_alignment(style, &alignment, out);
     alignment_free(&alignment);
@@ -102,7 +102,7 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
     Alignment alignment = {0};
     AlignmentPair *pairs = NULL;
     bool soft = style->alignment == ALIGN_SOFT;
-    if (translation->pieces > 0)
+    if (translation->chunks > 0)
         alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
     json_put_array(out, soft ? "attention" : "alignment");
     for (int t = 0; soft && t < alignment.rows; t++) {
@@ -127,7 +127,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
                            const TranslationItem *item, StrBuf *out) {
     double *words = mem_alloc((size_t)item->words, sizeof *words);
     double whole = confidence_of(&style->calibration, item, words);
-    json_put_digits(out, "confidence", translation->pieces > 0 ? whole : NAN, DIGITS);
+    json_put_digits(out, "confidence", translation->chunks > 0 ? whole : NAN, DIGITS);
     json_put_bool(out, "calibrated", style->calibration.words > 0);
     json_put_array(out, "word_confidence");
     StrList unknown = translation->target_unknown;

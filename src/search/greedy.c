@@ -137,3 +137,21 @@ void forced_search(Scorer *scorer, const Tokens *sources, int B, const ForcedTar
                    const SearchOptions *options, HypothesisList *results) {
     run(scorer, sources, B, targets, NULL, options, results);
 }
+
+void search_add_alternatives(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
+                             HypothesisList *results) {
+    SearchOptions forcing = *options;
+    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
+    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
+    forcing.attention = false;
+    forcing.tree = NULL;
+    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
+    forced_search(scorer, sources, B, &(ForcedTargets){targets, B, NULL}, &forcing, forced);
+    for (int b = 0; b < B; b++) {
+        results[b].items[0].alternatives = forced[b].items[0].alternatives;
+        forced[b].items[0].alternatives = NULL;
+        hypotheses_free(&forced[b]);
+    }
+    mem_free(forced);
+    mem_free(targets);
+}

@@ -56,6 +56,10 @@ void rescorer_free(Rescorer *rescorer) {
     mem_free(rescorer);
 }
 
+Scorer *rescorer_only_scorer(Rescorer *rescorer) {
+    return rescorer->backward || rescorer->right_to_left ? NULL : rescorer->forward;
+}
+
 int rescorer_first_nonfinite(const Rescorer *rescorer) {
     int model = scorer_first_nonfinite(rescorer->forward);
     if (model < 0 && rescorer->backward && scorer_first_nonfinite(rescorer->backward) >= 0)
@@ -281,24 +285,6 @@ static void rescore_and_rank(Rescorer *rescorer, const Tokens *sources, const Se
 
 /* ---- searching ---- */
 
-/* Follow the best hypotheses once more, and add the alternatives at each step. */
-static void add_alternatives(Scorer *scorer, const Tokens *sources, int B, SearchOptions options,
-                             HypothesisList *results) {
-    Tokens *targets = mem_alloc((size_t)B, sizeof *targets);
-    HypothesisList *forced = mem_alloc((size_t)B, sizeof *forced);
-    options.attention = false;
-    options.tree = NULL;
-    for (int b = 0; b < B; b++) targets[b] = (Tokens){results[b].items[0].ids, results[b].items[0].length};
-    forced_search(scorer, sources, B, &(ForcedTargets){targets, B, NULL}, &options, forced);
-    for (int b = 0; b < B; b++) {
-        results[b].items[0].alternatives = forced[b].items[0].alternatives;
-        forced[b].items[0].alternatives = NULL;
-        hypotheses_free(&forced[b]);
-    }
-    mem_free(forced);
-    mem_free(targets);
-}
-
 /* Score given translations; the results have the forward models' order of tokens. */
 static void force(const Rescorer *rescorer, const Tokens *sources, const SearchInput *input,
                   const SearchOptions *options, HypothesisList *results) {
@@ -331,7 +317,7 @@ void rescorer_search(Rescorer *rescorer, const SearchInput *input, const SearchO
     if (rescored) rescore_and_rank(rescorer, sources, input, &own, options->n_best, results);
     for (int b = 0; b < B; b++) hypotheses_truncate(&results[b], options->n_best);
     if (options->alternatives > 0 && !input->targets)
-        add_alternatives(rescorer->forward, sources, B, own, results);
+        search_add_alternatives(rescorer->forward, sources, B, &own, results);
     for (int b = 0; b < B && rescorer->right_to_left; b++)
         reverse_hypotheses(&results[b], options->alternatives);
     mem_free(sources);

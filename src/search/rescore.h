@@ -28,6 +28,9 @@ typedef struct Rescorer Rescorer;
 /* `left_to_right`: use only the first decoder of models with two. */
 Rescorer *rescorer_new(const Seq2Seq *const *models, int count, bool left_to_right);
 void rescorer_free(Rescorer *rescorer);
+/* The scorer of all models, in the order of the caller, if all write from left to right: then
+ * rescorer_search is no more than a search with this scorer. Else NULL. */
+Scorer *rescorer_only_scorer(Rescorer *rescorer);
 /* As scorer_first_nonfinite, among all models. */
 int rescorer_first_nonfinite(const Rescorer *rescorer);
 

@@ -25,6 +25,11 @@ void greedy_search(Scorer *scorer, const Tokens *sources, const Constraints *con
 void forced_search(Scorer *scorer, const Tokens *sources, int B, const ForcedTargets *targets,
                    const SearchOptions *options, HypothesisList *results);
 
+/* Adds the options->alternatives best next tokens at each step to the best hypothesis of each sentence:
+ * follows it once more. */
+void search_add_alternatives(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,
+                             HypothesisList *results);
+
 /* Beam search. Each step extends the hypotheses of a sentence by their best tokens and keeps the best
  * `beam_size` of all; each hypothesis that ends leaves the beam and makes it smaller by one. The search of a
  * sentence ends when the beam is empty, or when no hypothesis in it can still become one of the n best: log p
