@@ -58,7 +58,7 @@ static Status run(void *context, int repeats, double *seconds) {
     for (int i = 0; i < repeats; i++) {
         forget(lines);
         double begin = clock_seconds();
-        translator_run(lines->translator, lines->lines, lines->count, 1, lines->out);
+        translator_run(lines->translator, lines->lines, NULL, lines->count, 1, lines->out);
         seconds[0] += clock_seconds() - begin;
     }
     return STATUS_OK;
@@ -71,13 +71,13 @@ static Status check(const Bench *bench, int beam, const Lines *together) {
     TRY(lines_new(&alone, bench, beam, count, bench->team[0]));
     Status status = STATUS_OK;
     for (int i = 0; i < count && status == STATUS_OK; i++) {
-        translator_run(alone.translator, alone.lines + i, 1, 1, alone.out + i);
+        translator_run(alone.translator, alone.lines + i, NULL, 1, 1, alone.out + i);
         const Translation *a = &alone.out[i], *b = &together->out[i];
-        if (a->pieces != b->pieces ||
-            (a->pieces && strcmp(strbuf_text(&a->items[0].text), strbuf_text(&b->items[0].text))))
+        if (a->chunks != b->chunks ||
+            (a->chunks && strcmp(strbuf_text(&a->items[0].text), strbuf_text(&b->items[0].text))))
             status = status_fail(STATUS_RUNTIME, "beam %d: line %d alone becomes '%s', and with others '%s'",
-                                 beam, i + 1, a->pieces ? strbuf_text(&a->items[0].text) : "",
-                                 b->pieces ? strbuf_text(&b->items[0].text) : "");
+                                 beam, i + 1, a->chunks ? strbuf_text(&a->items[0].text) : "",
+                                 b->chunks ? strbuf_text(&b->items[0].text) : "");
     }
     lines_free(&alone);
     return status;
@@ -86,7 +86,7 @@ static Status check(const Bench *bench, int beam, const Lines *together) {
 static double count_tokens(const Lines *lines) {
     double tokens = 0;
     for (int i = 0; i < lines->count; i++)
-        if (lines->out[i].pieces) tokens += lines->out[i].items[0].length;
+        if (lines->out[i].chunks) tokens += lines->out[i].items[0].length;
     return tokens;
 }
 
@@ -129,7 +129,7 @@ static Status measure_latency(Bench *bench, const char *precision, int beam, dou
     double begin = clock_seconds();
     for (; done < count && (done < LINES_LEAST || clock_seconds() - begin < seconds); done++) {
         double start = clock_seconds();
-        translator_run(lines.translator, lines.lines + done, 1, 1, lines.out + done);
+        translator_run(lines.translator, lines.lines + done, NULL, 1, 1, lines.out + done);
         sample_add(&milliseconds, 1e3 * (clock_seconds() - start));
     }
     lines_free(&lines);

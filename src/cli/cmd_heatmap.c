@@ -58,7 +58,7 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .default_text = "none",
      .implied_value = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
-     .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
+     .help = "self-attention instead, of the whole line even where it is translated in chunks: columns are "
              "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
              "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
     {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .default_text = "0",
@@ -230,7 +230,7 @@ static Status show_translation(const Translation *translation, StrView line, con
                                const HeatmapFiles *files, int number) {
     Alignment alignment;
     StrBuf title = {0};
-    if (translation->pieces == 0) return show_blank(line, files, number);
+    if (translation->chunks == 0) return show_blank(line, files, number);
     align(translation, models->items[0], options, &alignment);
     heatmap_title(line, translation, &title);
     Shown shown = {line, translation, models->items[0], tree, {0}};
@@ -267,7 +267,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         if (targets->count > 0)
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
-            translator_run(translator, lines->items + first, n, first + 1, results);
+            translator_run(translator, lines->items + first, NULL, n, first + 1, results);
         status = translator_check_finite(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;

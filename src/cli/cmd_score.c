@@ -115,7 +115,7 @@ typedef struct {
 static PairScore pair_score(const Pair *pair, const Translation *translation) {
     const TranslationItem *item = &translation->items[0];
     double nothing = unicode_is_blank(pair->target) ? 0 : -INFINITY;
-    if (translation->pieces == 0) return (PairScore){nothing, nothing, item};
+    if (translation->chunks == 0) return (PairScore){nothing, nothing, item};
     return (PairScore){item->score, item->normalized, item};
 }
 
@@ -207,9 +207,9 @@ static void write_plain(const ScoreOptions *options, PairScore score, StrBuf *ou
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
     PairScore score = pair_score(pair, translation);
-    bool empty = translation->pieces == 0 || sv_trim(pair->target).length == 0;
+    bool empty = translation->chunks == 0 || sv_trim(pair->target).length == 0;
     session->scored++;
-    if (translation->pieces > 0) {
+    if (translation->chunks > 0) {
         session->sum += score.score;
         session->steps += score.item->steps;
     }

@@ -1,4 +1,4 @@
-/* cmd_translate.c - attn-mt translate: lines in, lines out, always in order. */
+/* cmd_translate.c - attn-mt translate: one line out for each line in, in the same order. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +10,14 @@
 #include "bleu/tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "translate/line_constraints.h"
-#include "translate/line_window.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
+#include "translate/line_window.h"
 #include "translate/markup_restore.h"
 #include "translate/mbr.h"
 #include "translate/translator.h"
-#include "viz/heatmap.h"
 #include "translate/unknown_text.h"
+#include "viz/heatmap.h"
 
 static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
                             "                         [INPUT...] [> OUTPUT]\n"
@@ -26,9 +25,9 @@ static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE
                             "Translates text, one sentence a line: one line out for each line in.\n";
 
 static const char DETAILS[] =
-    "Search options that are not given are the model's own, which may differ from the\n"
-    "defaults below. A model may ask for a beam of up to 20, and for translations of\n"
-    "up to 20 tokens for each source token and 200 more; options may ask for more.\n";
+    "Search options default to the model's own, which may differ from the defaults\n"
+    "below. The model's own are limited to a beam of 20, and to translations of 20\n"
+    "tokens for each source token and 200 more; the command line is not limited.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -43,29 +42,33 @@ enum { MOST_LINES = 1000000 }; /* in memory at a time */
 
 typedef struct {
     TranslateOptions options;
-    TranslatorOptions translating;
     OutputStyle style;
-    bool interactive, to_terminal, told_beam;
+    bool interactive, to_terminal, logged_beam;
     Ensemble models;
     Workers *workers;
     Translator *translator;
     OutFile *output;
+    LineReader *reader; /* of the current input; NULL between inputs */
+    size_t next_input;
     LineWindow window;
-    LineConstraintReader *constraints;
+    long first_number; /* of the window's first line, in its input */
     Glossary *glossary;
     UnknownText unknown;
     TranslateScore *score;
-    /* Bytes of all inputs, -1 if unknown; of those before this one; and where the window begins and ends. */
+    /* Bytes: of all inputs, -1 if unknown; of the inputs before the current one; where the window begins and
+     * ends in all inputs. */
     long long total_bytes, earlier_bytes, window_start, window_end;
     ProgressLine progress;
-    long lines; /* so far, over all inputs */
+    long lines; /* written so far, over all inputs */
     double seconds;
 } Session;
+
+/* ---- output ---- */
 
 static void show_attention(const Session *session, const Translation *translation) {
     Alignment alignment;
     StrBuf picture = {0};
-    if (translation->pieces == 0) return;
+    if (translation->chunks == 0) return;
     alignment_make(&alignment, translation, 0, (AlignmentLevel)session->options.level, session->style.source,
                    session->style.target);
     Heatmap map = {.rows = alignment.rows,
@@ -79,51 +82,22 @@ static void show_attention(const Session *session, const Translation *translatio
     alignment_free(&alignment);
 }
 
-/* Say once if lines with constraints needed a wider beam than was asked for. */
-static void tell_beam(Session *session, const Translation *results) {
-    if (session->told_beam || session->options.quiet) return;
-    if (session->translating.search.decode.beam_size >= CONSTRAINTS_BEAM) return;
-    for (int i = 0; i < session->window.count && !session->told_beam; i++)
-        session->told_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
-    if (session->told_beam)
+/* Log once if lines with constraints needed a wider beam than the options have. */
+static void log_beam(Session *session, const Translation *results) {
+    const TranslatorOptions *options = &session->options.translator;
+    if (session->logged_beam || options->quiet || options->search.decode.beam_size >= CONSTRAINTS_BEAM)
+        return;
+    for (int i = 0; i < session->window.count && !session->logged_beam; i++)
+        session->logged_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
+    if (session->logged_beam)
         log_info("lines with constraints are searched with --beam-size %d, the least they need",
                  CONSTRAINTS_BEAM);
 }
 
-typedef struct {
-    const TranslateOptions *options;
-    Translation *results;
-} Choosing;
-
-static void choose_one(void *context, int task, int thread) {
-    Choosing *choosing = context;
-    (void)thread;
-    mbr_rerank(&choosing->results[task], (MbrScore)choosing->options->mbr, choosing->options->mbr_scale);
-}
-
-/* Translate and print the lines of the window. */
-static Status translate_window(Session *session, long first_number) {
+/* Write the translations of the window's lines, and release them. */
+static Status write_window(Session *session, Translation *results) {
     const LineWindow *window = &session->window;
-    const LineConstraints *constraints;
-    TRY(line_constraints_next(session->constraints, window, &constraints));
-    Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     StrBuf out = {0};
-    double start = clock_seconds();
-    size_t marked = session->options.tags ? (size_t)window->count : 0;
-    Markup *markups = mem_alloc(marked, sizeof *markups);
-    StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) markups_take(window->lines, window->count, markups, plain);
-    translator_run_constrained(session->translator, marked ? plain : window->lines, constraints,
-                               window->count, first_number, results);
-    tell_beam(session, results);
-    if (session->options.mbr)
-        workers_run(session->workers, window->count, choose_one, &(Choosing){&session->options, results});
-    for (int i = 0; i < window->count && session->style.n_best > 0; i++)
-        translation_keep_different(&results[i], session->style.n_best);
-    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
-    mem_free(plain);
-    mem_free(markups);
-    session->seconds += clock_seconds() - start;
     Status status = translator_check_finite(session->translator, &session->options.models);
     for (int i = 0; i < window->count && status == STATUS_OK; i++) {
         if (window->errors[i])
@@ -137,25 +111,59 @@ static Status translate_window(Session *session, long first_number) {
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < window->count; i++) {
-        unknown_text_add(&session->unknown, &results[i], session->style.source, first_number + i);
+        unknown_text_add(&session->unknown, &results[i], session->style.source, session->first_number + i);
         translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
     }
-    if (session->interactive && !session->options.quiet) {
+    if (session->interactive && !session->options.translator.quiet) {
         unknown_text_report(&session->unknown, session->models.items[0]);
         unknown_text_free(&session->unknown);
     }
-    mem_free(results);
     strbuf_free(&out);
     return status;
 }
 
-static void prompt(const Session *session) {
-    if (session->interactive) fputs("> ", stderr);
+/* ---- a window of lines ---- */
+
+typedef struct {
+    const TranslateOptions *options;
+    Translation *results;
+} MbrJob;
+
+static void mbr_task(void *context, int task, int thread) {
+    MbrJob *job = context;
+    (void)thread;
+    mbr_rerank(&job->results[task], (MbrScore)job->options->mbr, job->options->mbr_scale);
 }
 
-/* `share`: of the window, whose lines are not yet in `lines`. */
+/* Translate and write the lines of the window. */
+static Status translate_window(Session *session) {
+    const LineWindow *window = &session->window;
+    Translation *results = mem_alloc((size_t)window->count, sizeof *results);
+    double start = clock_seconds();
+    size_t marked = session->options.tags ? (size_t)window->count : 0;
+    Markup *markups = mem_alloc(marked, sizeof *markups);
+    StrView *plain = mem_alloc(marked, sizeof *plain);
+    if (marked) markups_take(window->lines, window->count, markups, plain);
+    translator_run(session->translator, marked ? plain : window->lines,
+                   window->constrained ? window->constraints : NULL, window->count, session->first_number,
+                   results);
+    log_beam(session, results);
+    if (session->options.mbr)
+        workers_run(session->workers, window->count, mbr_task, &(MbrJob){&session->options, results});
+    for (int i = 0; i < window->count && session->style.n_best > 0; i++)
+        translation_keep_different(&results[i], session->style.n_best);
+    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
+    mem_free(plain);
+    mem_free(markups);
+    session->seconds += clock_seconds() - start;
+    Status status = write_window(session, results);
+    mem_free(results);
+    return status;
+}
+
+/* `share`: the translated fraction of the window; `lines` does not include the window yet. */
 static void show_progress(void *context, double share) {
     Session *session = context;
     double bytes =
@@ -164,31 +172,37 @@ static void show_progress(void *context, double share) {
                         session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
 }
 
-static Status translate_file(Session *session, const char *path) {
-    LineReader *reader;
-    TRY(line_reader_open(&reader, path));
-    Status status = STATUS_OK;
-    for (bool more = true; more && status == STATUS_OK;) {
-        prompt(session);
-        status = line_window_read(&session->window, reader, &more);
-        session->window_start = session->window_end;
-        session->window_end = session->earlier_bytes + line_reader_consumed(reader);
-        if (status == STATUS_OK && session->window.count > 0)
-            status = translate_window(session, line_reader_number(reader) - session->window.count + 1);
-    }
-    log_progress_end();
-    if (session->total_bytes > 0) session->earlier_bytes += file_size(path);
-    line_reader_close(reader);
-    return status;
+/* Read the next window from the inputs; it may have no lines. *more is false after the last input. */
+static Status next_window(Session *session, bool *more) {
+    const StrList *inputs = &session->options.inputs;
+    LineWindow *window = &session->window;
+    window->count = 0;
+    *more = session->reader || session->next_input < inputs->count;
+    if (!*more) return STATUS_OK;
+    if (!session->reader) TRY(line_reader_open(&session->reader, inputs->items[session->next_input++]));
+    if (session->interactive) fputs("> ", stderr);
+    bool input_more;
+    TRY(line_window_read(window, session->reader, &input_more));
+    session->window_start = session->window_end;
+    session->window_end = session->earlier_bytes + line_reader_consumed(session->reader);
+    session->first_number = line_reader_number(session->reader) - window->count + 1;
+    if (input_more) return STATUS_OK;
+    if (session->total_bytes > 0) session->earlier_bytes += file_size(inputs->items[session->next_input - 1]);
+    line_reader_close(session->reader);
+    session->reader = NULL;
+    return STATUS_OK;
 }
+
+/* ---- begin and end ---- */
 
 static void report(const Session *session) {
     char lines[32], tokens[32], time[32];
-    if (!session->options.quiet) {
+    bool quiet = session->options.translator.quiet;
+    if (!quiet) {
         command_warn_repaired(session->window.repaired, session->window.first_repaired);
         unknown_text_report(&session->unknown, session->models.items[0]);
     }
-    if (session->options.quiet || session->interactive || session->seconds < 1) return;
+    if (quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
              str_count(session->lines, lines), session->lines == 1 ? "" : "s",
@@ -202,7 +216,7 @@ static int count_stdin(const StrList *files) {
     return count;
 }
 
-/* Whoever comes second would find nothing left. */
+/* Standard input can be read only once. */
 static Status check_stdin(const TranslateOptions *options) {
     int count = (options->inputs.count == 0) + count_stdin(&options->inputs) +
                 count_stdin(&options->references) + count_stdin(&options->glossaries) +
@@ -210,22 +224,23 @@ static Status check_stdin(const TranslateOptions *options) {
     if (count < 2) return STATUS_OK;
     status_fail(STATUS_USAGE, "standard input cannot be read twice");
     return status_hint(STATUS_USAGE, "%s",
-                       options->inputs.count == 0 ? "the text comes from there; INPUT names a file of it"
-                                                  : "name files for all but one '-'");
+                       options->inputs.count == 0
+                           ? "the text to translate is read from it; INPUT names a file instead"
+                           : "name files for all but one '-'");
 }
 
-/* Better now than after the files before it. */
+/* Check all inputs before the first is translated. */
 static Status check_inputs(const StrList *inputs) {
     for (size_t i = 0; i < inputs->count; i++)
         if (strcmp(inputs->items[i], "-") != 0 && !file_exists(inputs->items[i])) {
             status_fail(STATUS_RUNTIME, "cannot open '%s': %s", inputs->items[i], strerror(errno));
-            return status_hint(STATUS_RUNTIME, "INPUT is a file; text itself comes on standard input: "
+            return status_hint(STATUS_RUNTIME, "INPUT is a file; text is read from standard input: "
                                                "echo 'go .' | attn-mt translate --model FILE");
         }
     return STATUS_OK;
 }
 
-/* Bytes of all inputs; -1 if there is one that does not tell. */
+/* Bytes of all inputs; -1 if the size of one is unknown. */
 static long long total_size(const StrList *inputs) {
     long long total = 0;
     for (size_t i = 0; i < inputs->count; i++) {
@@ -236,13 +251,13 @@ static long long total_size(const StrList *inputs) {
     return total;
 }
 
-/* Where the session reads from and writes to. */
+/* Open the files of prefixes and output. */
 static Status session_open(Session *session) {
     TranslateOptions *options = &session->options;
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     session->total_bytes = total_size(&options->inputs);
-    TRY(line_constraints_open(&session->constraints, options->prefix, options->prefix_file, options->tags));
+    TRY(line_window_set_prefix(&session->window, options->prefix, options->prefix_file));
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
@@ -252,7 +267,7 @@ static Status session_open(Session *session) {
     return STATUS_OK;
 }
 
-static Status spare_what_is_read(const TranslateOptions *options, const char *output) {
+static Status refuse_to_overwrite_inputs(const TranslateOptions *options, const char *output) {
     TRY(command_refuse_overwrites(output, &options->models));
     TRY(command_refuse_overwrites(output, &options->inputs));
     if (options->inputs.count == 0) TRY(command_refuse_overwrite(output, "-"));
@@ -261,59 +276,52 @@ static Status spare_what_is_read(const TranslateOptions *options, const char *ou
     return command_refuse_overwrite(output, options->prefix_file);
 }
 
-/* Everything between the command line and the first input line. */
-static Status session_begin(Session *session, const UserOptions *given) {
+/* Load and open everything before the first input line. */
+static Status session_begin(Session *session, const UserOptions *user_options) {
     TranslateOptions *options = &session->options;
-    TranslatorOptions *translating = &session->translating;
-    const DecodeOptions *decode = &translating->search.decode;
+    TranslatorOptions *translator = &options->translator;
+    DecodeOptions *decode = &translator->search.decode;
     TRY(check_stdin(options));
     TRY(check_inputs(&options->inputs));
-    TRY(spare_what_is_read(options, options->output));
-    TRY(spare_what_is_read(options, options->report));
+    TRY(refuse_to_overwrite_inputs(options, options->output));
+    TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));
     TRY(translate_score_open(&session->score, &options->references, options->report));
     TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
-    ensemble_apply_defaults(&session->models, given, &translating->search.decode);
-    TRY(translate_options_apply(options, &session->models, &session->style, translating));
+    ensemble_apply_defaults(&session->models, user_options, decode);
+    TRY(translate_options_apply(options, &session->models, &session->style));
     if (options->glossaries.count > 0)
         TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
-    translating->glossary = session->glossary;
-    translating->progress = show_progress;
-    translating->progress_context = session;
+    translator->glossary = session->glossary;
+    translator->progress = show_progress;
+    translator->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
-                       translating, session->workers));
+                       translator, session->workers));
     TRY(session_open(session));
-    session->window.json = options->json_input;
-    session->window.split = options->split;
-    session->window.tags = options->tags;
-    session->window.quiet = options->quiet;
-    session->window.most_lines = MOST_LINES / decode->mini_batch > decode->maxi_batch
-                                     ? decode->mini_batch * decode->maxi_batch
-                                     : MOST_LINES;
-    if (session->interactive) session->window.most_lines = 1;
+    LineWindow *window = &session->window;
+    window->json = options->json_input;
+    window->split = translator->split;
+    window->tags = options->tags;
+    window->quiet = translator->quiet;
+    window->most_lines = MOST_LINES / decode->mini_batch > decode->maxi_batch
+                             ? decode->mini_batch * decode->maxi_batch
+                             : MOST_LINES;
+    if (session->interactive) window->most_lines = 1;
     session->progress =
-        command_progress_begin("lines", options->output, options->quiet || session->interactive);
+        command_progress_begin("lines", options->output, translator->quiet || session->interactive);
     return STATUS_OK;
 }
 
-static Status session_run(Session *session) {
-    const StrList *inputs = &session->options.inputs;
-    Status status = STATUS_OK;
-    for (size_t i = 0; i < inputs->count && status == STATUS_OK; i++)
-        status = translate_file(session, inputs->items[i]);
-    return status == STATUS_OK ? line_constraints_end(session->constraints) : status;
-}
-
-/* Of BLEU. */
-static int tokenizer_of(const Session *session) {
+static int bleu_tokenizer(const Session *session) {
     if (session->options.tokenizer) return session->options.tokenizer - 1;
     return tokenizer_for(strbuf_view(&session->models.target_language));
 }
 
-/* After the last input line. `status`: how it went. */
+/* Finish the output, or discard it if `status` is an error. */
 static Status session_end(Session *session, Status status) {
+    log_progress_end();
     if (session->interactive) fputs("\n", stderr);
     if (status == STATUS_OK) report(session);
     if (status == STATUS_OK)
@@ -322,46 +330,52 @@ static Status session_end(Session *session, Status status) {
         file_discard(session->output);
     session->output = NULL;
     if (status == STATUS_OK)
-        status = translate_score_end(session->score, tokenizer_of(session), session->options.quiet);
-    long bad = session->window.unreadable;
-    if (status == STATUS_OK && bad)
         status =
-            status_fail(STATUS_DATA, "%ld line%s not JSON with a \"text\", or not what can be done with it",
-                        bad, bad == 1 ? " is" : "s are");
+            translate_score_end(session->score, bleu_tokenizer(session), session->options.translator.quiet);
+    long rejected = session->window.rejected;
+    if (status == STATUS_OK && rejected)
+        status = status_fail(STATUS_DATA,
+                             "%ld line%s rejected: invalid JSON, no \"text\", or unusable constraints",
+                             rejected, rejected == 1 ? " was" : "s were");
     return status;
 }
 
 static void session_free(Session *session) {
     file_discard(session->output);
+    if (session->reader) line_reader_close(session->reader);
     translator_free(session->translator);
     workers_free(session->workers);
     ensemble_free(&session->models);
     line_window_free(&session->window);
     unknown_text_free(&session->unknown);
-    line_constraints_free(session->constraints);
     glossary_free(session->glossary);
     translate_score_free(session->score);
 }
 
 Status cmd_translate(int argc, char **argv) {
     Session session = {0};
-    StrList files, *inputs = &session.options.inputs;
-    UserOptions given = {0};
+    TranslateOptions *options = &session.options;
+    StrList files;
+    UserOptions user_options = {0};
     OptionTable tables[] = {
-        {TRANSLATE_OPTIONS, &session.options}, {DECODE_OPTIONS, &session.translating.search.decode}, {0}};
+        {TRANSLATE_OPTIONS, options}, {DECODE_OPTIONS, &options->translator.search.decode}, {0}};
     HelpKind help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, &files, &help, &given);
-    for (size_t i = 0; i < files.count; i++) strlist_add(inputs, sv(files.items[i]));
+    Status status = options_parse(tables, argc, argv, &files, &help, &user_options);
+    for (size_t i = 0; i < files.count; i++) strlist_add(&options->inputs, sv(files.items[i]));
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
-    } else if (status == STATUS_OK) {
-        status = session_begin(&session, &given);
-        if (status == STATUS_OK) status = session_end(&session, session_run(&session));
+    } else if (status == STATUS_OK && (status = session_begin(&session, &user_options)) == STATUS_OK) {
+        for (bool more = true; more && status == STATUS_OK;) {
+            status = next_window(&session, &more);
+            if (status == STATUS_OK && session.window.count > 0) status = translate_window(&session);
+        }
+        if (status == STATUS_OK) status = line_window_end(&session.window);
+        status = session_end(&session, status);
     }
     session_free(&session);
     mem_free(files.items);
-    mem_free(given.rows);
+    mem_free(user_options.rows);
     options_free(tables);
     return status;
 }

@@ -148,7 +148,7 @@ static void translate_all(Translator *translator, const StrView *sources, size_t
         int n = rest < LINES_AT_A_TIME ? (int)rest : LINES_AT_A_TIME;
         progress->start = (double)start;
         progress->lines = n;
-        translator_run(translator, sources + start, n, (long)start + 1, results);
+        translator_run(translator, sources + start, NULL, n, (long)start + 1, results);
         for (int i = 0; i < n; i++) {
             outputs[start + (size_t)i] = mem_strdup(strbuf_text(&results[i].items[0].text));
             translation_free(&results[i]);

@@ -1,4 +1,5 @@
-/* translate_options.h - the options of `attn-mt translate`, and what they ask of search and output. */
+/* translate_options.h - the options of `attn-mt translate`, checked and completed for translator and
+ * output. */
 #ifndef CLI_TRANSLATE_OPTIONS_H
 #define CLI_TRANSLATE_OPTIONS_H
 
@@ -10,25 +11,26 @@
 typedef struct {
     StrList models, inputs, references, glossaries;
     char *output, *report;
-    int threads, precision, shortlist;
-    int tokenizer; /* of BLEU: 1 + index into TOKENIZERS; 0: as the language has it */
-    int n_best;    /* 0: off; N_BEST_ALL: as many as the beam is wide */
+    int threads, precision;
+    int tokenizer; /* of BLEU: 1 + index into TOKENIZERS; 0: by the target language */
+    int n_best;    /* 0: only the best, without a rank; N_BEST_ALL: the whole beam */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, crop, split, tags, confidence, attention, quiet;
+    bool word_scores, json, json_input, tags, confidence, attention;
     char *prefix, *prefix_file;
-    int alternatives;
     int mbr;
     double mbr_scale;
+    /* crop, split, quiet, search.shortlist, search.alternatives and search.decode are options;
+     * translate_options_apply sets the rest of `search`. */
+    TranslatorOptions translator;
 } TranslateOptions;
 
 enum { N_BEST_ALL = 1000000 };
 
 extern const Option TRANSLATE_OPTIONS[];
 
-/* What is printed with these models, and what must be found for it; the search options of the command line
- * and of the model are there already. STATUS_USAGE for what does not go together. */
-Status translate_options_apply(const TranslateOptions *options, const Ensemble *models, OutputStyle *style,
-                               TranslatorOptions *translating);
+/* Sets `style`, and the search options that the output needs; search.decode is complete already.
+ * STATUS_USAGE if options contradict each other, or the models cannot do what they ask for. */
+Status translate_options_apply(TranslateOptions *options, const Ensemble *models, OutputStyle *style);
 
 #endif

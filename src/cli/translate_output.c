@@ -8,7 +8,7 @@
 
 enum { DIGITS = 6 };
 
-/* The weights of row t, 0 where the line was cut. */
+/* The weights of row t, 0 for the source tokens of other chunks. */
 static void add_soft_row(const Alignment *alignment, int t, StrView comma, StrBuf *out) {
     AttentionRow row = alignment_row(alignment, t);
     for (int s = 0; s < alignment->columns; s++) {
@@ -37,7 +37,7 @@ static void add_alignment(const OutputStyle *style, const Alignment *alignment, 
 static void add_item_alignment(const OutputStyle *style, const Translation *translation, int rank,
                                StrBuf *out) {
     Alignment alignment;
-    if (translation->pieces == 0) return;
+    if (translation->chunks == 0) return;
     alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
     add_alignment(style, &alignment, out);
     alignment_free(&alignment);
@@ -79,16 +79,16 @@ static void write_n_best(const OutputStyle *style, long number, const Translatio
 
 /* ---- JSON ---- */
 
-/* `unknown`: what their <unk>s stand for, or NULL. */
+/* `unknown`: the texts of their <unk>s, or NULL. */
 static void add_tokens(const char *name, const Tokenizer *tokenizer, const int *ids, int count,
                        const StrList *unknown, StrBuf *out) {
     StrBuf label = {0};
-    size_t spelled = 0;
+    size_t next_unknown = 0;
     json_put_array(out, name);
     for (int i = 0; i < count; i++) {
         strbuf_clear(&label);
-        if (unknown && ids[i] == VOCAB_UNK && spelled < unknown->count)
-            tokenizer_label_unknown(unknown->items[spelled++], &label);
+        if (unknown && ids[i] == VOCAB_UNK && next_unknown < unknown->count)
+            tokenizer_label_unknown(unknown->items[next_unknown++], &label);
         else
             tokenizer_label(tokenizer, ids[i], &label);
         json_write_string(out, strbuf_view(&label));
@@ -102,7 +102,7 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
     Alignment alignment = {0};
     AlignmentPair *pairs = NULL;
     bool soft = style->alignment == ALIGN_SOFT;
-    if (translation->pieces > 0)
+    if (translation->chunks > 0)
         alignment_make(&alignment, translation, rank, style->level, style->source, style->target);
     json_put_array(out, soft ? "attention" : "alignment");
     for (int t = 0; soft && t < alignment.rows; t++) {
@@ -127,7 +127,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
                            const TranslationItem *item, StrBuf *out) {
     double *words = mem_alloc((size_t)item->words, sizeof *words);
     double whole = confidence_of(&style->calibration, item, words);
-    json_put_digits(out, "confidence", translation->pieces > 0 ? whole : NAN, DIGITS);
+    json_put_digits(out, "confidence", translation->chunks > 0 ? whole : NAN, DIGITS);
     json_put_bool(out, "calibrated", style->calibration.words > 0);
     json_put_array(out, "word_confidence");
     StrList unknown = translation->target_unknown;
@@ -163,9 +163,9 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     if (style->alignment != ALIGN_NONE) add_json_alignment(style, translation, rank, out);
 }
 
-/* ---- members of the input that are passed on byte for byte ---- */
+/* ---- members of the input object, passed on byte for byte ---- */
 
-/* Not those that are written here. */
+/* Members of the output, which replace those of the input. */
 static const char *const WRITTEN[] = {
     "translation", "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
     "alignment",   "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
@@ -174,13 +174,13 @@ static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "wo
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* End of the string that begins at `at`, which is valid. */
+/* The end of the valid string that begins at `at`. */
 static size_t string_end(StrView text, size_t at) {
     for (at++; at < text.length && text.data[at] != '"'; at++) at += text.data[at] == '\\';
     return at + 1;
 }
 
-/* End of the member that begins at `at`: the comma or brace behind it. */
+/* The end of the member that begins at `at`: the comma or brace after it. */
 static size_t member_end(StrView text, size_t at) {
     for (int depth = 0; at < text.length;) {
         char c = text.data[at];
@@ -209,8 +209,8 @@ static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
     if (json_parse(&root, line, false) != STATUS_OK) return;
     size_t at = 0;
     while (line.data[at] != '{') at++;
-    /* The tree and the text have the same members in the same order: the one gives the name, the other the
-     * bytes. */
+    /* The tree and the text have the same members in the same order: names come from the tree, bytes from the
+     * text. */
     for (const Json *member = json_first(root); member; member = json_after(member)) {
         at++;
         while (is_space(line.data[at])) at++;
@@ -222,7 +222,7 @@ static void add_members(const OutputStyle *style, StrView line, StrBuf *out) {
     json_free(root);
 }
 
-/* At each step a list of tokens with their probabilities. */
+/* For each step, a list of tokens with their probabilities. */
 static void add_alternatives(const OutputStyle *style, const Translation *translation, StrBuf *out) {
     const TranslationItem *item = &translation->items[0];
     StrBuf label = {0};

@@ -9,13 +9,13 @@
 #include "bleu/scoring.h"
 
 struct TranslateScore {
-    StrBuf translations; /* a line for each */
+    StrBuf translations; /* one a line */
     LineSet references;
     OutFile *report; /* or NULL */
 };
 
-static const Metric *const USED[] = {&METRIC_BLEU, &METRIC_CHRF};
-enum { USED_COUNT = sizeof USED / sizeof *USED, DIGITS = 2 };
+static const Metric *const SCORED[] = {&METRIC_BLEU, &METRIC_CHRF};
+enum { SCORED_COUNT = sizeof SCORED / sizeof *SCORED, DIGITS = 2 };
 
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report) {
     *score = NULL;
@@ -40,20 +40,21 @@ void translate_score_free(TranslateScore *score) {
 
 void translate_score_add(TranslateScore *score, StrView translation) {
     if (!score) return;
-    for (size_t i = 0; i < translation.length; i++) /* a line end can only come out of JSON */
+    for (size_t i = 0; i < translation.length; i++) /* line ends come only from JSON */
         strbuf_add_char(&score->translations, translation.data[i] == '\n' ? ' ' : translation.data[i]);
     strbuf_add_char(&score->translations, '\n');
 }
 
-/* Both metrics with their own defaults but for the tokenizer; `options` [USED_COUNT] receives these. */
-static Status choose(int tokenizer, ChosenMetric *metrics, void **options) {
-    for (int m = 0; m < USED_COUNT; m++) {
-        options[m] = mem_alloc(1, USED[m]->options_size);
-        const OptionTable tables[] = {{USED[m]->rows, options[m]}, {0}};
+/* Prepare both metrics with their default options and that tokenizer; `options` [SCORED_COUNT] receives the
+ * options. */
+static Status prepare_metrics(int tokenizer, ChosenMetric *metrics, void **options) {
+    for (int m = 0; m < SCORED_COUNT; m++) {
+        options[m] = mem_alloc(1, SCORED[m]->options_size);
+        const OptionTable tables[] = {{SCORED[m]->rows, options[m]}, {0}};
         options_defaults(tables);
-        if (USED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
-        if (USED[m]->prepare) TRY(USED[m]->prepare(options[m], false));
-        metrics[m] = (ChosenMetric){USED[m], options[m]};
+        if (SCORED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
+        if (SCORED[m]->prepare) TRY(SCORED[m]->prepare(options[m], false));
+        metrics[m] = (ChosenMetric){SCORED[m], options[m]};
     }
     return STATUS_OK;
 }
@@ -65,11 +66,11 @@ static Status write_report(TranslateScore *score, const ScoreTable *table) {
     Status status = file_write(file, json.data, json.length);
     strbuf_free(&json);
     TRY(status);
-    score->report = NULL; /* released in any case */
+    score->report = NULL; /* file_commit releases it, also on failure */
     return file_commit(file);
 }
 
-static Status give_out(TranslateScore *score, const ScoreTable *table, bool quiet) {
+static Status write_scores(TranslateScore *score, const ScoreTable *table, bool quiet) {
     StrBuf text = {0};
     report_write(table, &(ReportStyle){.format = REPORT_TEXT, .width = DIGITS}, &text);
     if (!quiet) fputs(strbuf_text(&text), stderr);
@@ -79,22 +80,22 @@ static Status give_out(TranslateScore *score, const ScoreTable *table, bool quie
 
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet) {
     if (!score) return STATUS_OK;
-    ChosenMetric metrics[USED_COUNT];
-    void *options[USED_COUNT] = {NULL};
+    ChosenMetric metrics[SCORED_COUNT];
+    void *options[SCORED_COUNT] = {NULL};
     LineSet system = {0};
     input_text(&system, "translations", &score->translations);
     Status status = input_check(&system, &score->references);
-    if (status == STATUS_OK) status = choose(tokenizer, metrics, options);
+    if (status == STATUS_OK) status = prepare_metrics(tokenizer, metrics, options);
     if (status == STATUS_OK) {
-        Seed unused = {0}; /* without a test nothing is drawn */
-        Scoring scoring = {&system, &score->references, metrics, USED_COUNT, TEST_NONE, 0, &unused};
+        Seed unused = {0}; /* only a significance test draws random numbers */
+        Scoring scoring = {&system, &score->references, metrics, SCORED_COUNT, TEST_NONE, 0, &unused};
         ScoreTable table = score_systems(&scoring);
-        status = give_out(score, &table, quiet);
+        status = write_scores(score, &table, quiet);
         score_table_free(&table);
     }
-    for (int m = 0; m < USED_COUNT; m++) {
+    for (int m = 0; m < SCORED_COUNT; m++) {
         if (!options[m]) continue;
-        const OptionTable tables[] = {{USED[m]->rows, options[m]}, {0}};
+        const OptionTable tables[] = {{SCORED[m]->rows, options[m]}, {0}};
         options_free(tables);
         mem_free(options[m]);
     }

@@ -1,8 +1,8 @@
-/* translate_score.h - translations scored against references as they are made: BLEU and chrF, as attn-mt bleu
- * gives them.
+/* translate_score.h - collects translations and scores them against references: BLEU and chrF, equal to
+ * those of `attn-mt bleu`.
  *
  * Units   scores 0..100
- * Owner   translate_score_free releases; NULL is allowed everywhere and does nothing
+ * Owner   translate_score_free releases; all functions accept NULL and do nothing
  */
 #ifndef CLI_TRANSLATE_SCORE_H
 #define CLI_TRANSLATE_SCORE_H
@@ -12,12 +12,13 @@
 
 typedef struct TranslateScore TranslateScore;
 
-/* Read the references, and create the file of the report, if it is not NULL. *score is NULL if there are no
+/* Reads the references, and creates the report file, if `report` is not NULL. *score is NULL if there are no
  * references. */
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report);
-void translate_score_add(TranslateScore *score, StrView translation); /* of the next line */
-/* The scores: as text on standard error unless `quiet`, as JSON into the report. `tokenizer`: index into
- * TOKENIZERS (bleu/tokenizers.h). STATUS_DATA: not as many references as translations. */
+void translate_score_add(TranslateScore *score, StrView translation); /* the next line's */
+/* Writes the scores: as text to standard error unless `quiet`, as JSON to the report. `tokenizer`: index
+ * into TOKENIZERS (bleu/tokenizers.h). STATUS_DATA if there are more references than translations, or
+ * fewer. */
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet);
 void translate_score_free(TranslateScore *score);
 

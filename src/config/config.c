@@ -255,7 +255,7 @@ const Option DECODE_OPTIONS[] = {
      .help = "... plus so many"},
     {.key = "decode.max_input_length", DECODE(INT, max_input_length),
      .default_text = "200", .min = 1, .max = 100000, .arg = "N",
-     .help = "longest source in tokens; longer lines are translated in pieces"},
+     .help = "longest source in tokens; longer lines are translated in chunks"},
     {.key = "decode.mini_batch", DECODE(INT, mini_batch),
      .default_text = "32", .min = 1, .max = 100000, .arg = "N",
      .help = "sentences translated together"},

@@ -93,7 +93,7 @@ typedef struct {
     double length_penalty;      /* hypothesis score / length^alpha */
     double max_length_factor;   /* target tokens allowed per source token ... */
     int max_length_extra;       /* ... plus so many */
-    int max_input_length;       /* source tokens of one piece; longer lines are split */
+    int max_input_length;       /* source tokens of one chunk; longer lines are split */
     int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
     bool allow_unk;
     bool left_to_right; /* a model of two decoders writes this way alone */

@@ -359,7 +359,7 @@ static void write_beam(Explore *explore, const ExploreRun *run, const Trace *tra
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];
         int back = i - node->parent;
-        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", node->dropped ? -back : back,
+        strbuf_format(out, "%s%d,%d,%d", i ? "," : "", node->pruned ? -back : back,
                       keep_token(explore, target, node->token), thousandths((double)node->score / 10));
     }
     strbuf_add(out, SV("]}"));

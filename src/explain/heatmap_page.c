@@ -78,7 +78,7 @@ void heatmap_title(StrView line, const Translation *translation, StrBuf *out) {
 
 void heatmap_remark(HeatmapRemarks *remarks, const Translation *translation, const Seq2Seq *model,
                     int number) {
-    remarks->shown += translation->pieces > 0;
+    remarks->shown += translation->chunks > 0;
     unknown_text_add(&remarks->unknown, translation, seq2seq_source(model), number);
 }
 
@@ -116,10 +116,10 @@ static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, S
     const HeatmapPage *page = writer->page;
     const Seq2Seq *model = page->models->items[m];
     if (kind == EXPLORE_OWN)
-        translator_run(writer->translators[m], &line, 1, 1, found);
+        translator_run(writer->translators[m], &line, NULL, 1, 1, found);
     else
         translator_force(writer->translators[m], &line, &target, 1, found);
-    if (found->pieces > 0 && translator_first_nonfinite(writer->translators[m]) < 0) {
+    if (found->chunks > 0 && translator_first_nonfinite(writer->translators[m]) < 0) {
         double *words = mem_alloc((size_t)found->items[0].words + 1, sizeof *words);
         if (first) {
             explore_add_sentence(writer->explore, line);
@@ -149,7 +149,7 @@ static Status add_sentence(PageWriter *writer, int i) {
         Translation own = {0}, other = {0};
         if (page->targets) add_run(writer, m, EXPLORE_GIVEN, line, page->targets[i], m == 0, &other);
         add_run(writer, m, EXPLORE_OWN, line, SV(""), m == 0 && !page->targets, &own);
-        if (!page->targets && m > 0 && first.pieces > 0 && own.pieces > 0 &&
+        if (!page->targets && m > 0 && first.chunks > 0 && own.chunks > 0 &&
             !sv_equal(strbuf_view(&first.items[0].text), strbuf_view(&own.items[0].text)))
             add_run(writer, m, EXPLORE_SAME, line, strbuf_view(&first.items[0].text), false, &other);
         status = translator_check_finite(writer->translators[m], &(StrList){page->paths->items + m, 1});

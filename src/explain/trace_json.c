@@ -52,7 +52,7 @@ static void write_beam(const Backpointers *tree, const Tokenizer *target, StrBuf
         json_put_integer(out, "parent", node->parent);
         write_token("token", target, node->token, out);
         json_put_digits(out, "log_p", (double)node->score, FLOAT_DIGITS);
-        if (node->dropped) json_put_bool(out, "dropped", true);
+        if (node->pruned) json_put_bool(out, "dropped", true);
         json_close_object(out);
     }
     json_close_array(out);

@@ -239,7 +239,7 @@ static Status call_begin(Call *call) {
 
 static void translate(Call *call, const StrView *texts) {
     int most = call->options.n_best > 1 ? call->options.n_best : 1;
-    translator_run(call->translator, texts, call->count, 1, call->translations);
+    translator_run(call->translator, texts, NULL, call->count, 1, call->translations);
     for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
 }
 
@@ -267,7 +267,7 @@ static attn_mt_candidate candidate_of(const Call *call, int text, const Translat
     attn_mt_candidate candidate = {strbuf_text(&item->text), item->score, item->normalized, item->steps,
                                    item->token_scores};
     bool impossible =
-        call->given && call->translations[text].pieces == 0 && !unicode_is_blank(call->given[text]);
+        call->given && call->translations[text].chunks == 0 && !unicode_is_blank(call->given[text]);
     if (impossible) candidate.log_p = candidate.score = -INFINITY;
     return candidate;
 }
@@ -285,7 +285,7 @@ static attn_mt_matrix matrix_of(const Call *call, const Translation *translation
 static Text text_of(const Call *call, int t) {
     const Translation *translation = &call->translations[t];
     size_t count = (size_t)translation->count;
-    bool attention = call->options.attention != ATTN_MT_NO_ATTENTION && translation->pieces > 0;
+    bool attention = call->options.attention != ATTN_MT_NO_ATTENTION && translation->chunks > 0;
     Text text = {.candidates = mem_alloc(count, sizeof *text.candidates), .count = translation->count};
     if (attention) text.matrices = mem_alloc(count, sizeof *text.matrices);
     for (int rank = 0; rank < translation->count; rank++) {

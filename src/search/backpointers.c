@@ -10,7 +10,7 @@ int backpointers_add(Backpointers *tree, int parent, int token, double score, si
     return tree->count++;
 }
 
-size_t backpointers_keep_attention(Backpointers *tree, const AttentionWeights *attention, int row) {
+size_t backpointers_add_attention(Backpointers *tree, const AttentionWeights *attention, int row) {
     if (!attention->weights) return 0;
     size_t start = tree->weights_count, length = (size_t)attention->length[row];
     MEM_GROW(tree->weights, tree->weights_capacity, start + length);
@@ -27,22 +27,23 @@ int backpointers_token(const Backpointers *tree, int node) {
 Hypothesis backpointers_follow(const Backpointers *tree, int node, int steps, double score,
                                const SearchOptions *options, int source_length) {
     bool ended = backpointers_token(tree, node) == VOCAB_EOS;
-    Hypothesis made = {.length = ended ? steps - 1 : steps, .steps = steps, .score = score};
+    Hypothesis hypothesis = {.length = ended ? steps - 1 : steps, .steps = steps, .score = score};
     size_t columns = (size_t)source_length;
-    made.normalized = search_normalize(&options->decode, score, steps);
-    made.ids = mem_alloc((size_t)steps + 1, sizeof *made.ids);
-    made.token_scores = mem_alloc((size_t)steps + 1, sizeof *made.token_scores);
-    if (options->attention) made.attention = mem_alloc((size_t)steps * columns + 1, sizeof *made.attention);
+    hypothesis.normalized = hypothesis_normalize(&options->decode, score, steps);
+    hypothesis.ids = mem_alloc((size_t)steps + 1, sizeof *hypothesis.ids);
+    hypothesis.token_scores = mem_alloc((size_t)steps + 1, sizeof *hypothesis.token_scores);
+    if (options->attention)
+        hypothesis.attention = mem_alloc((size_t)steps * columns + 1, sizeof *hypothesis.attention);
     for (int t = steps - 1; t >= 0; t--) {
         const Backpointer *at = &tree->nodes[node];
-        if (t < made.length) made.ids[t] = at->token;
-        made.token_scores[t] = at->score;
-        if (made.attention)
-            memcpy(made.attention + (size_t)t * columns, tree->weights + at->attention,
+        if (t < hypothesis.length) hypothesis.ids[t] = at->token;
+        hypothesis.token_scores[t] = at->score;
+        if (hypothesis.attention)
+            memcpy(hypothesis.attention + (size_t)t * columns, tree->weights + at->attention,
                    columns * sizeof(float));
         node = at->parent;
     }
-    return made;
+    return hypothesis;
 }
 
 void backpointers_free(Backpointers *tree) {
@@ -51,7 +52,7 @@ void backpointers_free(Backpointers *tree) {
     *tree = (Backpointers){0};
 }
 
-void backpointers_leave(Backpointers *tree, const SearchOptions *options) {
+void backpointers_finish(Backpointers *tree, const SearchOptions *options) {
     if (options->tree)
         *options->tree = *tree;
     else

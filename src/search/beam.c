@@ -1,55 +1,63 @@
-/* beam.c - several hypotheses per sentence, extended together. */
+/* beam.c - several hypotheses per sentence, extended together; with phrases, in banks. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 #include "search/backpointers.h"
+#include "search/search.h"
 
-/* A hypothesis that is still growing: one row of the scorer. */
+/* A hypothesis that has not ended: one row of the scorer. */
 typedef struct {
     int sentence, node;
     double score;
-    size_t attention;      /* of the step under way */
-    ConstraintState state; /* if the sentence is guided */
+    size_t attention;      /* its weights of the current step in the tree */
+    ConstraintState state; /* if there are constraints */
 } BeamRow;
 
 typedef struct {
     int row, token;
-    double log_p, score;   /* of the token; with the row's score added */
-    ConstraintState state; /* after it, if the sentence is guided */
+    double log_p;          /* of the token */
+    double score;          /* of the hypothesis with the token */
+    ConstraintState state; /* after the token, if there are constraints */
 } Candidate;
 
 typedef struct {
     int node, steps, met;
-    double score, placement, rank;
+    double score, attention_score, rank;
 } Ended;
 
 typedef struct {
     int max_steps;
-    Ended *ended; /* [beam_size], in the order they ended */
+    Ended *ended; /* [beam_size], in the order in which they ended */
     int ended_count;
 } BeamSentence;
 
 typedef struct {
+    int candidates; /* in the bank */
+    int slots;      /* its part of the beam */
+} Bank;
+
+typedef struct {
     Scorer *scorer;
     const SearchOptions *options;
-    SearchOptions step_options;     /* the same; with attention where guides have terms */
+    SearchOptions step_options;     /* the same, with attention if there are terms */
     const Constraints *constraints; /* [B], or NULL */
     Backpointers tree;
     BeamSentence *sentences; /* [B] */
-    BeamRow *rows, *next;    /* [B * beam_size]; rows of a sentence are neighbours, best first */
+    BeamRow *rows, *next;    /* [B * beam_size] rows of a sentence stand together, best first */
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
     Candidate *candidates;               /* [beam_size + SEARCH_PRUNED] scratch */
-    /* Of guided search: */
+    /* With constraints: */
     RowChoice *choices; /* [B * beam_size], or NULL */
-    int *given;         /* [B * beam_size, CONSTRAINTS_MAX] */
+    int *extra;         /* [B * beam_size, CONSTRAINTS_MAX] */
     Candidate *pool;    /* all candidates of a sentence */
-    int *banks;         /* [banks, 2] candidates in it, and its share of the beam */
+    Bank *banks;
     size_t pool_capacity, banks_capacity;
 } BeamSearch;
 
-/* The best `keep` extensions of rows first..end-1, best first. Between equals the lower row wins, then the
- * token that the scorer put first. */
+/* The best `keep` extensions of rows first..end-1, best first. Between equal ones the lower row wins, then
+ * the token that is first in the step. */
 static int find_candidates(BeamSearch *search, const ScorerStep *step, int first, int end, int keep) {
     Candidate *list = search->candidates;
     int count = 0;
@@ -66,32 +74,33 @@ static int find_candidates(BeamSearch *search, const ScorerStep *step, int first
     return count;
 }
 
-/* ---- constraints: dynamic beam allocation ---- */
+/* ---- phrases: dynamic beam allocation ---- */
 
-/* Best first; between equals as find_candidates has it, for they were added in that order. */
+/* Best first; between equal ones the lower row, then the lower token. */
 static int candidate_compare(const void *a, const void *b) {
     const Candidate *x = a, *y = b;
-    double x_worth = x->score + x->state.placement, y_worth = y->score + y->state.placement;
-    if (x_worth != y_worth) return x_worth > y_worth ? -1 : 1;
+    double x_score = x->score + x->state.attention_score, y_score = y->score + y->state.attention_score;
+    if (x_score != y_score) return x_score > y_score ? -1 : 1;
     if (x->row != y->row) return x->row < y->row ? -1 : 1;
     return (x->token > y->token) - (x->token < y->token);
 }
 
-/* All extensions of rows first..end-1 that may be; one that ends meets all constraints. */
+/* All extensions of rows first..end-1, each token once; those that end meet all phrases. */
 static int pool_candidates(BeamSearch *search, const Constraints *constraints, const ScorerStep *step,
                            int first, int end) {
     int count = 0;
     MEM_GROW(search->pool, search->pool_capacity, (size_t)(end - first) * (size_t)step->top);
     for (int r = first; r < end; r++) {
         const BeamRow *row = &search->rows[r];
-        const ScoredToken *found = step->tokens + (size_t)r * (size_t)step->top;
-        const AttentionWeights *seen = &step->attention;
-        const real *attention = constraints_has_terms(constraints) ? seen->weights + seen->start[r] : NULL;
+        const ScoredToken *tokens = step->tokens + (size_t)r * (size_t)step->top;
+        const AttentionWeights *weights = &step->attention;
+        const real *attention =
+            constraints_has_terms(constraints) ? weights->weights + weights->start[r] : NULL;
         for (int i = 0; i < step->count[r]; i++) {
             bool twice = false;
-            for (int j = 0; j < i && !twice; j++) twice = found[j].token == found[i].token;
-            Candidate new = {r, found[i].token, found[i].log_p, row->score + found[i].log_p,
-                             constraints_advance(constraints, row->state, found[i].token, attention)};
+            for (int j = 0; j < i && !twice; j++) twice = tokens[j].token == tokens[i].token;
+            Candidate new = {r, tokens[i].token, tokens[i].log_p, row->score + tokens[i].log_p,
+                             constraints_advance(constraints, row->state, tokens[i].token, attention)};
             if (twice || isnan(new.score)) continue;
             if (new.token == VOCAB_EOS && !constraints_all_met(constraints, &new.state)) continue;
             search->pool[count++] = new;
@@ -101,14 +110,15 @@ static int pool_candidates(BeamSearch *search, const Constraints *constraints, c
     return count;
 }
 
-/* Places in the beam go round from the last bank down, each time one to every bank that can fill it. */
-static void share_beam(int (*banks)[2], int bank_count, int keep) {
-    for (bool more = true; more && keep > 0;) {
+/* Deal out the slots of the beam: rounds from the last bank to the first, each with one slot for every bank
+ * that has a candidate left. */
+static void allocate_beam(Bank *banks, int bank_count, int slots) {
+    for (bool more = true; more && slots > 0;) {
         more = false;
-        for (int b = bank_count - 1; b >= 0 && keep > 0; b--) {
-            if (banks[b][1] == banks[b][0]) continue;
-            banks[b][1]++;
-            keep--;
+        for (int b = bank_count - 1; b >= 0 && slots > 0; b--) {
+            if (banks[b].slots == banks[b].candidates) continue;
+            banks[b].slots++;
+            slots--;
             more = true;
         }
     }
@@ -117,17 +127,18 @@ static void share_beam(int (*banks)[2], int bank_count, int keep) {
 /* The best candidates of each bank, best first. */
 static int find_constrained(BeamSearch *search, const Constraints *constraints, const ScorerStep *step,
                             int first, int end, int keep) {
-    int count = pool_candidates(search, constraints, step, first, end),
-        bank_count = constraints_bank_count(constraints), kept = 0;
-    MEM_GROW(search->banks, search->banks_capacity, 2 * (size_t)bank_count);
-    int(*banks)[2] = (int(*)[2])search->banks;
-    for (int b = 0; b < bank_count; b++) banks[b][0] = banks[b][1] = 0;
-    for (int i = 0; i < count; i++) banks[constraints_bank(constraints, &search->pool[i].state)][0]++;
-    share_beam(banks, bank_count, keep);
-    for (int i = 0; i < count && kept < keep; i++)
-        if (banks[constraints_bank(constraints, &search->pool[i].state)][1]-- > 0)
-            search->candidates[kept++] = search->pool[i];
-    return kept;
+    int pool_count = pool_candidates(search, constraints, step, first, end),
+        bank_count = constraints_bank_count(constraints), count = 0;
+    MEM_GROW(search->banks, search->banks_capacity, (size_t)bank_count);
+    Bank *banks = search->banks;
+    memset(banks, 0, (size_t)bank_count * sizeof *banks);
+    for (int i = 0; i < pool_count; i++)
+        banks[constraints_bank(constraints, &search->pool[i].state)].candidates++;
+    allocate_beam(banks, bank_count, keep);
+    for (int i = 0; i < pool_count && count < keep; i++)
+        if (banks[constraints_bank(constraints, &search->pool[i].state)].slots-- > 0)
+            search->candidates[count++] = search->pool[i];
+    return count;
 }
 
 /* ---- one step ---- */
@@ -136,11 +147,11 @@ static const Constraints *constraints_of(const BeamSearch *search, int sentence)
     return search->constraints ? &search->constraints[sentence] : NULL;
 }
 
-/* What hypotheses of a sentence are compared by: see hypotheses_rank. */
+/* The number that hypotheses of a sentence are compared by: see hypotheses_rank. */
 static double rank_of(const BeamSearch *search, const BeamRow *row, int steps) {
     const Constraints *constraints = constraints_of(search, row->sentence);
-    if (constraints && constraints->phrase_count > 0) return row->score + row->state.placement;
-    return search_normalize(&search->options->decode, row->score, steps);
+    if (constraints && constraints->phrase_count > 0) return row->score + row->state.attention_score;
+    return hypothesis_normalize(&search->options->decode, row->score, steps);
 }
 
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
@@ -150,19 +161,19 @@ static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamR
                 .steps = search->steps,
                 .met = constraints ? constraints_bank(constraints, &row->state) : 0,
                 .score = row->score,
-                .placement = row->state.placement,
+                .attention_score = row->state.attention_score,
                 .rank = rank_of(search, row, search->steps)};
 }
 
-/* The best rank that a growing hypothesis may come to: scores only fall, and so does what terms add to them,
- * but for a term that has begun and does not go on, which gives back what its place has cost. */
+/* The best rank that a growing hypothesis may reach. Log p and attention score only fall, with one
+ * exception: a term that has begun and is not completed returns its attention score. */
 static double best_possible(const BeamSearch *search, const BeamRow *row, int max_steps) {
     BeamRow best = *row;
-    best.state.placement -= best.state.begun;
+    best.state.attention_score -= best.state.pending_score;
     return rank_of(search, &best, max_steps);
 }
 
-/* Could one of the growing hypotheses rows [count] still rank among the n best of those that ended? */
+/* Can one of the growing hypotheses rows [count] still become one of the n best? */
 static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *sentence, const BeamRow *rows,
                                  int count) {
     int better = 0;
@@ -172,22 +183,22 @@ static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *s
     return better < search->options->n_best;
 }
 
-/* Extend the hypotheses of one sentence, rows first..end-1; those that go on are added to `next`. */
+/* Extend the hypotheses of one sentence, rows first..end-1; those that have not ended are added to `next`. */
 static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
     BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
     int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
-    int dropped = search->options->tree ? SEARCH_PRUNED : 0;
+    int pruned = search->options->tree ? SEARCH_PRUNED : 0;
     for (int r = first; r < end; r++)
         if (search->options->attention)
-            search->rows[r].attention = backpointers_keep_attention(&search->tree, &step->attention, r);
+            search->rows[r].attention = backpointers_add_attention(&search->tree, &step->attention, r);
     const Constraints *constraints = constraints_of(search, search->rows[first].sentence);
     int count = constraints ? find_constrained(search, constraints, step, first, end, keep)
-                            : find_candidates(search, step, first, end, keep + dropped);
+                            : find_candidates(search, step, first, end, keep + pruned);
     for (int i = 0; i < count; i++) {
         Candidate at = search->candidates[i];
         BeamRow row = search->rows[at.row];
         row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
-        search->tree.nodes[row.node].dropped = i >= keep;
+        search->tree.nodes[row.node].pruned = i >= keep;
         if (i >= keep) continue;
         row.score = at.score;
         row.state = at.state;
@@ -202,7 +213,7 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     const BeamRow *growing = &search->next[start];
     bool can_grow = search->steps < sentence->max_steps;
     if (can_grow && sentence_can_improve(search, sentence, growing, search->next_count - start)) return;
-    /* Out of room: what is still growing fills the places that nothing better took. */
+    /* At the maximal length: the growing hypotheses fill the slots that no ended one took. */
     for (int i = start; !can_grow && i < search->next_count; i++)
         sentence_end(search, sentence, &search->next[i]);
     search->next_count = start;
@@ -217,7 +228,7 @@ static void all_advance(BeamSearch *search) {
         if (search->choices)
             search->choices[r] = constraints_choice(&search->constraints[row->sentence], &row->state,
                                                     search->options->decode.beam_size,
-                                                    search->given + (size_t)r * CONSTRAINTS_MAX);
+                                                    search->extra + (size_t)r * CONSTRAINTS_MAX);
     }
     ScorerStep step = scorer_step(search->scorer, &search->step_options, search->row_sentence, search->tokens,
                                   search->choices, search->row_count);
@@ -241,15 +252,15 @@ static void all_advance(BeamSearch *search) {
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
     Ended *ended = sentence->ended;
     if (sentence->ended_count == 0)
-        ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if nothing is a number */
+        ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if no score is a number */
     list->items = mem_alloc((size_t)sentence->ended_count, sizeof *list->items);
     for (; list->count < sentence->ended_count; list->count++) {
         const Ended *end = &ended[list->count];
-        Hypothesis *made = &list->items[list->count];
-        *made = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
-                                    list->source_length);
-        made->met = end->met;
-        made->placement = end->placement;
+        Hypothesis *hypothesis = &list->items[list->count];
+        *hypothesis = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
+                                          list->source_length);
+        hypothesis->met = end->met;
+        hypothesis->attention_score = end->attention_score;
     }
     hypotheses_rank(list);
     hypotheses_truncate(list, search->options->n_best);
@@ -272,7 +283,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     search.candidates = mem_alloc(beam + SEARCH_PRUNED, sizeof *search.candidates);
     if (constraints) {
         search.choices = mem_alloc(most, sizeof *search.choices);
-        search.given = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.given);
+        search.extra = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.extra);
     }
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
@@ -283,7 +294,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
         search.rows[b] = (BeamRow){.sentence = b, .node = -1};
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
-    if (B > 0) search_begin(scorer, options, sources, B, NULL, constraints);
+    if (B > 0) scorer_begin(scorer, options, sources, B, NULL, constraints);
     while (search.row_count > 0) all_advance(&search);
     for (int b = 0; b < B; b++) sentence_result(&search, &search.sentences[b], &results[b]);
 
@@ -295,9 +306,9 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     mem_free(search.row_sentence);
     mem_free(search.candidates);
     mem_free(search.choices);
-    mem_free(search.given);
+    mem_free(search.extra);
     mem_free(search.pool);
     mem_free(search.banks);
     mem_free(ended);
-    backpointers_leave(&search.tree, options);
+    backpointers_finish(&search.tree, options);
 }

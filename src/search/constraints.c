@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "search/hypothesis.h"
 #include "text/bpe.h"
 #include "text/whole_words.h"
 
@@ -17,22 +18,30 @@ void constraints_free(Constraints *constraints) {
     id_list_free(&constraints->prefix);
     mem_free(constraints->allowed);
     for (int c = 0; c < constraints->phrase_count; c++) {
-        id_list_free(&constraints->phrases[c]);
-        id_list_free(&constraints->origins[c]);
+        id_list_free(&constraints->phrases[c].ids);
+        id_list_free(&constraints->phrases[c].source_positions);
     }
+    mem_free(constraints->phrases);
     *constraints = (Constraints){0};
 }
 
-static void mark_ids(const IdList *ids, bool *wanted) {
-    for (size_t i = 0; i < ids->count; i++) wanted[ids->ids[i]] = true;
+static void mark_ids(const IdList *ids, bool *marked) {
+    for (size_t i = 0; i < ids->count; i++) marked[ids->ids[i]] = true;
 }
 
-void constraints_mark_tokens(const Constraints *constraints, bool *wanted) {
+void constraints_mark_tokens(const Constraints *constraints, bool *marked) {
     bool completes = constraints->fixed < (int)constraints->prefix.count;
-    mark_ids(&constraints->prefix, wanted);
-    for (int c = 0; c < constraints->phrase_count; c++) mark_ids(&constraints->phrases[c], wanted);
+    mark_ids(&constraints->prefix, marked);
+    for (int c = 0; c < constraints->phrase_count; c++) mark_ids(&constraints->phrases[c].ids, marked);
     for (int i = 0, V = completes ? vocabulary(constraints) : 0; completes && i < constraints->open; i++)
-        for (int v = 0; v < V; v++) wanted[v] |= constraints->allowed[(size_t)i * (size_t)V + (size_t)v];
+        for (int v = 0; v < V; v++) marked[v] |= constraints->allowed[(size_t)i * (size_t)V + (size_t)v];
+}
+
+int constraints_max_steps(const Constraints *constraints, const DecodeOptions *options, int source_length) {
+    int steps = hypothesis_max_steps(options, source_length),
+        prefix = constraints ? (int)constraints->prefix.count : 0;
+    int least = prefix > 0 ? prefix + 1 + options->max_length_extra : 0;
+    return steps > least ? steps : least;
 }
 
 static bool has_unknown(const IdList *ids) {
@@ -43,13 +52,14 @@ static bool has_unknown(const IdList *ids) {
 
 /* ---- the prefix ---- */
 
-/* Does `token` go on in the word that `before` ends? */
+/* Does `token` continue the word that `before` ends? */
 static bool same_word(const Tokenizer *tokenizer, int before, int token) {
     int pair[2] = {before, token}, word[2];
     return tokenizer_words(tokenizer, pair, 2, word) == 1;
 }
 
-/* After a space: what begins a word, or ends the sentence. Where ends are marked, anything does. */
+/* After a space: tokens that begin a word, or </s>. If the tokenizer marks the ends of words, any token may
+ * follow. */
 static void allow_new_words(Constraints *constraints) {
     int last = constraints->prefix.ids[constraints->prefix.count - 1], V = vocabulary(constraints);
     bool any = tokenizer_marks_ends(constraints->target);
@@ -67,14 +77,15 @@ static size_t longest_token(const Vocab *vocab) {
     return longest;
 }
 
-/* The last word: at each of its tokens this one, or one that begins with the rest of the word. Where the rest
- * is longer than any token, this one is fixed: time grows with the word's length, not with its square. */
+/* The last word: each of its tokens may be replaced by a token that begins with the rest of the word. If the
+ * rest is longer than any token, the token is fixed: time grows with the word's length, not with its
+ * square. */
 static void allow_completions(Constraints *constraints, int fixed) {
     const Vocab *vocab = tokenizer_vocab(constraints->target);
-    size_t V = (size_t)vocabulary(constraints), left = longest_token(vocab) + sizeof BPE_WORD_END, bytes = 0;
+    size_t V = (size_t)vocabulary(constraints), most = longest_token(vocab) + sizeof BPE_WORD_END, bytes = 0;
     StrBuf rest = {0};
     int first = (int)constraints->prefix.count - 1;
-    while (first > fixed && (bytes += vocab_token(vocab, constraints->prefix.ids[first]).length) <= left)
+    while (first > fixed && (bytes += vocab_token(vocab, constraints->prefix.ids[first]).length) <= most)
         first--;
     fixed = first;
     constraints->fixed = fixed;
@@ -115,12 +126,12 @@ bool constraints_add_prefix(Constraints *constraints, Tokenizer *target, StrView
     return known;
 }
 
-/* ---- constraints ---- */
+/* ---- phrases ---- */
 
 static uint64_t bit_of(int c) { return (uint64_t)1 << c; }
 
-/* Tokens of the text, whose own are `ids`, behind a word that no space separates from it; none where scripts
- * have spaces between words, or the model has no such tokens. */
+/* Tokens of the text behind a word that no space separates from it; `ids` are its tokens elsewhere. None if
+ * the script has spaces between words, or the model has no such tokens. */
 static void encode_joined(Tokenizer *target, StrView text, const IdList *ids, IdList *joined) {
     size_t position = 0;
     text = sv_trim(text);
@@ -130,7 +141,7 @@ static void encode_joined(Tokenizer *target, StrView text, const IdList *ids, Id
         return;
     IdList before = {0};
     StrBuf both = {0};
-    strbuf_add_char(&both, '.'); /* ends where letters begin, known or not */
+    strbuf_add_char(&both, '.'); /* its token ends where letters begin, known or not */
     tokenizer_encode(target, strbuf_view(&both), &before);
     strbuf_add(&both, text);
     tokenizer_encode(target, strbuf_view(&both), joined);
@@ -149,23 +160,29 @@ bool constraints_knows(Tokenizer *target, StrView text) {
     return knows;
 }
 
+/* Takes the ids. */
+static void add_ids(Constraints *constraints, IdList ids) {
+    MEM_GROW(constraints->phrases, constraints->phrase_capacity, (size_t)constraints->phrase_count + 1);
+    constraints->phrases[constraints->phrase_count++] = (ConstraintPhrase){.ids = ids};
+}
+
 bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView text) {
     int at = constraints->phrase_count;
+    IdList ids = {0}, joined = {0};
     constraints->target = target;
     if (at == CONSTRAINTS_MAX) return false;
-    IdList *ids = &constraints->phrases[at];
-    tokenizer_encode(target, text, ids);
-    if (ids->count == 0 || has_unknown(ids)) {
-        id_list_free(ids);
+    tokenizer_encode(target, text, &ids);
+    if (ids.count == 0 || has_unknown(&ids)) {
+        id_list_free(&ids);
         return false;
     }
-    constraints->phrase_count++;
+    add_ids(constraints, ids);
     if (constraints->phrase_count == CONSTRAINTS_MAX) return true;
-    encode_joined(target, text, ids, ids + 1);
-    if (ids[1].count == 0) return true;
-    constraints->forms[at] = bit_of(at + 1);
-    constraints->forms[at + 1] = bit_of(at);
-    constraints->phrase_count++;
+    encode_joined(target, text, &ids, &joined);
+    if (joined.count == 0) return true;
+    add_ids(constraints, joined);
+    constraints->phrases[at].variants = bit_of(at + 1);
+    constraints->phrases[at + 1].variants = bit_of(at);
     return true;
 }
 
@@ -175,11 +192,12 @@ bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView t
     int first = constraints->phrase_count;
     if (!constraints_add_phrase(constraints, target, text)) return false;
     tokenizer_encode(source, term, &ids);
-    int length = (int)ids.count, end = 0; /* of what was found: "no no" is twice in "no no no" */
+    int length = (int)ids.count, end = 0; /* of the last occurrence: "no no" is twice in "no no no" */
     for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
         if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0) continue;
         for (int c = first; c < constraints->phrase_count; c++)
-            for (int at = s > end ? s : end; at < s + length; at++) id_list_add(&constraints->origins[c], at);
+            for (int at = s > end ? s : end; at < s + length; at++)
+                id_list_add(&constraints->phrases[c].source_positions, at);
         end = s + length;
     }
     id_list_free(&ids);
@@ -188,15 +206,15 @@ bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView t
 
 bool constraints_has_terms(const Constraints *constraints) {
     for (int c = 0; c < constraints->phrase_count; c++)
-        if (constraints->origins[c].count > 0) return true;
+        if (constraints->phrases[c].source_positions.count > 0) return true;
     return false;
 }
 
 static bool is_met(const ConstraintState *state, int c) { return state->met & bit_of(c); }
 
-/* Does constraint c, which is not met yet, begin with what is matched, but for its first `skip` tokens? */
+/* Is phrase c unmet, and does it begin with the matched tokens without the first `skip` of them? */
 static bool begins_alike(const Constraints *constraints, const ConstraintState *state, int c, int skip) {
-    const IdList *ids = &constraints->phrases[c], *current = &constraints->phrases[state->current];
+    const IdList *ids = &constraints->phrases[c].ids, *current = &constraints->phrases[state->current].ids;
     int length = state->matched - skip;
     if (is_met(state, c) || (int)ids->count <= length) return false;
     for (int i = 0; i < length; i++)
@@ -204,23 +222,24 @@ static bool begins_alike(const Constraints *constraints, const ConstraintState *
     return true;
 }
 
-/* The constraint that `token` takes one token further, or -1. */
+/* A phrase whose next token is `token`, or -1. */
 static int find_next(const Constraints *constraints, const ConstraintState *state, int token) {
     for (int c = 0; c < constraints->phrase_count; c++)
-        if (begins_alike(constraints, state, c, 0) && constraints->phrases[c].ids[state->matched] == token)
+        if (begins_alike(constraints, state, c, 0) &&
+            constraints->phrases[c].ids.ids[state->matched] == token)
             return c;
     return -1;
 }
 
-/* What has begun at a place is no term after all. */
-static void take_back(ConstraintState *state) {
-    state->placement -= state->begun;
-    state->begun = 0;
+/* The term under way is not completed: its attention score goes. */
+static void rollback_score(ConstraintState *state) {
+    state->attention_score -= state->pending_score;
+    state->pending_score = 0;
 }
 
-/* What is matched ends here: go on with the longest end of it that a constraint begins with. */
+/* The matched tokens do not continue: fall back to their longest end that a phrase begins with. */
 static void fall_back(const Constraints *constraints, ConstraintState *state) {
-    take_back(state);
+    rollback_score(state);
     for (int skip = 1; skip < state->matched; skip++)
         for (int c = 0; c < constraints->phrase_count; c++)
             if (begins_alike(constraints, state, c, skip)) {
@@ -231,7 +250,7 @@ static void fall_back(const Constraints *constraints, ConstraintState *state) {
     state->matched = 0;
 }
 
-/* Does the token put letters behind a word that is complete? */
+/* Does the token add letters to the word that `before` ends? */
 static bool lengthens(const Tokenizer *tokenizer, int before, int token) {
     StrView text = vocab_token(tokenizer_vocab(tokenizer), token);
     size_t position = 0;
@@ -241,26 +260,26 @@ static bool lengthens(const Tokenizer *tokenizer, int before, int token) {
     return class == CHAR_MARK || ((class == CHAR_LETTER || class == CHAR_DIGIT) && !text_is_unspaced(c));
 }
 
-/* What it is worth that constraint c begins at this step. */
-static double place_worth(const Constraints *constraints, int c, const real *attention) {
+/* The attention score of phrase c if it begins at this step. */
+static double start_score(const Constraints *constraints, int c, const real *attention) {
     static const double WEIGHT = 2, LEAST = 1e-9;
-    const IdList *origin = &constraints->origins[c];
-    double share = 0;
-    if (origin->count == 0) return 0;
-    for (size_t i = 0; i < origin->count; i++) share += (double)attention[origin->ids[i]];
-    return WEIGHT * log(fmin(fmax(share, LEAST), 1)); /* scores only fall */
+    const IdList *positions = &constraints->phrases[c].source_positions;
+    double sum = 0;
+    if (positions->count == 0) return 0;
+    for (size_t i = 0; i < positions->count; i++) sum += (double)attention[positions->ids[i]];
+    return WEIGHT * log(fmin(fmax(sum, LEAST), 1)); /* never above 0: the search relies on it */
 }
 
 ConstraintState constraints_advance(const Constraints *constraints, ConstraintState state, int token,
                                     const real *attention) {
     int step = state.steps++;
-    state.left |= step < (int)constraints->prefix.count && token != constraints->prefix.ids[step];
+    state.diverged |= step < (int)constraints->prefix.count && token != constraints->prefix.ids[step];
     if (constraints->phrase_count == 0) return state;
     if (state.last_met >= 0 && lengthens(constraints->target, state.last_token, token)) {
-        state.met &= ~(bit_of(state.last_met) | constraints->forms[state.last_met]);
-        take_back(&state);
+        state.met &= ~(bit_of(state.last_met) | constraints->phrases[state.last_met].variants);
+        rollback_score(&state);
     }
-    if (state.matched == 0) state.begun = 0; /* what was completed stands */
+    if (state.matched == 0) state.pending_score = 0; /* the completed phrase keeps its score */
     state.last_met = -1;
     state.last_token = token;
     int next = find_next(constraints, &state, token);
@@ -270,12 +289,12 @@ ConstraintState constraints_advance(const Constraints *constraints, ConstraintSt
     }
     if (next < 0) return state;
     if (state.matched == 0) {
-        state.begun = place_worth(constraints, next, attention);
-        state.placement += state.begun;
+        state.pending_score = start_score(constraints, next, attention);
+        state.attention_score += state.pending_score;
     }
     state.current = next;
-    if (++state.matched < (int)constraints->phrases[next].count) return state;
-    state.met |= bit_of(next) | constraints->forms[next];
+    if (++state.matched < (int)constraints->phrases[next].ids.count) return state;
+    state.met |= bit_of(next) | constraints->phrases[next].variants;
     state.last_met = next;
     state.matched = 0;
     return state;
@@ -290,28 +309,28 @@ bool constraints_all_met(const Constraints *constraints, const ConstraintState *
 int constraints_bank(const Constraints *constraints, const ConstraintState *state) {
     int tokens = state->matched;
     for (int c = 0; c < constraints->phrase_count; c++)
-        if (is_met(state, c)) tokens += (int)constraints->phrases[c].count;
+        if (is_met(state, c)) tokens += (int)constraints->phrases[c].ids.count;
     return tokens;
 }
 
 int constraints_bank_count(const Constraints *constraints) {
     int tokens = 1;
-    for (int c = 0; c < constraints->phrase_count; c++) tokens += (int)constraints->phrases[c].count;
+    for (int c = 0; c < constraints->phrase_count; c++) tokens += (int)constraints->phrases[c].ids.count;
     return tokens;
 }
 
 RowChoice constraints_choice(const Constraints *constraints, const ConstraintState *state, int top,
-                             int *given) {
-    RowChoice choice = {.top = top, .given = given};
+                             int *extra) {
+    RowChoice choice = {.top = top, .extra = extra};
     if (state->steps < constraints->fixed)
-        return (RowChoice){.given = &constraints->prefix.ids[state->steps], .given_count = 1};
-    if (!state->left && state->steps < constraints->fixed + constraints->open) {
+        return (RowChoice){.extra = &constraints->prefix.ids[state->steps], .extra_count = 1};
+    if (!state->diverged && state->steps < constraints->fixed + constraints->open) {
         choice.allowed = constraints->allowed +
                          (size_t)(state->steps - constraints->fixed) * (size_t)vocabulary(constraints);
         return choice;
     }
     for (int c = 0; c < constraints->phrase_count; c++)
         if (begins_alike(constraints, state, c, 0))
-            given[choice.given_count++] = constraints->phrases[c].ids[state->matched];
+            extra[choice.extra_count++] = constraints->phrases[c].ids.ids[state->matched];
     return choice;
 }

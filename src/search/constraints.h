@@ -1,81 +1,104 @@
-/* constraints.h - what a translation must be like: how it begins, and which words it contains.
+/* constraints.h - lexical constraints: how a translation begins, and which phrases it contains.
  *
- * Prefix       The translation begins with this text and goes on. If the text ends with a space, a new
- *              word follows; if not, its last word may be completed: each of that word's tokens may give way
- *              to one that begins with all that is left of the word. Text with unknown characters is
- *              followed as it is read, with <unk>s.
- * Constraints  Tokens that must follow each other somewhere; several constraints in any order, not
- *              overlapping. One is met when its last token is there and no letters are added to it. Until
- *              all are met the hypothesis does not end. Candidates are put into banks by how many tokens of
- *              constraints they have, and each bank gets its share of the beam (Post and Vilar 2018);
- *              constraints that begin alike are followed together (Hu et al. 2019). Hypotheses are compared
- *              by log p, not by length: many likely tokens would make up for words in an unlikely place.
- *              In scripts without spaces between words a constraint has two forms, with a space before it
- *              and without; each meets both.
- * Terms        Constraints that translate words of the source. They begin where the decoder looks at these
- *              (after Chatterjee et al. 2017): to log p is added twice the logarithm of the attention that
- *              they have at that step, as the search chooses it. Elsewhere a constraint that the model
- *              finds unlikely anywhere stands beside what it should replace.
+ * Prefix   The translation begins with this text. If the text ends with a space, a new word follows. If not,
+ *          its last word may be completed: each token of that word may be replaced by a token that begins
+ *          with the rest of the word. Unknown characters in the prefix become <unk>.
+ * Phrases  Tokens that must follow each other somewhere in the translation; several phrases in any order, not
+ *          overlapping. A phrase is met when its last token is there and the next token adds no letters to
+ *          it. A hypothesis cannot end until all phrases are met. Candidates are put into banks by the number
+ *          of phrase tokens that they have, and each bank gets its part of the beam (Post and Vilar 2018);
+ *          phrases with the same beginning are followed together (Hu et al. 2019). Hypotheses are compared by
+ *          log p without length normalization: otherwise many likely tokens would make up for phrases in
+ *          unlikely positions. In scripts without spaces between words a phrase has two variants, with a
+ *          space before it and without; meeting one variant meets both.
+ * Terms    Phrases that translate words of the source. They begin where the decoder attends to these words
+ *          (after Chatterjee et al. 2017): the attention score adds to log p twice the logarithm of the
+ *          attention on the source words at the step where the phrase begins. Without it a phrase that is
+ *          unlikely everywhere would appear beside the words that it should replace.
  *
- * Owner   a zeroed Constraints asks for nothing; constraints_free releases what was added
+ * Owner    a zeroed Constraints has none; constraints_free releases what was added
  */
 #ifndef SEARCH_CONSTRAINTS_H
 #define SEARCH_CONSTRAINTS_H
 
 #include <stdint.h>
-#include "search/scorer.h"
+#include "config/config.h"
+#include "kern/tensor.h"
+#include "text/tokenizer.h"
 
 enum { CONSTRAINTS_MAX = 64 };
 
 typedef struct {
-    const Tokenizer *target; /* set by what is added */
+    IdList ids;              /* target tokens */
+    IdList source_positions; /* of a term: source tokens that it translates */
+    uint64_t variants;       /* bits of the phrases that are met with this one */
+} ConstraintPhrase;
+
+typedef struct {
+    const Tokenizer *target; /* set by the functions that add */
     IdList prefix;
-    int fixed;     /* the first tokens of the prefix stand as they are ... */
-    int open;      /* ... and at so many steps after them, while the prefix is followed, */
-    bool *allowed; /* [open, V] these tokens may be chosen */
-    IdList phrases[CONSTRAINTS_MAX];
-    IdList origins[CONSTRAINTS_MAX]; /* of terms: the source tokens that each translates */
-    uint64_t forms[CONSTRAINTS_MAX]; /* bits of other constraints that are met with it */
-    int phrase_count;
+    int fixed;     /* the first `fixed` tokens of the prefix are forced */
+    int open;      /* at the next `open` steps, while the prefix is followed, */
+    bool *allowed; /* [open, V] only these tokens may be chosen */
+    ConstraintPhrase *phrases;
+    int phrase_count; /* at most CONSTRAINTS_MAX */
+    size_t phrase_capacity;
 } Constraints;
 
-/* False if the text has what the model does not know, which becomes <unk> and is added to `unknown`. */
+/* Returns false if the model does not know all of the text; the unknown parts become <unk> and are added to
+ * `unknown`. */
 bool constraints_add_prefix(Constraints *constraints, Tokenizer *target, StrView text, StrList *unknown);
-/* Has the model tokens for all of it? */
+/* Does the model have tokens for all of the text? */
 bool constraints_knows(Tokenizer *target, StrView text);
-/* False if the model does not know it, or there are too many. */
+/* Returns false if the model does not know all of the text, or there are CONSTRAINTS_MAX phrases. */
 bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView text);
-/* The same for the translation of `term`, wherever its tokens are in the sentence. */
+/* Adds the translation of `term`, for all occurrences of its tokens in the sentence. Returns as
+ * constraints_add_phrase. */
 bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
                           StrView term, Tokens sentence);
 bool constraints_has_terms(const Constraints *constraints);
 void constraints_free(Constraints *constraints);
-/* Set wanted[v] for the tokens of prefix and constraints, and for those that may complete the prefix's last
+/* Sets marked[v] for the tokens of prefix and phrases, and for those that may complete the prefix's last
  * word. */
-void constraints_mark_tokens(const Constraints *constraints, bool *wanted);
+void constraints_mark_tokens(const Constraints *constraints, bool *marked);
+/* Most target tokens: those of hypothesis_max_steps, or the prefix and max_length_extra tokens if that is
+ * more. `constraints` may be NULL. */
+int constraints_max_steps(const Constraints *constraints, const DecodeOptions *options, int source_length);
 
-/* How far a hypothesis is. A zeroed one is at the start. */
+/* The progress of a hypothesis. A zeroed one is at the start. */
 typedef struct {
     int steps;
-    bool left;    /* it has left the prefix: completed a word in its own way */
-    uint64_t met; /* a bit per constraint */
-    int current;  /* the constraint that its last `matched` tokens begin; one of those that begin so */
+    bool diverged; /* it completed a word of the prefix in another way */
+    uint64_t met;  /* a bit per phrase */
+    int current;   /* the phrase whose first `matched` tokens end the hypothesis; one of several that begin
+                      with them */
     int matched;
-    int last_met;   /* the constraint that its last token completed, or -1 (at the start: of no meaning) */
-    int last_token; /* of any kind */
-    double placement, begun; /* what its terms add to log p; what of it may still be taken back */
+    int last_met;           /* the phrase that the last token completed, or -1; unused at the start */
+    int last_token;         /* of any kind */
+    double attention_score; /* added to log p for its terms */
+    double pending_score;   /* the part of attention_score that may still be taken back */
 } ConstraintState;
 
-/* `attention`: of the source tokens at this step; NULL if there are no terms. */
+/* `attention`: weights of the source tokens at this step; NULL if there are no terms. */
 ConstraintState constraints_advance(const Constraints *constraints, ConstraintState state, int token,
                                     const real *attention);
 bool constraints_all_met(const Constraints *constraints, const ConstraintState *state);
-/* Tokens of constraints met or under way: the number of the bank. */
+/* The number of the hypothesis's bank: tokens of phrases that are met or under way. */
 int constraints_bank(const Constraints *constraints, const ConstraintState *state);
 int constraints_bank_count(const Constraints *constraints);
-/* What may come next. `top`: how many where nothing is asked for; `given` [CONSTRAINTS_MAX] is where
- * the tokens of constraints are put. */
+
+/* The tokens of one row of scores that the search considers: the best `top` tokens among the allowed ones,
+ * and then the extra ones, whether they are allowed or not. */
+typedef struct {
+    int top;
+    const bool *allowed; /* [V]; NULL: all. There are no extra tokens unless it is NULL */
+    const int *extra;
+    int extra_count;
+} RowChoice;
+
+/* The tokens that may come next. `top`: as in RowChoice, for a row that no prefix restricts. `extra`
+ * [CONSTRAINTS_MAX] receives the next tokens of phrases. */
 RowChoice constraints_choice(const Constraints *constraints, const ConstraintState *state, int top,
-                             int *given);
+                             int *extra);
 
 #endif

@@ -6,7 +6,7 @@
 #include "models/modelfile.h"
 #include "text/languages.h"
 
-/* Nobody is kept from it: the names may be wrong. */
+/* Warn if the languages differ from the first model's. Not an error: the names may be wrong. */
 static void compare_languages(const Ensemble *models, const StrList *paths, size_t i, StrView provenance) {
     StrBuf source = {0}, target = {0};
     StrView first = strbuf_view(&models->source_language), second = strbuf_view(&models->target_language);
@@ -27,10 +27,10 @@ Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format
     }
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
-        StrBuf other = {0}, *provenance = i == 0 ? &models->provenance : &other;
+        StrBuf ignored = {0}, *provenance = i == 0 ? &models->provenance : &ignored;
         Status status = modelfile_load(&models->items[i], paths->items[i], format, provenance);
         if (status != STATUS_OK) {
-            strbuf_free(&other);
+            strbuf_free(&ignored);
             ensemble_free(models);
             return status;
         }
@@ -39,7 +39,7 @@ Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format
             modelfile_languages(strbuf_view(provenance), &models->source_language, &models->target_language);
         else
             compare_languages(models, paths, i, strbuf_view(provenance));
-        strbuf_free(&other);
+        strbuf_free(&ignored);
     }
     return STATUS_OK;
 }
@@ -58,7 +58,7 @@ Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths) {
         if (seq2seq_shortlist(models->items[m])) continue;
         status_fail(STATUS_USAGE, "shortlist: '%s' has no list of likely translations of its tokens",
                     paths->items[m]);
-        return status_hint(STATUS_USAGE, "models are trained with one unless train.shortlist is 0; those of "
+        return status_hint(STATUS_USAGE, "models are trained with one unless train.shortlist is 0; models of "
                                          "earlier versions have none");
     }
     return STATUS_OK;

@@ -1,7 +1,7 @@
-/* ensemble.h - the models that translate together, and what the first of them may choose.
+/* ensemble.h - the models that translate together.
  *
- * Owner   a Ensemble owns its models; release with ensemble_free. A zeroed one is empty
- * Fails   STATUS_USAGE without a path; else as modelfile_load
+ * Owner   an Ensemble owns its models; release with ensemble_free. A zeroed one is empty
+ * Fails   STATUS_USAGE without a path; otherwise as modelfile_load
  */
 #ifndef SEARCH_ENSEMBLE_H
 #define SEARCH_ENSEMBLE_H
@@ -12,10 +12,10 @@ typedef struct {
     Seq2Seq **items;
     int count;
     StrBuf provenance;                       /* of the first model */
-    StrBuf source_language, target_language; /* as its training named them; empty: not known */
+    StrBuf source_language, target_language; /* of the first model; empty: unknown */
 } Ensemble;
 
-/* Load all models, with weights in that format. */
+/* Loads all models, with weights in that format. */
 Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format);
 void ensemble_free(Ensemble *models);
 /* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */

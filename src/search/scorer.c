@@ -1,49 +1,50 @@
-/* scorer.c - one set of tapes per model: the encoded source on one, steps on two others in turn, a block of
- * logits on a fourth. */
+/* scorer.c - see scorer.h. Each model has four tapes: one holds the encoded source, two hold the steps in
+ * turn, one holds a block of logits. */
 #include "search/scorer.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include "base/mem.h"
-#include "search/top_tokens.h"
 #include "kern/kern.h"
+#include "search/top_tokens.h"
 
-/* Logits are made and searched in blocks of rows that the core's own cache holds; fewer rows would not be
- * worth a product. */
+/* Logits are computed and searched in blocks of rows that fit into a core's own cache; with fewer rows the
+ * matrix product would be slow. */
 enum { BLOCK_NUMBERS = 3 << 17, BLOCK_ROWS = 48 };
 
-/* The state that goes into a step lives on one step tape while the step's results are made on the other. */
+/* The state before a step is on one step tape, the results of the step are on the other. */
 typedef struct {
     const Seq2Seq *model;
     Tape *source, *steps[2], *output;
     int current; /* the step tape that holds `state` */
     Encoded *encoded;
     DecoderState state;
-    Tensor *readout; /* of the step under way */
+    Tensor *readout; /* of the current step */
 } ScorerModel;
 
-/* Tokens that a row of scores is of, by id. */
+/* The tokens of a row of scores, by id. */
 typedef struct {
-    const int *ids; /* [count]; NULL: all */
+    const int *ids; /* [count]; NULL: the whole vocabulary */
     int count;
 } TokenSet;
 
 struct Scorer {
     ScorerModel *models;
     int count;
-    /* What scorer_allow was given: sentence b has ids[start[b]] up to ids[start[b + 1]]. */
+    /* Shortlists: sentence b has ids[start[b]] up to ids[start[b + 1]]; no sentences: no shortlists. */
     int *ids;
     size_t *start;
     size_t sentences, ids_capacity, start_capacity;
     bool right_to_left;
-    int broken; /* model; -1: none */
+    int nonfinite; /* model; -1: none */
     int V;
-    real *scratch; /* of top_tokens_find */
-    int *best;     /* [top] */
-    ScoredToken *tokens;
-    int *found;
-    size_t scratch_capacity, best_capacity, tokens_capacity, found_capacity;
+    real *scratch;       /* of top_tokens_find */
+    int *best;           /* [top] */
+    ScoredToken *tokens; /* [rows, top] */
+    int *counts;         /* [rows] */
+    size_t scratch_capacity, best_capacity, tokens_capacity, counts_capacity;
 };
 
 Status scorer_check(const Seq2Seq *const *models, int count) {
@@ -68,7 +69,7 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count, bool right_to_left) 
     scorer->models = mem_alloc((size_t)count, sizeof *scorer->models);
     scorer->count = count;
     scorer->right_to_left = right_to_left;
-    scorer->broken = -1;
+    scorer->nonfinite = -1;
     scorer->V = vocab_size(tokenizer_vocab(seq2seq_target(models[0])));
     for (int m = 0; m < count; m++) {
         ScorerModel *one = &scorer->models[m];
@@ -82,7 +83,7 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count, bool right_to_left) 
     return scorer;
 }
 
-int scorer_first_nonfinite(const Scorer *scorer) { return scorer->broken; }
+int scorer_first_nonfinite(const Scorer *scorer) { return scorer->nonfinite; }
 
 void scorer_free(Scorer *scorer) {
     if (!scorer) return;
@@ -98,15 +99,58 @@ void scorer_free(Scorer *scorer) {
     mem_free(scorer->scratch);
     mem_free(scorer->best);
     mem_free(scorer->tokens);
-    mem_free(scorer->found);
+    mem_free(scorer->counts);
     mem_free(scorer);
 }
 
-const Seq2Seq *scorer_model(const Scorer *scorer, int m) {
-    return m < scorer->count ? scorer->models[m].model : NULL;
+int forced_sentence(const ForcedTargets *targets, int i) {
+    return targets->sentence ? targets->sentence[i] : i;
 }
 
-void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
+/* Mark the tokens that the models' shortlists have for sentence b. */
+static void mark_shortlists(const Scorer *scorer, int most, const Tokens *sources, int B, int b,
+                            bool *marked) {
+    for (int v = 0; v < VOCAB_SPECIALS; v++) marked[v] = true;
+    for (int m = 0; m < scorer->count; m++) {
+        const Seq2Seq *model = scorer->models[m].model;
+        Tokens source = sources[(size_t)m * (size_t)B + (size_t)b];
+        bool joint = seq2seq_source(model) == seq2seq_target(model);
+        shortlist_mark(seq2seq_shortlist(model), most, source, marked);
+        for (int i = 0; joint && i < source.length; i++) marked[source.ids[i]] = true; /* words to copy */
+    }
+}
+
+/* Add the next sentence with the marked tokens. */
+static void add_shortlist(Scorer *scorer, const bool *marked) {
+    size_t b = scorer->sentences++;
+    MEM_GROW(scorer->start, scorer->start_capacity, b + 2);
+    if (b == 0) scorer->start[0] = 0;
+    size_t count = scorer->start[b];
+    MEM_GROW(scorer->ids, scorer->ids_capacity, count + (size_t)scorer->V);
+    for (int v = 0; v < scorer->V; v++) {
+        scorer->ids[count] = v;
+        count += marked[v];
+    }
+    scorer->start[b + 1] = count;
+}
+
+static void begin_shortlists(Scorer *scorer, int most, const Tokens *sources, int B,
+                             const ForcedTargets *targets, const Constraints *constraints) {
+    size_t V = (size_t)scorer->V;
+    bool *marked = mem_alloc(V, sizeof *marked);
+    for (int b = 0, next = 0; b < B; b++) {
+        memset(marked, 0, V * sizeof *marked);
+        mark_shortlists(scorer, most, sources, B, b, marked);
+        for (; targets && next < targets->count && forced_sentence(targets, next) == b; next++)
+            for (int i = 0; i < targets->items[next].length; i++) marked[targets->items[next].ids[i]] = true;
+        if (constraints) constraints_mark_tokens(&constraints[b], marked);
+        add_shortlist(scorer, marked);
+    }
+    mem_free(marked);
+}
+
+void scorer_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, int B,
+                  const ForcedTargets *targets, const Constraints *constraints) {
     scorer->sentences = 0;
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
@@ -118,19 +162,8 @@ void scorer_encode(Scorer *scorer, const Tokens *sources, int B) {
         one->current = 0;
         one->state = seq2seq_start(one->encoded);
     }
-}
-
-void scorer_allow(Scorer *scorer, const bool *allowed) {
-    size_t b = scorer->sentences++;
-    MEM_GROW(scorer->start, scorer->start_capacity, b + 2);
-    if (b == 0) scorer->start[0] = 0;
-    size_t count = scorer->start[b];
-    MEM_GROW(scorer->ids, scorer->ids_capacity, count + (size_t)scorer->V);
-    for (int v = 0; v < scorer->V; v++) {
-        scorer->ids[count] = v;
-        count += allowed[v];
-    }
-    scorer->start[b + 1] = count;
+    if (options->shortlist > 0)
+        begin_shortlists(scorer, options->shortlist, sources, B, targets, constraints);
 }
 
 static TokenSet tokens_of(const Scorer *scorer, int sentence) {
@@ -139,10 +172,10 @@ static TokenSet tokens_of(const Scorer *scorer, int sentence) {
     return (TokenSet){scorer->ids + start[0], (int)(start[1] - start[0])};
 }
 
-static int token_at(const TokenSet *set, int place) { return set->ids ? set->ids[place] : place; }
+static int token_at(const TokenSet *set, int column) { return set->ids ? set->ids[column] : column; }
 
-/* Where a token of the set is. */
-static int place_of(const TokenSet *set, int token) {
+/* The column of a token of the set. */
+static int column_of(const TokenSet *set, int token) {
     int low = 0, high = set->count - 1;
     if (!set->ids) return token;
     while (low < high) {
@@ -176,31 +209,33 @@ static const Tensor *block_scores(Scorer *scorer, const TokenSet *set, int first
         for (int r = 0; r < rows; r++) {
             real *row = tensor_row(scores, r);
             kern->softmax((size_t)set->count, row);
-            if (!isfinite((double)row[0]) && scorer->broken < 0) scorer->broken = m; /* then all are not */
+            /* If one score is not finite, no probability is. */
+            if (!isfinite((double)row[0]) && scorer->nonfinite < 0) scorer->nonfinite = m;
         }
         if (m > 0) kern->add(tensor_size(sum), scores->data, sum->data);
     }
     return sum;
 }
 
-/* log p of a token. `log_sum`: logarithm of the sum of the exponentials of one model's scores. */
+/* log p of a token with that score. `log_sum`: logarithm of the sum of the exponentials of the row, if there
+ * is one model. */
 static double log_p(const Scorer *scorer, double score, double log_sum) {
     if (scorer->count == 1) return score - log_sum;
-    return log((score > FLT_MIN ? score : FLT_MIN) /
-               scorer->count); /* a float cannot tell less from nothing */
+    /* Floats below FLT_MIN lose precision, down to 0. */
+    return log((score > FLT_MIN ? score : FLT_MIN) / scorer->count);
 }
 
-/* Look at the scores of one row, which a choice among some tokens overwrites. Returns how many tokens. */
+/* The chosen tokens of one row of scores; returns their number. choice->allowed overwrites the row. */
 static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenSet *set, real *row,
                       const RowChoice *choice, ScoredToken *out) {
-    bool scores = choice->given_count > 0 || choice->top > 1 || !options->tokens_only;
+    bool scores = choice->extra_count > 0 || choice->top > 1 || !options->tokens_only;
     real greatest, greatest_allowed;
     double log_sum = 0;
     int count = top_tokens_find(row, set->count, choice->allowed ? 0 : choice->top, options->decode.allow_unk,
                                 scorer->scratch, scorer->best, &greatest);
-    for (int i = 0; i < choice->given_count; i++) scorer->best[count++] = place_of(set, choice->given[i]);
+    for (int i = 0; i < choice->extra_count; i++) scorer->best[count++] = column_of(set, choice->extra[i]);
     if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)set->count, row, greatest);
-    if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->broken < 0) scorer->broken = 0;
+    if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->nonfinite < 0) scorer->nonfinite = 0;
     if (choice->allowed) {
         for (int v = 0; v < set->count; v++)
             if (!choice->allowed[token_at(set, v)]) row[v] = (real)-INFINITY;
@@ -209,13 +244,15 @@ static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenS
         while (count > 0 && !choice->allowed[token_at(set, scorer->best[count - 1])]) count--;
     }
     for (int i = 0; i < count; i++) {
-        int place = scorer->best[i];
-        out[i] = (ScoredToken){token_at(set, place), scores ? log_p(scorer, (double)row[place], log_sum) : 0};
+        int column = scorer->best[i];
+        double score = scores ? log_p(scorer, (double)row[column], log_sum) : 0;
+        out[i] = (ScoredToken){token_at(set, column), score};
     }
     return count;
 }
 
-/* Rows from `first` on that are searched together: where sentences have tokens of their own, those of one. */
+/* The number of rows from `first` on that are scored together: rows of one sentence if there are
+ * shortlists. */
 static int block_rows(const Scorer *scorer, const int *row_sentence, int first, int rows) {
     int fit = BLOCK_NUMBERS / scorer->V, end = first + (fit > BLOCK_ROWS ? fit : BLOCK_ROWS);
     if (scorer->sentences == 0) return (end < rows ? end : rows) - first;
@@ -223,27 +260,27 @@ static int block_rows(const Scorer *scorer, const int *row_sentence, int first, 
     return end - first;
 }
 
-/* Returns the room for tokens in a row. */
+/* The tokens of all rows; returns the number of columns of scorer->tokens. */
 static int all_tokens(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                       const RowChoice *choices, int rows) {
     const RowChoice best = {.top = options->decode.beam_size + (options->tree ? SEARCH_PRUNED : 0)};
     int top = choices ? 0 : best.top, most = top;
     for (int r = 0; r < rows && choices; r++) {
         if (choices[r].top > top) top = choices[r].top;
-        if (choices[r].top + choices[r].given_count > most) most = choices[r].top + choices[r].given_count;
+        if (choices[r].top + choices[r].extra_count > most) most = choices[r].top + choices[r].extra_count;
     }
     size_t width = (size_t)most;
     MEM_GROW(scorer->scratch, scorer->scratch_capacity, top_tokens_scratch(scorer->V, top));
     MEM_GROW(scorer->best, scorer->best_capacity, width);
     MEM_GROW(scorer->tokens, scorer->tokens_capacity, (size_t)rows * width);
-    MEM_GROW(scorer->found, scorer->found_capacity, (size_t)rows);
+    MEM_GROW(scorer->counts, scorer->counts_capacity, (size_t)rows);
     for (int first = 0, size; first < rows; first += size) {
         TokenSet set = tokens_of(scorer, row_sentence[first]);
         size = block_rows(scorer, row_sentence, first, rows);
         const Tensor *scores = block_scores(scorer, &set, first, size);
         for (int i = 0, r = first; i < size; i++, r++)
-            scorer->found[r] = row_tokens(scorer, options, &set, tensor_row(scores, i),
-                                          choices ? &choices[r] : &best, scorer->tokens + (size_t)r * width);
+            scorer->counts[r] = row_tokens(scorer, options, &set, tensor_row(scores, i),
+                                           choices ? &choices[r] : &best, scorer->tokens + (size_t)r * width);
     }
     return most;
 }
@@ -267,7 +304,7 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
     }
     step.top = all_tokens(scorer, options, row_sentence, choices, rows);
     step.tokens = scorer->tokens;
-    step.count = scorer->found;
+    step.count = scorer->counts;
     return step;
 }
 

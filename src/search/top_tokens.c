@@ -1,17 +1,18 @@
-/* top_tokens.c - one vectorised pass for the maxima of blocks, then a look into the few that matter. */
+/* top_tokens.c - a vectorised pass for the maxima of blocks, then a pass over the few blocks that can have a
+ * top token. */
 #include "search/top_tokens.h"
 
 #include <math.h>
 #include "kern/kern.h"
 
-/* Words, which come behind the special tokens, in blocks. */
+/* Blocks of words; special tokens, which come first, are in none. */
 static size_t block_count(int V) {
     return ((size_t)(V - VOCAB_SPECIALS) + KERN_MAXIMA_BLOCK - 1) / KERN_MAXIMA_BLOCK;
 }
 
 size_t top_tokens_scratch(int V, int k) { return block_count(V) + (size_t)k; }
 
-/* Insert token v into the sorted list of the best `count` of at most k; equal ones stay in front of it. */
+/* Insert token v into the sorted list of `count` tokens, at most k, after equal ones. */
 static int insert(const real *x, int v, int k, int *tokens, int count) {
     if (count == k && !(x[v] > x[tokens[k - 1]])) return count;
     int at = count < k ? count++ : k - 1;
@@ -20,7 +21,7 @@ static int insert(const real *x, int v, int k, int *tokens, int count) {
     return count;
 }
 
-/* The k-th greatest, or minus infinity if there are fewer. `sorted` [k] is scratch. */
+/* The k-th greatest maximum, or minus infinity if there are fewer. `sorted` [k] is scratch. */
 static real bound(const real *maxima, size_t blocks, int k, real *sorted) {
     int count = 0;
     if ((size_t)k > blocks) return (real)-INFINITY;
@@ -49,7 +50,7 @@ int top_tokens_find(const real *x, int V, int k, bool allow_unk, real *scratch, 
         int v = VOCAB_SPECIALS + (int)b * KERN_MAXIMA_BLOCK;
         int end = V - v < KERN_MAXIMA_BLOCK ? V : v + KERN_MAXIMA_BLOCK;
         for (; v < end; v++)
-            if (x[v] >= least) count = insert(x, v, k, tokens, count); /* never what is not a number */
+            if (x[v] >= least) count = insert(x, v, k, tokens, count); /* false for NaN */
     }
     return count;
 }

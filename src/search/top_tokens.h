@@ -1,7 +1,7 @@
 /* top_tokens.h - the best tokens of a row of scores, without sorting the vocabulary.
  *
- * The scores are cut into blocks. The k-th greatest of the blocks' maxima is a bound that at least k scores
- * reach, so only blocks whose maximum reaches it need a second look: about k of them.
+ * The scores are divided into blocks. At least k scores reach the k-th greatest maximum of a block, so a
+ * second pass looks only into blocks whose maximum reaches it: about k of them.
  */
 #ifndef SEARCH_TOP_TOKENS_H
 #define SEARCH_TOP_TOKENS_H
@@ -10,11 +10,11 @@
 #include "kern/tensor.h"
 #include "text/vocab.h"
 
-/* Numbers of scratch memory that top_tokens_find needs. */
+/* The size of top_tokens_find's scratch memory, in numbers. */
 size_t top_tokens_scratch(int V, int k);
-/* The k highest of x[0..V-1] among the tokens that may be chosen, best first, ties by lower id (<unk> and
- * </s> count as lowest). Returns how many: fewer than k only if there are not so many or the others are not
- * numbers. *greatest: of all V scores. */
+/* The k tokens with the highest scores x[0..V-1], best first, equal ones by id, <unk> and </s> before words.
+ * <pad> and <s> are left out, and <unk> without allow_unk. Returns the number of tokens: less than k only if
+ * no other score is a number. *greatest: the greatest of all V scores. */
 int top_tokens_find(const real *x, int V, int k, bool allow_unk, real *scratch, int *tokens, real *greatest);
 
 #endif

@@ -1,20 +1,20 @@
-/* alignment.c - merge tokens into words, pick pairs. */
+/* alignment.c - merges tokens into words, chooses pairs. */
 #include "translate/alignment.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 
-/* One side of the matrix: which unit each token belongs to, and what the units are called. */
+/* One side of the matrix: the units are words or tokens. */
 typedef struct {
-    int tokens, units; /* with </s>, if it is there */
-    int *unit;         /* [tokens] */
-    int *size;         /* [units] tokens in each */
+    int tokens, units; /* including </s>, if there is one */
+    int *unit;         /* [tokens] the unit of each token */
+    int *size;         /* [units] the number of its tokens */
     char **labels;     /* [units] */
 } Side;
 
-/* The text of tokens first..end-1 as one word, or of one token with its marker. `unknown`: what their <unk>s
- * stand for. */
+/* The text of tokens first..end-1 as one word, or of one token with its marker. `unknown`: the texts of
+ * their <unk>s. */
 static char *unit_label(const Tokenizer *tokenizer, const int *ids, int first, int end, AlignmentLevel level,
                         const StrList *unknown) {
     StrBuf label = {0};
@@ -37,11 +37,11 @@ static Side side_make(const Tokenizer *tokenizer, const int *ids, const int *wor
     for (int i = 0; i < count; i++) side.unit[i] = level == ALIGNMENT_WORD ? word[i] : i;
     if (end) side.unit[count] = side.units - 1;
     for (int i = 0; i < side.tokens; i++) side.size[side.unit[i]]++;
-    StrList left = *unknown;
+    StrList rest = *unknown;
     for (int first = 0, next; first < count; first = next) {
         next = first + side.size[side.unit[first]];
-        side.labels[side.unit[first]] = unit_label(tokenizer, ids, first, next, level, &left);
-        unknown_pass(&left, ids + first, next - first);
+        side.labels[side.unit[first]] = unit_label(tokenizer, ids, first, next, level, &rest);
+        unknown_pass(&rest, ids + first, next - first);
     }
     if (end) side.labels[side.units - 1] = mem_strdup("</s>");
     return side;
@@ -68,7 +68,7 @@ static Side input_side(const Translation *translation, AlignmentLevel level, con
     const TranslationItem *item = &translation->items[0];
     Side side = side_make(target, item->ids, item->word, item->length, item->words, true, level,
                           &translation->target_unknown);
-    int end = side.units - 1; /* the place of </s>: all others move behind it, in a circle */
+    int end = side.units - 1; /* the unit of </s> becomes that of <s>, before all others */
     mem_free(side.labels[end]);
     memmove(side.labels + 1, side.labels, (size_t)end * sizeof *side.labels);
     side.labels[0] = mem_strdup("<s>");
@@ -77,7 +77,7 @@ static Side input_side(const Translation *translation, AlignmentLevel level, con
     return side;
 }
 
-/* Merges one block, whose rows end before `end`. No word reaches across blocks. */
+/* Merge one block, whose rows end before `end`. A word has tokens in one block only. */
 static AttentionBlock merge_block(const AttentionBlock *block, int end, const Side *rows,
                                   const Side *columns) {
     bool empty = end == block->row;
@@ -95,7 +95,7 @@ static AttentionBlock merge_block(const AttentionBlock *block, int end, const Si
     return (AttentionBlock){row, column, width, merged};
 }
 
-/* Merges blocks [count] of tokens; releases both sides but their labels. */
+/* Merge blocks [count] of tokens. Releases both sides; the alignment owns their labels. */
 static Alignment merge(const AttentionBlock *blocks, int count, Side *rows, Side *columns, bool ended) {
     Alignment alignment = {.rows = rows->units,
                            .columns = columns->units,

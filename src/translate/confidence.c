@@ -38,7 +38,7 @@ static void list_words(const Tokenizer *tokenizer, const int *ids, const int *wo
     }
 }
 
-/* Take a word out of the list; false if it is not there. */
+/* Remove a word from the list; returns false if it is not there. */
 static bool take_word(StrList *words, const char *word) {
     for (size_t i = 0; i < words->count; i++) {
         if (!sv_equal(sv(words->items[i]), sv(word))) continue;
@@ -49,23 +49,23 @@ static bool take_word(StrList *words, const char *word) {
     return false;
 }
 
-void calibration_add(CalibrationWords *words, const Tokenizer *target, const Hypothesis *found,
+void calibration_add(CalibrationWords *words, const Tokenizer *target, const Hypothesis *hypothesis,
                      Tokens reference) {
-    StrList there = {0}, mine = {0};
-    int *word = mem_alloc((size_t)(found->length + reference.length), sizeof *word);
+    StrList expected = {0}, actual = {0};
+    int *word = mem_alloc((size_t)(hypothesis->length + reference.length), sizeof *word);
     tokenizer_words(target, reference.ids, (size_t)reference.length, word);
-    list_words(target, reference.ids, word, reference.length, &there);
-    tokenizer_words(target, found->ids, (size_t)found->length, word);
-    list_words(target, found->ids, word, found->length, &mine);
-    MEM_GROW(words->logits, words->logits_capacity, words->count + mine.count);
-    MEM_GROW(words->right, words->right_capacity, words->count + mine.count);
-    for (int first = 0, end, i = 0; first < found->length; first = end, i++) {
-        end = word_end(word, first, found->length);
-        words->logits[words->count] = logit(mean_probability(found->token_scores, first, end));
-        words->right[words->count++] = take_word(&there, mine.items[i]);
+    list_words(target, reference.ids, word, reference.length, &expected);
+    tokenizer_words(target, hypothesis->ids, (size_t)hypothesis->length, word);
+    list_words(target, hypothesis->ids, word, hypothesis->length, &actual);
+    MEM_GROW(words->logits, words->logits_capacity, words->count + actual.count);
+    MEM_GROW(words->right, words->right_capacity, words->count + actual.count);
+    for (int first = 0, end, i = 0; first < hypothesis->length; first = end, i++) {
+        end = word_end(word, first, hypothesis->length);
+        words->logits[words->count] = logit(mean_probability(hypothesis->token_scores, first, end));
+        words->right[words->count++] = take_word(&expected, actual.items[i]);
     }
-    strlist_free(&there);
-    strlist_free(&mine);
+    strlist_free(&expected);
+    strlist_free(&actual);
     mem_free(word);
 }
 
@@ -73,7 +73,7 @@ void calibration_add(CalibrationWords *words, const Tokenizer *target, const Hyp
 
 static double curve(const Calibration *c, double x) { return 1 / (1 + exp(-(c->slope * x + c->offset))); }
 
-/* One step of Newton's method; how far it went. */
+/* One step of Newton's method; returns its size. */
 static double newton_step(const CalibrationWords *words, double wrong, double right, Calibration *c) {
     const double ridge = 1e-6;
     double g0 = 0, g1 = 0, h00 = ridge, h01 = 0, h11 = ridge;
@@ -88,7 +88,7 @@ static double newton_step(const CalibrationWords *words, double wrong, double ri
     }
     double determinant = h00 * h11 - h01 * h01;
     double offset = (h11 * g0 - h01 * g1) / determinant, slope = (h00 * g1 - h01 * g0) / determinant;
-    double size = fmax(fabs(offset), fabs(slope)), scale = size > 2 ? 2 / size : 1; /* no wild steps */
+    double size = fmax(fabs(offset), fabs(slope)), scale = size > 2 ? 2 / size : 1; /* limits the step */
     c->offset -= scale * offset;
     c->slope -= scale * slope;
     return size;
@@ -100,7 +100,7 @@ static Calibration fit(const CalibrationWords *words, double right) {
     Calibration c = {.words = (long)words->count};
     for (int i = 0; i < STEPS; i++)
         if (newton_step(words, low, high, &c) < 1e-9) break;
-    if (!(c.slope > 0) || !isfinite(c.slope) || !isfinite(c.offset)) { /* p says nothing here */
+    if (!(c.slope > 0) || !isfinite(c.slope) || !isfinite(c.offset)) { /* p does not predict correct words */
         double share = (right + 1) / (n + 2);
         c.slope = 0;
         c.offset = log(share / (1 - share));
@@ -108,7 +108,7 @@ static Calibration fit(const CalibrationWords *words, double right) {
     return c;
 }
 
-/* Where nearly all words are right, or wrong, nothing says how p tells the ones from the others. */
+/* If nearly all words are right, or wrong, there are too few examples of the others for a fit. */
 Calibration calibration_fit(CalibrationWords *words) {
     enum { FEW = 10 };
     Calibration c = {0};

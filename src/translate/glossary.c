@@ -13,7 +13,7 @@
 
 typedef struct {
     StrView source, target; /* source in normal form */
-    size_t place;           /* in the file */
+    size_t position;        /* in the files */
 } Term;
 
 struct Glossary {
@@ -29,11 +29,11 @@ static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out)
 
 /* ---- the file ---- */
 
-/* Longer terms hide shorter ones; between equals the file's order. */
+/* Longer terms come first, because they hide shorter ones; terms of equal length stay in the file's order. */
 static int term_compare(const void *a, const void *b) {
     const Term *x = a, *y = b;
     if (x->source.length != y->source.length) return x->source.length > y->source.length ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->position > y->position) - (x->position < y->position);
 }
 
 static Status add_term(Glossary *glossary, StrView line, const LineReader *reader) {
@@ -81,18 +81,18 @@ static int source_compare(const void *a, const void *b) {
     return order ? order : term_compare(a, b);
 }
 
-/* Of terms with the same source only the first stays. */
-static void drop_doubles(Glossary *glossary) {
+/* Keep only the first of several terms with the same source. */
+static void drop_duplicates(Glossary *glossary) {
     Term *terms = glossary->terms, *other = NULL;
-    size_t kept = 0, contradictions = 0;
+    size_t count = 0, contradictions = 0;
     qsort(terms, glossary->count, sizeof *terms, source_compare);
     for (size_t t = 0; t < glossary->count; t++) {
-        if (kept == 0 || !sv_equal(terms[kept - 1].source, terms[t].source))
-            terms[kept++] = terms[t];
-        else if (!sv_equal(terms[kept - 1].target, terms[t].target) && contradictions++ == 0)
-            other = &terms[kept - 1];
+        if (count == 0 || !sv_equal(terms[count - 1].source, terms[t].source))
+            terms[count++] = terms[t];
+        else if (!sv_equal(terms[count - 1].target, terms[t].target) && contradictions++ == 0)
+            other = &terms[count - 1];
     }
-    glossary->count = kept;
+    glossary->count = count;
     if (other)
         log_warn("glossary: %zu line%s with another target for a source that came before, such as '%.*s', "
                  "left out",
@@ -111,7 +111,7 @@ Status glossary_read(Glossary **glossary, const StrList *paths, const TextOption
         return status;
     }
     assert(made->terms); /* a glossary has terms */
-    drop_doubles(made);
+    drop_duplicates(made);
     qsort(made->terms, made->count, sizeof *made->terms, term_compare);
     *glossary = made;
     return STATUS_OK;
@@ -126,7 +126,7 @@ void glossary_free(Glossary *glossary) {
 
 /* ---- a text ---- */
 
-/* Is the term in the text, where no longer one hides it? Hides what it takes. */
+/* Is the term in the text, and not hidden by a longer one? Its bytes become hidden. */
 static bool take_term(StrView text, StrView term, bool *hidden) {
     bool found = false;
     for (size_t at = 0; at + term.length <= text.length; at++) {
@@ -145,7 +145,7 @@ static bool is_listed(const GlossaryTerm *list, int count, StrView target) {
     return false;
 }
 
-/* Which bytes follow each other in a text: of a glossary's terms, however many, few pass this. */
+/* A filter for large glossaries: a text contains a term only if it contains all pairs of its bytes. */
 enum { BYTE_PAIRS = 1 << 16 };
 
 static unsigned pair_at(StrView text, size_t at) {
@@ -161,7 +161,7 @@ static bool may_have(const bool *pairs, StrView term) {
 int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most) {
     StrBuf normal = {0};
     add_normal_form(glossary, text, &normal);
-    bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes that a term has taken */
+    bool *hidden = mem_alloc(normal.length + 1, sizeof *hidden); /* bytes of terms */
     bool *pairs = mem_alloc(BYTE_PAIRS, sizeof *pairs);
     for (size_t at = 0; at + 1 < normal.length; at++) pairs[pair_at(strbuf_view(&normal), at)] = true;
     for (size_t t = 0; t < glossary->count && count < most; t++) {

@@ -1,9 +1,9 @@
-/* glossary.h - words of the source, and what they must be in the translation.
+/* glossary.h - terms of the source, and their required translations.
  *
- * Files     lines of SOURCE TAB TARGET; more columns are ignored, empty lines skipped. Of lines with the same
- *           source the first counts, and a warning says where targets differ
- * Matching  whole words in the form that the model takes text in: case counts unless the model lowers it. A
- *           longer term hides those inside it
+ * Files     lines of SOURCE TAB TARGET; further columns and empty lines are ignored. The first of several
+ *           lines with the same source counts; a warning names lines with another target
+ * Matching  whole words in the model's normal form: case matters unless the model lowers it. A longer term
+ *           hides the terms inside it
  */
 #ifndef TRANSLATE_GLOSSARY_H
 #define TRANSLATE_GLOSSARY_H
@@ -15,15 +15,15 @@
 typedef struct Glossary Glossary;
 
 typedef struct {
-    StrView source, target; /* what is in a text, and what it must become */
+    StrView source, target; /* words of the source; words that the translation must contain */
 } GlossaryTerm;
 
-/* `text`: how the model takes text, which must outlive the glossary. STATUS_RUNTIME if a file cannot be
- * read, STATUS_DATA for what is in it. */
+/* `text`: the model's normal form; it must outlive the glossary. STATUS_RUNTIME if a file cannot be read,
+ * STATUS_DATA if its contents are invalid. */
 Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text);
 void glossary_free(Glossary *glossary); /* NULL is allowed */
-/* The terms in `text`, each target once, behind the `count` that terms [most] already holds; returns how many
- * it holds then. The views are the glossary's. */
+/* Appends the terms in `text`, each target once, to terms [most], which has `count` already; returns the new
+ * count. The views are the glossary's. */
 int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, int count, int most);
 
 #endif

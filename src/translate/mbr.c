@@ -10,7 +10,7 @@
 static const ChrfOptions CHRF = {.char_order = 6, .beta = 2}; /* the defaults */
 static const BleuOptions SENTENCE_BLEU = {.smooth_value = -1, .effective_order = true, .force = true};
 
-/* Score of each item against each: [i n + j] is that of item i with item j as the reference. */
+/* The scores of all pairs: [i n + j] is item i's with item j as the reference. */
 static Statistics score_pairs(const Translation *t, MbrScore score) {
     ChosenMetric chosen = score == MBR_CHRF ? (ChosenMetric){&METRIC_CHRF, &CHRF}
                                             : (ChosenMetric){&METRIC_BLEU, &SENTENCE_BLEU};
@@ -31,16 +31,16 @@ static Statistics score_pairs(const Translation *t, MbrScore score) {
 typedef struct {
     TranslationItem item;
     double gain;
-    int place; /* settles ties */
+    int rank; /* for equal gains */
 } Candidate;
 
 static int greater_gain_first(const void *a, const void *b) {
     const Candidate *p = a, *q = b;
     if (p->gain != q->gain) return p->gain > q->gain ? -1 : 1;
-    return p->place < q->place ? -1 : 1;
+    return p->rank < q->rank ? -1 : 1;
 }
 
-/* The expected score of item i; weights are the probabilities, not yet divided by their sum. */
+/* The expected score of item i. */
 static double gain(const Translation *t, const Statistics *pairs, int i, double scale) {
     const Metric *metric = pairs->chosen.metric;
     double sum = 0, weights = 0, most = t->items[0].score;

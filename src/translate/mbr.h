@@ -1,8 +1,8 @@
-/* mbr.h - minimum Bayes risk: of the translations found for a line, the one that agrees best with all others.
+/* mbr.h - minimum Bayes risk: the translation of a line that agrees best with all its other translations.
  * Kumar and Byrne 2004; Ehling et al. 2007
  *
- * Each translation is scored against every other as if that were the reference; its gain is the mean of the
- * scores, weighted by the probabilities of the references among those that were found.
+ * Each translation is scored against each other one as a reference. Its gain is the mean of these scores,
+ * weighted by the normalized probabilities of the references.
  */
 #ifndef TRANSLATE_MBR_H
 #define TRANSLATE_MBR_H
@@ -12,8 +12,8 @@
 typedef enum { MBR_NONE, MBR_CHRF, MBR_BLEU } MbrScore;
 #define MBR_CHOICES "none|chrf|bleu" /* in the order of MbrScore */
 
-/* Sort the items of the translation by their gain, greatest first. Probabilities are p^scale: with a scale
- * of 0 all count alike. A translation with constraints stays as it is. */
+/* Sorts the items of the translation by their gain, greatest first. Probabilities are p^scale: with a scale
+ * of 0 all weights are equal. A translation with constraints is not changed. */
 void mbr_rerank(Translation *translation, MbrScore score, double scale);
 
 #endif

@@ -1,4 +1,4 @@
-/* translation.c - put pieces behind each other: text, tokens, scores, attention. */
+/* translation.c - joins chunks: text, tokens, scores, attention. */
 #include "translate/translation.h"
 
 #include <assert.h>
@@ -30,64 +30,66 @@ void translation_free(Translation *translation) {
     *translation = (Translation){0};
 }
 
-static bool is_copy(const Translation *translation, int kept, StrView text) {
-    for (int i = 0; i < kept; i++)
+/* Is the text among those of the first `count` items? */
+static bool is_copy(const Translation *translation, int count, StrView text) {
+    for (int i = 0; i < count; i++)
         if (sv_equal(strbuf_view(&translation->items[i].text), text)) return true;
     return false;
 }
 
 void translation_keep_different(Translation *translation, int most) {
-    int kept = 0;
+    int count = 0;
     for (int i = 0; i < translation->count; i++) {
         TranslationItem *item = &translation->items[i];
-        if (kept == most || is_copy(translation, kept, strbuf_view(&item->text)))
+        if (count == most || is_copy(translation, count, strbuf_view(&item->text)))
             item_free(item);
         else
-            translation->items[kept++] = *item;
+            translation->items[count++] = *item;
     }
-    translation->count = kept;
+    translation->count = count;
 }
 
-static const Hypothesis *piece_hypothesis(const ChunkResults *found, int piece, int rank) {
-    const HypothesisList *list = &found->results[piece];
+static const Hypothesis *chunk_hypothesis(const ChunkResults *line, int chunk, int rank) {
+    const HypothesisList *list = &line->results[chunk];
     return &list->items[rank < list->count ? rank : list->count - 1];
 }
 
-/* Number the words of one piece, going on from `words`; returns the new number of words. */
+/* Number the words of one chunk, the first one `words`; returns the number of words so far. */
 static int join_words(const Tokenizer *tokenizer, const int *ids, int count, int words, int *word) {
     int added = tokenizer_words(tokenizer, ids, (size_t)count, word);
     for (int i = 0; i < count; i++) word[i] += words;
     return words + added;
 }
 
-static const Tokens *piece_source(const ChunkResults *found, int piece) {
-    return &found->sources[(size_t)piece * (size_t)found->models];
+static const Tokens *chunk_source(const ChunkResults *line, int chunk) {
+    return &line->sources[(size_t)chunk * (size_t)line->models];
 }
 
-static void join_source(const ChunkResults *found, Translation *out) {
-    const Tokenizer *tokenizer = seq2seq_source(found->model);
-    for (int p = 0; p < found->pieces; p++) out->source_length += piece_source(found, p)->length;
+static void join_source(const ChunkResults *line, Translation *out) {
+    const Tokenizer *tokenizer = seq2seq_source(line->model);
+    for (int c = 0; c < line->chunks; c++) out->source_length += chunk_source(line, c)->length;
     out->source = mem_alloc((size_t)out->source_length, sizeof *out->source);
     out->source_word = mem_alloc((size_t)out->source_length, sizeof *out->source_word);
-    for (int p = 0, at = 0; p < found->pieces; at += piece_source(found, p++)->length) {
-        const Tokens *source = piece_source(found, p);
+    for (int c = 0, at = 0; c < line->chunks; at += chunk_source(line, c++)->length) {
+        const Tokens *source = chunk_source(line, c);
         memcpy(out->source + at, source->ids, (size_t)source->length * sizeof *out->source);
         out->source_words =
             join_words(tokenizer, source->ids, source->length, out->source_words, out->source_word + at);
     }
 }
 
-/* A line of output has no line ends in it, nor what divides texts of markup, whatever the vocabulary says. */
-static void join_text(StrBuf *text, const Tokenizer *tokenizer, const Hypothesis *piece,
+/* Line ends and form feeds become spaces, even if the vocabulary contains them: a translation is one line,
+ * and a form feed is a break of markup. */
+static void join_text(StrBuf *text, const Tokenizer *tokenizer, const Hypothesis *chunk,
                       const StrList *unknown) {
     size_t before = text->length;
-    tokenizer_decode_spelled(tokenizer, piece->ids, (size_t)piece->length, unknown, text);
+    tokenizer_decode_spelled(tokenizer, chunk->ids, (size_t)chunk->length, unknown, text);
     for (size_t i = before; i < text->length; i++)
         if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
 
-/* Does the text end in Chinese or Japanese, which put no spaces between sentences? Curled quotes do not
- * tell. */
+/* Does the text end in Chinese or Japanese, which put no spaces between sentences? Closing curled quotes are
+ * skipped: other scripts use them, too. */
 static bool ends_in_wide_script(StrView text) {
     while (text.length > 0) {
         size_t start = utf8_before(text, text.length), at = start;
@@ -98,28 +100,28 @@ static bool ends_in_wide_script(StrView text) {
     return false;
 }
 
-/* What stands before piece p, or behind the last one. */
-static void join_gap(const ChunkResults *found, int p, StrBuf *text) {
-    bool between = p > 0 && p < found->pieces;
-    StrView gap = found->gaps ? found->gaps[p] : between ? SV(" ") : SV("");
+/* The text before chunk c, or after the last one. */
+static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
+    bool between = c > 0 && c < line->chunks;
+    StrView gap = line->gaps ? line->gaps[c] : between ? SV(" ") : SV("");
     if (between && (gap.length == 0 || sv_equal(gap, SV(" "))))
         gap = ends_in_wide_script(strbuf_view(text)) ? SV("") : SV(" ");
     strbuf_add(text, gap);
 }
 
-static void join_attention(TranslationItem *item, const Hypothesis *piece, int row, int column,
-                           int piece_source, bool last) {
-    size_t rows = (size_t)(last ? piece->steps : piece->length), given = (size_t)piece_source + 1;
-    size_t columns = last ? given : given - 1;
-    assert(piece->attention); /* all pieces have it, or none */
+static void join_attention(TranslationItem *item, const Hypothesis *chunk, int row, int column,
+                           int source_length, bool last) {
+    size_t rows = (size_t)(last ? chunk->steps : chunk->length), all_columns = (size_t)source_length + 1;
+    size_t columns = last ? all_columns : all_columns - 1;
+    assert(chunk->attention); /* all chunks have it, or none */
     float *weights = mem_alloc(rows * columns, sizeof *weights);
     for (size_t t = 0; t < rows; t++)
-        memcpy(weights + t * columns, piece->attention + t * given, columns * sizeof *weights);
+        memcpy(weights + t * columns, chunk->attention + t * all_columns, columns * sizeof *weights);
     item->attention[item->blocks++] = (AttentionBlock){row, column, (int)columns, weights};
 }
 
 AttentionRow attention_row(const AttentionBlock *blocks, int count, int t) {
-    int first = 0; /* the block is the last one of first..end-1 that does not begin behind t */
+    int first = 0; /* the last block that begins at or before t is one of first..end-1 */
     for (int end = count; end - first > 1;) {
         int middle = first + (end - first) / 2;
         if (blocks[middle].row <= t)
@@ -136,59 +138,59 @@ AttentionRow translation_attention(const TranslationItem *item, int t) {
     return attention_row(item->attention, item->blocks, t);
 }
 
-static void join_alternatives(const ChunkResults *found, TranslationItem *item) {
-    size_t N = (size_t)found->alternatives;
+static void join_alternatives(const ChunkResults *line, TranslationItem *item) {
+    size_t N = (size_t)line->alternatives;
     item->alternatives = mem_alloc((size_t)item->steps * N, sizeof *item->alternatives);
-    for (int p = 0, row = 0; p < found->pieces; p++) {
-        const Hypothesis *piece = piece_hypothesis(found, p, 0);
-        size_t steps = (size_t)(p == found->pieces - 1 ? piece->steps : piece->length);
-        memcpy(item->alternatives + (size_t)row * N, piece->alternatives,
+    for (int c = 0, row = 0; c < line->chunks; c++) {
+        const Hypothesis *chunk = chunk_hypothesis(line, c, 0);
+        size_t steps = (size_t)(c == line->chunks - 1 ? chunk->steps : chunk->length);
+        memcpy(item->alternatives + (size_t)row * N, chunk->alternatives,
                steps * N * sizeof *item->alternatives);
-        row += piece->length;
+        row += chunk->length;
     }
 }
 
-static void join_item(const ChunkResults *found, int rank, const DecodeOptions *options,
+static void join_item(const ChunkResults *line, int rank, const DecodeOptions *options,
                       TranslationItem *item) {
-    const Tokenizer *tokenizer = seq2seq_target(found->model);
-    int all_steps = 0, last = found->pieces - 1;
-    for (int p = 0; p < found->pieces; p++) item->length += piece_hypothesis(found, p, rank)->length;
-    const Hypothesis *end = piece_hypothesis(found, last, rank);
+    const Tokenizer *tokenizer = seq2seq_target(line->model);
+    int all_steps = 0, last = line->chunks - 1;
+    for (int c = 0; c < line->chunks; c++) item->length += chunk_hypothesis(line, c, rank)->length;
+    const Hypothesis *end = chunk_hypothesis(line, last, rank);
     item->steps = item->length + end->steps - end->length;
     size_t length = (size_t)item->length, steps = (size_t)item->steps;
     item->ids = mem_alloc(length, sizeof *item->ids);
     item->word = mem_alloc(length, sizeof *item->word);
     item->token_scores = mem_alloc(steps, sizeof *item->token_scores);
-    if (end->attention) item->attention = mem_alloc((size_t)found->pieces, sizeof *item->attention);
-    for (int p = 0, row = 0, column = 0; p <= last; column += piece_source(found, p++)->length) {
-        const Hypothesis *piece = piece_hypothesis(found, p, rank);
-        join_gap(found, p, &item->text);
-        join_text(&item->text, tokenizer, piece, p == 0 ? found->unknown : NULL);
-        memcpy(item->ids + row, piece->ids, (size_t)piece->length * sizeof *item->ids);
-        item->words = join_words(tokenizer, piece->ids, piece->length, item->words, item->word + row);
-        size_t scores = (size_t)(p == last ? piece->steps : piece->length);
-        memcpy(item->token_scores + row, piece->token_scores, scores * sizeof *item->token_scores);
+    if (end->attention) item->attention = mem_alloc((size_t)line->chunks, sizeof *item->attention);
+    for (int c = 0, row = 0, column = 0; c <= last; column += chunk_source(line, c++)->length) {
+        const Hypothesis *chunk = chunk_hypothesis(line, c, rank);
+        join_gap(line, c, &item->text);
+        join_text(&item->text, tokenizer, chunk, c == 0 ? line->unknown : NULL);
+        memcpy(item->ids + row, chunk->ids, (size_t)chunk->length * sizeof *item->ids);
+        item->words = join_words(tokenizer, chunk->ids, chunk->length, item->words, item->word + row);
+        size_t scores = (size_t)(c == last ? chunk->steps : chunk->length);
+        memcpy(item->token_scores + row, chunk->token_scores, scores * sizeof *item->token_scores);
         if (item->attention)
-            join_attention(item, piece, row, column, piece_source(found, p)->length, p == last);
-        item->score += piece->score;
-        all_steps += piece->steps;
-        row += piece->length;
+            join_attention(item, chunk, row, column, chunk_source(line, c)->length, c == last);
+        item->score += chunk->score;
+        all_steps += chunk->steps;
+        row += chunk->length;
     }
-    join_gap(found, found->pieces, &item->text);
-    item->normalized = search_normalize(options, item->score, all_steps);
+    join_gap(line, line->chunks, &item->text);
+    item->normalized = hypothesis_normalize(options, item->score, all_steps);
 }
 
-void translation_join(Translation *out, const ChunkResults *found, const DecodeOptions *options) {
-    *out = (Translation){.pieces = found->pieces, .count = 1};
-    join_source(found, out);
-    for (int p = 0; p < found->pieces; p++)
-        if (found->results[p].count > out->count) out->count = found->results[p].count;
+void translation_join(Translation *out, const ChunkResults *line, const DecodeOptions *options) {
+    *out = (Translation){.chunks = line->chunks, .count = 1};
+    join_source(line, out);
+    for (int c = 0; c < line->chunks; c++)
+        if (line->results[c].count > out->count) out->count = line->results[c].count;
     out->items = mem_alloc((size_t)out->count, sizeof *out->items);
-    if (found->pieces == 0) {
-        join_gap(found, 0, &out->items[0].text);
+    if (line->chunks == 0) {
+        join_gap(line, 0, &out->items[0].text);
         return;
     }
-    for (int rank = 0; rank < out->count; rank++) join_item(found, rank, options, &out->items[rank]);
-    out->alternatives = found->alternatives;
-    if (found->alternatives > 0) join_alternatives(found, &out->items[0]);
+    for (int rank = 0; rank < out->count; rank++) join_item(line, rank, options, &out->items[rank]);
+    out->alternatives = line->alternatives;
+    if (line->alternatives > 0) join_alternatives(line, &out->items[0]);
 }

@@ -1,4 +1,4 @@
-/* translator.c - lines to pieces, pieces to groups, groups to the workers, and back. */
+/* translator.c - lines to chunks, chunks to groups, groups to the workers, and back. */
 #include "translate/translator.h"
 
 #include <assert.h>
@@ -10,17 +10,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "translate/sentences.h"
-#include "text/sentence_split.h"
 #include "search/rescore.h"
+#include "text/sentence_split.h"
 #include "text/whole_words.h"
+#include "translate/sentences.h"
 
 struct Translator {
     const Seq2Seq **models;
     int count;
     TranslatorOptions options;
     Workers *workers;
-    Rescorer **rescorer; /* [threads], made when first needed */
+    Rescorer **rescorers; /* [threads], each made in its thread's first group */
     long tokens;
     bool warned_of_prefix;
 };
@@ -33,31 +33,31 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
     *made = (Translator){.count = count, .options = *options, .workers = workers};
     made->models = mem_alloc((size_t)count, sizeof *made->models);
     memcpy(made->models, models, (size_t)count * sizeof *made->models);
-    made->rescorer = mem_alloc((size_t)workers_count(workers), sizeof *made->rescorer);
+    made->rescorers = mem_alloc((size_t)workers_count(workers), sizeof *made->rescorers);
     *translator = made;
     return STATUS_OK;
 }
 
 void translator_free(Translator *translator) {
     if (!translator) return;
-    for (int i = 0; i < workers_count(translator->workers); i++) rescorer_free(translator->rescorer[i]);
-    mem_free(translator->rescorer);
+    for (int i = 0; i < workers_count(translator->workers); i++) rescorer_free(translator->rescorers[i]);
+    mem_free(translator->rescorers);
     mem_free(translator->models);
     mem_free(translator);
 }
 
 int translator_first_nonfinite(const Translator *translator) {
-    int broken = -1;
-    for (int i = 0; i < workers_count(translator->workers) && broken < 0; i++)
-        if (translator->rescorer[i]) broken = rescorer_first_nonfinite(translator->rescorer[i]);
-    return broken;
+    int model = -1;
+    for (int i = 0; i < workers_count(translator->workers) && model < 0; i++)
+        if (translator->rescorers[i]) model = rescorer_first_nonfinite(translator->rescorers[i]);
+    return model;
 }
 
 Status translator_check_finite(const Translator *translator, const StrList *paths) {
-    int broken = translator_first_nonfinite(translator);
-    if (broken < 0) return STATUS_OK;
+    int model = translator_first_nonfinite(translator);
+    if (model < 0) return STATUS_OK;
     status_fail(STATUS_DATA, "the scores of '%s' are not finite: its weights are out of range",
-                paths->items[broken]);
+                paths->items[model]);
     return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
 }
 
@@ -82,17 +82,17 @@ static int longest_first(const void *a, const void *b) {
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
-/* What the workers search. */
+/* The groups of one call of workers_run. */
 typedef struct {
     Translator *translator;
     const Sentences *sentences;
     HypothesisList *results;     /* [sentences->total] */
-    const SentenceLength *order; /* longest first, so that the last groups to start are the short ones */
-    int total, group;
+    const SentenceLength *order; /* longest first, so that the last groups to start are short */
+    int total, group;            /* sentences of the job, and of a group */
     int beam_size;
-    const Constraints *constraints; /* of all sentences; NULL: these are free */
-    pthread_mutex_t *lock;          /* of `done` and of what it is told to */
-    double *done, all;              /* source tokens, over all jobs of a call */
+    const Constraints *constraints; /* [sentences->total]; NULL: none of the job's sentences has any */
+    pthread_mutex_t *lock;          /* guards `done` and the calls of progress */
+    double *done, all;              /* source tokens, over all jobs */
 } GroupJob;
 
 static void group_done(const GroupJob *job, const Tokens *sources, int B) {
@@ -104,7 +104,7 @@ static void group_done(const GroupJob *job, const Tokens *sources, int B) {
     pthread_mutex_unlock(job->lock);
 }
 
-/* Search the sentences of one group with this thread's voters. */
+/* Search the sentences of one group with this thread's models. */
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
     const Sentences *sentences = job->sentences;
@@ -112,7 +112,7 @@ static void group_search(void *context, int task, int thread) {
     const SentenceLength *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
-    Rescorer **rescorer = &job->translator->rescorer[thread];
+    Rescorer **rescorer = &job->translator->rescorers[thread];
     if (!*rescorer) *rescorer = rescorer_new(job->translator->models, models, options.decode.left_to_right);
 
     Tokens *sources = mem_alloc((size_t)models * (size_t)B, sizeof *sources); /* [models, B] */
@@ -126,11 +126,17 @@ static void group_search(void *context, int task, int thread) {
             sources[m * B + b] = sentences->sources[order[b].sentence * models + m];
         if (sentences->targets) targets[b] = sentences->targets[order[b].sentence];
     }
-    SearchInput group = {.sources = sources,
+    SearchInput input = {.sources = sources,
                          .targets = sentences->targets ? targets : NULL,
                          .constraints = job->constraints ? constraints : NULL,
                          .B = B};
-    rescorer_search(*rescorer, &group, &options, results);
+    Scorer *scorer = rescorer_only_scorer(*rescorer);
+    bool beam = scorer && !input.targets && options.decode.beam_size > 1;
+    if (beam)
+        beam_search(scorer, sources, input.constraints, B, &options, results);
+    else
+        rescorer_search(*rescorer, &input, &options, results);
+    if (beam && options.alternatives > 0) search_add_alternatives(scorer, sources, B, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     group_done(job, sources, B);
     mem_free(results);
@@ -139,17 +145,17 @@ static void group_search(void *context, int task, int thread) {
     mem_free(sources);
 }
 
-/* What a translation must be like. */
-typedef enum { FREE, PREFIXED, CONSTRAINED } Asked;
+typedef enum { CONSTRAINED_NOT, CONSTRAINED_PREFIX, CONSTRAINED_PHRASES } ConstraintKind;
 
-static Asked what_is_asked(const Constraints *constraints, int sentence) {
-    if (!constraints) return FREE;
-    if (constraints[sentence].phrase_count > 0) return CONSTRAINED;
-    return constraints[sentence].prefix.count > 0 ? PREFIXED : FREE;
+static ConstraintKind constraint_kind(const Constraints *constraints, int sentence) {
+    if (!constraints) return CONSTRAINED_NOT;
+    if (constraints[sentence].phrase_count > 0) return CONSTRAINED_PHRASES;
+    return constraints[sentence].prefix.count > 0 ? CONSTRAINED_PREFIX : CONSTRAINED_NOT;
 }
 
-/* Search sentences, or score their given translations. Each kind stays among itself: the beam of those with
- * constraints may be wider, and fewer models may search for what is guided (rescore.h). */
+/* Search sentences, or score their given translations. Each kind of constraints has groups of its own:
+ * phrases may need a wider beam, and models of one direction search for sentences with constraints
+ * (rescore.h). */
 static void sentences_search(Translator *translator, const Sentences *sentences, HypothesisList *results) {
     const Tokens *sources = sentences->sources;
     int total = sentences->total;
@@ -159,13 +165,13 @@ static void sentences_search(Translator *translator, const Sentences *sentences,
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     double done = 0, all = 0;
     for (int i = 0; i < total; i++) all += sources[(size_t)i * (size_t)translator->count].length;
-    for (Asked asked = FREE; asked <= CONSTRAINED; asked++) {
+    for (ConstraintKind kind = CONSTRAINED_NOT; kind <= CONSTRAINED_PHRASES; kind++) {
         int first = count;
         for (int i = 0; i < total; i++)
-            if (what_is_asked(sentences->constraints, i) == asked)
+            if (constraint_kind(sentences->constraints, i) == kind)
                 order[count++] = (SentenceLength){sources[(size_t)i * (size_t)translator->count].length, i};
         qsort(order + first, (size_t)(count - first), sizeof *order, longest_first);
-        if (asked == CONSTRAINED && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
+        if (kind == CONSTRAINED_PHRASES && beam < CONSTRAINTS_BEAM) beam = CONSTRAINTS_BEAM;
         GroupJob job = {.translator = translator,
                         .sentences = sentences,
                         .results = results,
@@ -173,82 +179,85 @@ static void sentences_search(Translator *translator, const Sentences *sentences,
                         .total = count - first,
                         .group = translator->options.search.decode.mini_batch,
                         .beam_size = beam,
-                        .constraints = asked != FREE ? sentences->constraints : NULL,
+                        .constraints = kind != CONSTRAINED_NOT ? sentences->constraints : NULL,
                         .lock = &lock,
                         .done = &done,
                         .all = all};
-        int share = (job.total + threads - 1) / threads; /* little work: still something for every thread */
+        int share = (job.total + threads - 1) / threads; /* smaller groups if threads would have none */
         if (job.group > share) job.group = share;
         if (job.total > 0) workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
     }
     mem_free(order);
 }
 
-/* ---- pieces of lines ---- */
+/* ---- chunks of lines ---- */
 
-/* What the <unk>s of a line and of its given translation stand for. */
+/* The texts of the <unk>s in a line, and in its given translation or prefix. */
 typedef struct {
     StrList source, target;
-} Spelling;
+} UnknownTexts;
 
-/* The words that a piece must contain: the target of each; the source is empty where it is not known. */
+/* The words that a chunk must contain: the target of each; a phrase of the line has no source. */
 typedef struct {
     const GlossaryTerm *terms;
     int count;
-} Wanted;
+} RequiredTerms;
 
-/* The pieces of all lines of a call. */
+/* The chunks of all lines of a call. */
 typedef struct {
     Tokens *sources;          /* [count, models] */
-    Tokens *targets;          /* [count] given translations; NULL if none was added */
-    Constraints *constraints; /* [count]; NULL if nothing is asked for */
-    Wanted *wanted;           /* the same */
+    Tokens *targets;          /* [count] given translations, or NULL */
+    Constraints *constraints; /* [count], or NULL */
+    RequiredTerms *required;  /* [count], or NULL */
     StrView *texts;           /* [count] */
-    StrView *gaps; /* [count + lines] what stands before each piece of a line, and behind the last */
+    StrView *gaps; /* [count + lines] the text before each chunk of a line, and after the last one */
     int count, gap_count;
-    size_t sources_capacity, targets_capacity, constraints_capacity, wanted_capacity, texts_capacity;
+    size_t sources_capacity, targets_capacity, constraints_capacity, required_capacity, texts_capacity;
     size_t gaps_capacity;
-    Arena *arena;      /* of the ids, and of the lists of words */
-    IdList ids;        /* scratch */
-    Spelling *spelled; /* [lines] */
-} Pieces;
+    Arena *arena;          /* of the ids, and of the lists of terms */
+    IdList ids;            /* scratch */
+    UnknownTexts *unknown; /* [lines] */
+} Chunks;
 
 /* `unknown` may be NULL. */
-static Tokens pieces_tokens(Pieces *pieces, Tokenizer *tokenizer, StrView text, StrList *unknown) {
-    pieces->ids.count = 0;
-    tokenizer_encode_spelled(tokenizer, text, &pieces->ids, unknown);
-    size_t bytes = pieces->ids.count * sizeof(int);
-    int *ids = arena_alloc(pieces->arena, bytes);
-    if (bytes > 0) memcpy(ids, pieces->ids.ids, bytes);
-    return (Tokens){ids, (int)pieces->ids.count};
+static Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView text, StrList *unknown) {
+    chunks->ids.count = 0;
+    tokenizer_encode_spelled(tokenizer, text, &chunks->ids, unknown);
+    size_t bytes = chunks->ids.count * sizeof(int);
+    int *ids = arena_alloc(chunks->arena, bytes);
+    if (bytes > 0) memcpy(ids, chunks->ids.ids, bytes);
+    return (Tokens){ids, (int)chunks->ids.count};
 }
 
-/* Add one piece of text; false if the first model finds nothing in it, whose <unk>s are spelled out. */
-static bool pieces_add(Pieces *pieces, const Translator *translator, StrView text, StrList *unknown) {
-    size_t models = (size_t)translator->count, first = (size_t)pieces->count * models;
-    MEM_GROW(pieces->sources, pieces->sources_capacity, first + models);
+/* Add one chunk; returns false if the first model has no tokens for it. `unknown` receives the texts of the
+ * first model's <unk>s. */
+static bool chunks_add(Chunks *chunks, const Translator *translator, StrView text, StrList *unknown) {
+    size_t models = (size_t)translator->count, first = (size_t)chunks->count * models;
+    MEM_GROW(chunks->sources, chunks->sources_capacity, first + models);
     for (size_t m = 0; m < models; m++) {
-        pieces->sources[first + m] =
-            pieces_tokens(pieces, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
-        if (m == 0 && pieces->sources[first].length == 0) return false;
+        chunks->sources[first + m] =
+            chunks_tokens(chunks, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
+        if (m == 0 && chunks->sources[first].length == 0) return false;
     }
-    MEM_GROW(pieces->texts, pieces->texts_capacity, (size_t)pieces->count + 1);
-    pieces->texts[pieces->count++] = text;
+    MEM_GROW(chunks->texts, chunks->texts_capacity, (size_t)chunks->count + 1);
+    chunks->texts[chunks->count++] = text;
     return true;
 }
 
-/* The words that piece p must contain: the line's own for its first piece, those of the glossary for each. */
-static Wanted find_wanted(const Pieces *pieces, const Translator *translator,
-                          const LineConstraints *constraints, int p) {
-    GlossaryTerm *terms = arena_alloc(pieces->arena, CONSTRAINTS_MAX * sizeof *terms);
+/* The words that a chunk must contain: the phrases of `constraints`, which may be NULL, and the
+ * glossary's. */
+static RequiredTerms find_required(const Chunks *chunks, const Translator *translator,
+                                   const LineConstraints *constraints, int chunk) {
+    GlossaryTerm *terms = arena_alloc(chunks->arena, CONSTRAINTS_MAX * sizeof *terms);
     int count = constraints ? constraints->phrase_count : 0;
     for (int c = 0; c < count; c++) terms[c] = (GlossaryTerm){.target = constraints->phrases[c]};
     if (translator->options.glossary)
-        count = glossary_find(translator->options.glossary, pieces->texts[p], terms, count, CONSTRAINTS_MAX);
-    return (Wanted){terms, count};
+        count =
+            glossary_find(translator->options.glossary, chunks->texts[chunk], terms, count, CONSTRAINTS_MAX);
+    return (RequiredTerms){terms, count};
 }
 
-/* Mostly the prefix of all lines is one. */
+/* Once: usually all lines have the same prefix. */
 static void warn_of_prefix(Translator *translator, StrView prefix, long number) {
     if (translator->warned_of_prefix || translator->options.quiet) return;
     translator->warned_of_prefix = true;
@@ -256,67 +265,67 @@ static void warn_of_prefix(Translator *translator, StrView prefix, long number) 
              SV_ARG(prefix));
 }
 
-/* Ask for the words that piece p must contain. Where a model without attention looks is not known. */
-static void constrain_words(Pieces *pieces, const Translator *translator, const Wanted *wanted, int p) {
+/* Terms of a model without attention have no positions in the source. */
+static void add_terms(Chunks *chunks, const Translator *translator, const RequiredTerms *required,
+                      int chunk) {
     const Seq2Seq *model = translator->models[0];
     Tokens sentence = {0};
     int layers, heads;
     seq2seq_attentions(model, &layers, &heads);
-    if (layers > 0) sentence = pieces->sources[(size_t)p * (size_t)translator->count];
-    for (int c = 0; c < wanted->count; c++)
-        constraints_add_term(&pieces->constraints[p], seq2seq_target(model), wanted->terms[c].target,
-                             seq2seq_source(model), wanted->terms[c].source, sentence);
+    if (layers > 0) sentence = chunks->sources[(size_t)chunk * (size_t)translator->count];
+    for (int c = 0; c < required->count; c++)
+        constraints_add_term(&chunks->constraints[chunk], seq2seq_target(model), required->terms[c].target,
+                             seq2seq_source(model), required->terms[c].source, sentence);
 }
 
-/* Ask for what `guide`, which may be NULL, and the glossary say in the pieces from `first` on. */
-static void chunks_constraints(Pieces *pieces, Translator *translator, const LineConstraints *constraints,
-                               long number, int first, StrList *unknown) {
+/* Set the constraints of a line's chunks, from `first` on. `line`: its own, or NULL. */
+static void chunks_constrain(Chunks *chunks, Translator *translator, const LineConstraints *line, long number,
+                             int first, StrList *unknown) {
     Tokenizer *target = seq2seq_target(translator->models[0]);
-    MEM_GROW(pieces->constraints, pieces->constraints_capacity, (size_t)pieces->count);
-    MEM_GROW(pieces->wanted, pieces->wanted_capacity, (size_t)pieces->count);
-    for (int p = first; p < pieces->count; p++) {
-        const LineConstraints *own = p == first ? constraints : NULL;
-        Wanted wanted = find_wanted(pieces, translator, own, p);
-        pieces->constraints[p] = (Constraints){0};
-        if (own && !constraints_add_prefix(&pieces->constraints[p], target, own->prefix, unknown))
+    MEM_GROW(chunks->constraints, chunks->constraints_capacity, (size_t)chunks->count);
+    MEM_GROW(chunks->required, chunks->required_capacity, (size_t)chunks->count);
+    for (int c = first; c < chunks->count; c++) {
+        const LineConstraints *own = c == first ? line : NULL;
+        chunks->constraints[c] = (Constraints){0};
+        chunks->required[c] = find_required(chunks, translator, own, c);
+        if (own && !constraints_add_prefix(&chunks->constraints[c], target, own->prefix, unknown))
             warn_of_prefix(translator, own->prefix, number);
-        constrain_words(pieces, translator, &wanted, p);
-        pieces->wanted[p] = wanted;
+        add_terms(chunks, translator, &chunks->required[c], c);
     }
 }
 
-/* The text from `start` to `end` stands before the next piece, or behind the last of its line. */
-static void pieces_add_gap(Pieces *pieces, const char *start, const char *end) {
-    MEM_GROW(pieces->gaps, pieces->gaps_capacity, (size_t)pieces->gap_count + 1);
-    pieces->gaps[pieces->gap_count++] = (StrView){start, (size_t)(end - start)};
+/* The text from `start` to `end` stands before the next chunk, or after the last one of its line. */
+static void chunks_add_gap(Chunks *chunks, const char *start, const char *end) {
+    MEM_GROW(chunks->gaps, chunks->gaps_capacity, (size_t)chunks->gap_count + 1);
+    chunks->gaps[chunks->gap_count++] = (StrView){start, (size_t)(end - start)};
 }
 
-static void warn_long(const TranslatorOptions *options, StrView text, const PieceList *pieces, long number) {
+static void warn_long(const TranslatorOptions *options, StrView text, const PieceList *texts, long number) {
     int limit = options->search.decode.max_input_length;
     const char *what = options->split ? "a sentence of line" : "line";
-    if (pieces->count < 2 || options->quiet) return;
+    if (texts->count < 2 || options->quiet) return;
     if (options->crop)
         log_warn("%s %ld is longer than %d tokens: cropped to its first %zu of %zu bytes", what, number,
-                 limit, pieces->items[0].length, text.length);
+                 limit, texts->items[0].length, text.length);
     else
-        log_warn("%s %ld is longer than %d tokens: translated in %d pieces", what, number, limit,
-                 pieces->count);
+        log_warn("%s %ld is longer than %d tokens: translated in %d chunks", what, number, limit,
+                 texts->count);
 }
 
-/* Cut a text that may be too long and add its pieces; returns how many. `*end` is where those before it
- * ended, and moves behind it. */
-static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView text, long number,
+/* Cut a text that may be too long and add its chunks; returns their number. `*end`: the end of the line's
+ * chunks so far. */
+static int chunks_add_text(Chunks *chunks, const Translator *translator, StrView text, long number,
                            StrList *unknown, const char **end) {
     const TranslatorOptions *options = &translator->options;
     PieceList texts = {0};
     int added = 0;
     split_line(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
     warn_long(options, text, &texts, number);
-    for (int p = 0; p < texts.count && (p == 0 || !options->crop); p++) {
-        StrView piece = texts.items[p];
-        if (!pieces_add(pieces, translator, piece, unknown)) continue;
-        pieces_add_gap(pieces, *end, piece.data);
-        *end = piece.data + piece.length;
+    for (int i = 0; i < texts.count && (i == 0 || !options->crop); i++) {
+        StrView chunk = texts.items[i];
+        if (!chunks_add(chunks, translator, chunk, unknown)) continue;
+        chunks_add_gap(chunks, *end, chunk.data);
+        *end = chunk.data + chunk.length;
         added++;
     }
     if (options->crop && added > 0) *end = text.data + text.length;
@@ -324,10 +333,10 @@ static int pieces_add_text(Pieces *pieces, const Translator *translator, StrView
     return added;
 }
 
-/* Cut the line and add its pieces; returns how many. */
-static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line,
-                           const LineConstraints *constraints, long number, Spelling *spelled) {
-    if (!line.data) line = SV(""); /* what has no place has none in front of it */
+/* Cut the line and add its chunks; returns their number. */
+static int chunks_add_line(Chunks *chunks, Translator *translator, StrView line,
+                           const LineConstraints *constraints, long number, UnknownTexts *unknown) {
+    if (!line.data) line = SV(""); /* for the pointers of gaps */
     const char *end = line.data;
     PieceList sentences = {0};
     int added = 0;
@@ -335,59 +344,59 @@ static int pieces_add_line(Pieces *pieces, Translator *translator, StrView line,
         if (translator->options.split)
             split_sentences(line, translator->options.wrapped, &sentences);
         else
-            added += pieces_add_text(pieces, translator, line, number, &spelled->source, &end);
+            added += chunks_add_text(chunks, translator, line, number, &unknown->source, &end);
         for (int i = 0; i < sentences.count; i++)
-            added += pieces_add_text(pieces, translator, sentences.items[i], number, &spelled->source, &end);
+            added += chunks_add_text(chunks, translator, sentences.items[i], number, &unknown->source, &end);
     }
-    pieces_add_gap(pieces, end, line.data + line.length);
+    chunks_add_gap(chunks, end, line.data + line.length);
     if (constraints || translator->options.glossary)
-        chunks_constraints(pieces, translator, constraints, number, pieces->count - added, &spelled->target);
+        chunks_constrain(chunks, translator, constraints, number, chunks->count - added, &unknown->target);
     piece_list_free(&sentences);
     return added;
 }
 
-/* Make the Translation of each line, of out[i].pieces pieces, from what was found. */
-static void pieces_join(const Pieces *pieces, const HypothesisList *results, Translator *translator,
+/* Join the results of each line's out[i].chunks chunks. */
+static void chunks_join(const Chunks *chunks, const HypothesisList *results, Translator *translator,
                         int lines, Translation *out) {
-    for (int i = 0, first = 0; i < lines; first += out[i++].pieces) {
-        ChunkResults found = {.model = translator->models[0],
-                              .models = translator->count,
-                              .alternatives = translator->options.search.alternatives,
-                              .unknown = &pieces->spelled[i].target};
-        if (translator->options.split && pieces->gaps) found.gaps = pieces->gaps + first + i;
-        if (out[i].pieces > 0) { /* if no line has any, there are no sources to point into */
-            found.pieces = out[i].pieces;
-            found.sources = pieces->sources + (size_t)first * (size_t)translator->count;
-            found.results = results + first;
+    for (int i = 0, first = 0; i < lines; first += out[i++].chunks) {
+        ChunkResults line = {.model = translator->models[0],
+                             .models = translator->count,
+                             .alternatives = translator->options.search.alternatives,
+                             .unknown = &chunks->unknown[i].target};
+        if (translator->options.split && chunks->gaps) line.gaps = chunks->gaps + first + i;
+        if (out[i].chunks > 0) { /* chunks->sources is NULL if no line has any */
+            line.chunks = out[i].chunks;
+            line.sources = chunks->sources + (size_t)first * (size_t)translator->count;
+            line.results = results + first;
         }
-        translation_join(&out[i], &found, &translator->options.search.decode);
-        out[i].source_unknown = pieces->spelled[i].source;
-        out[i].target_unknown = pieces->spelled[i].target;
+        translation_join(&out[i], &line, &translator->options.search.decode);
+        out[i].source_unknown = chunks->unknown[i].source;
+        out[i].target_unknown = chunks->unknown[i].target;
         translator->tokens += out[i].items[0].steps;
     }
 }
 
-static void pieces_free(Pieces *pieces, HypothesisList *results) {
-    for (int p = 0; p < pieces->count; p++) hypotheses_free(&results[p]);
-    for (int p = 0; pieces->constraints && p < pieces->count; p++) constraints_free(&pieces->constraints[p]);
+static void chunks_free(Chunks *chunks, HypothesisList *results) {
+    for (int c = 0; c < chunks->count; c++) hypotheses_free(&results[c]);
+    for (int c = 0; chunks->constraints && c < chunks->count; c++) constraints_free(&chunks->constraints[c]);
     mem_free(results);
-    mem_free(pieces->sources);
-    mem_free(pieces->targets);
-    mem_free(pieces->spelled);
-    mem_free(pieces->gaps);
-    mem_free(pieces->texts);
-    mem_free(pieces->constraints);
-    mem_free(pieces->wanted);
-    id_list_free(&pieces->ids);
-    arena_free(pieces->arena);
+    mem_free(chunks->sources);
+    mem_free(chunks->targets);
+    mem_free(chunks->unknown);
+    mem_free(chunks->gaps);
+    mem_free(chunks->texts);
+    mem_free(chunks->constraints);
+    mem_free(chunks->required);
+    id_list_free(&chunks->ids);
+    arena_free(chunks->arena);
 }
 
-/* ---- constraints ---- */
+/* ---- constraints that are met ---- */
 
-/* Look in the text itself. */
-static bool piece_has(const Translator *translator, const HypothesisList *found, StrView words) {
+/* Does the text of the best hypothesis contain the words? */
+static bool has_words(const Translator *translator, const HypothesisList *results, StrView words) {
     const TextOptions *options = &seq2seq_config(translator->models[0])->text;
-    const Hypothesis *best = &found->items[0];
+    const Hypothesis *best = &results->items[0];
     StrBuf text = {0}, normal = {0};
     tokenizer_decode(seq2seq_target(translator->models[0]), best->ids, (size_t)best->length, &text);
     text_normalize_words(words, (NormalForm)options->normalize, options->lowercase, &normal);
@@ -397,20 +406,20 @@ static bool piece_has(const Translator *translator, const HypothesisList *found,
     return has;
 }
 
-/* Of a line, whose guide may be NULL, and its pieces: met are words that all pieces have which want them. Of
- * a line without pieces none are. */
-static void constraints_check(const Translator *translator, const LineConstraints *constraints,
-                              const Wanted *wanted, const HypothesisList *results, long number,
+/* List the words that a line must contain by whether each is met: every chunk that requires it contains it.
+ * A line without chunks meets none. `constraints` may be NULL; `required` and `results` are the line's. */
+static void check_constraints(const Translator *translator, const LineConstraints *constraints,
+                              const RequiredTerms *required, const HypothesisList *results, long number,
                               Translation *out) {
     Tokenizer *target = seq2seq_target(translator->models[0]);
-    HashMap *met = hashmap_new(); /* of the words, as they come */
-    for (int c = 0; constraints && out->pieces == 0 && c < constraints->phrase_count; c++)
-        hashmap_set(met, constraints->phrases[c], false);
-    for (int p = 0; p < out->pieces; p++)
-        for (int c = 0; c < wanted[p].count; c++) {
-            StrView words = wanted[p].terms[c].target;
+    HashMap *met = hashmap_new(); /* in the order of their first chunks */
+    for (int p = 0; constraints && out->chunks == 0 && p < constraints->phrase_count; p++)
+        hashmap_set(met, constraints->phrases[p], false);
+    for (int c = 0; c < out->chunks; c++)
+        for (int t = 0; t < required[c].count; t++) {
+            StrView words = required[c].terms[t].target;
             int64_t *is_met = hashmap_slot(met, words, true);
-            *is_met = *is_met && piece_has(translator, &results[p], words);
+            *is_met = *is_met && has_words(translator, &results[c], words);
         }
     for (size_t i = 0; i < hashmap_count(met); i++) {
         StrView words = hashmap_key(met, i);
@@ -425,47 +434,41 @@ static void constraints_check(const Translator *translator, const LineConstraint
 
 /* ---- lines ---- */
 
-void translator_run(Translator *translator, const StrView *lines, int count, long first_number,
-                    Translation *out) {
-    translator_run_constrained(translator, lines, NULL, count, first_number, out);
-}
-
-void translator_run_constrained(Translator *translator, const StrView *lines,
-                                const LineConstraints *constraints, int count, long first_number,
-                                Translation *out) {
-    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
+void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                    int count, long first_number, Translation *out) {
+    Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
     for (int i = 0; i < count; i++)
-        out[i].pieces = pieces_add_line(&pieces, translator, lines[i], constraints ? &constraints[i] : NULL,
-                                        first_number + i, &pieces.spelled[i]);
-    HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    Sentences sentences = {pieces.sources, NULL, pieces.constraints, translator->count, pieces.count};
+        out[i].chunks = chunks_add_line(&chunks, translator, lines[i], constraints ? &constraints[i] : NULL,
+                                        first_number + i, &chunks.unknown[i]);
+    HypothesisList *results = mem_alloc((size_t)chunks.count, sizeof *results);
+    Sentences sentences = {chunks.sources, NULL, chunks.constraints, translator->count, chunks.count};
     sentences_search(translator, &sentences, results);
-    pieces_join(&pieces, results, translator, count, out);
-    bool asked = constraints || translator->options.glossary;
-    for (int i = 0, first = 0; asked && i < count; first += out[i++].pieces)
-        constraints_check(translator, constraints ? &constraints[i] : NULL,
-                          pieces.wanted ? pieces.wanted + first : NULL, results + first, first_number + i,
+    chunks_join(&chunks, results, translator, count, out);
+    bool constrained = constraints || translator->options.glossary;
+    for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
+        check_constraints(translator, constraints ? &constraints[i] : NULL,
+                          chunks.required ? chunks.required + first : NULL, results + first, first_number + i,
                           &out[i]);
-    pieces_free(&pieces, results);
+    chunks_free(&chunks, results);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
-    Pieces pieces = {.arena = arena_new(), .spelled = mem_alloc((size_t)count, sizeof *pieces.spelled)};
+    Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
     for (int i = 0; i < count; i++) {
-        Spelling *spelled = &pieces.spelled[i];
-        out[i].pieces =
-            !unicode_is_blank(lines[i]) && pieces_add(&pieces, translator, lines[i], &spelled->source);
-        if (out[i].pieces == 0) continue;
-        MEM_GROW(pieces.targets, pieces.targets_capacity, (size_t)pieces.count);
-        pieces.targets[pieces.count - 1] =
-            pieces_tokens(&pieces, seq2seq_target(translator->models[0]), targets[i], &spelled->target);
+        UnknownTexts *unknown = &chunks.unknown[i];
+        out[i].chunks =
+            !unicode_is_blank(lines[i]) && chunks_add(&chunks, translator, lines[i], &unknown->source);
+        if (out[i].chunks == 0) continue;
+        MEM_GROW(chunks.targets, chunks.targets_capacity, (size_t)chunks.count);
+        chunks.targets[chunks.count - 1] =
+            chunks_tokens(&chunks, seq2seq_target(translator->models[0]), targets[i], &unknown->target);
     }
-    HypothesisList *results = mem_alloc((size_t)pieces.count, sizeof *results);
-    Sentences sentences = {pieces.sources, pieces.targets, NULL, translator->count, pieces.count};
+    HypothesisList *results = mem_alloc((size_t)chunks.count, sizeof *results);
+    Sentences sentences = {chunks.sources, chunks.targets, NULL, translator->count, chunks.count};
     sentences_search(translator, &sentences, results);
-    pieces_join(&pieces, results, translator, count, out);
-    pieces_free(&pieces, results);
+    chunks_join(&chunks, results, translator, count, out);
+    chunks_free(&chunks, results);
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
@@ -476,7 +479,7 @@ void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, c
     greedy.search.decode.beam_size = 1;
     Translator *translator;
     Status status = translator_new(&translator, &model, 1, &greedy, workers);
-    assert(status == STATUS_OK); /* one model agrees with itself */
+    assert(status == STATUS_OK); /* one model has one vocabulary, and no attention is needed */
     (void)status;
     sentences_search(translator, &(Sentences){.sources = sources, .models = 1, .total = count}, results);
     translator_free(translator);

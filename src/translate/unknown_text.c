@@ -22,13 +22,13 @@ void unknown_text_add(UnknownText *unknown, const Translation *translation, cons
 }
 
 void unknown_text_report(const UnknownText *unknown, const Seq2Seq *model) {
-    char count[32], place[48] = "";
+    char count[32], line[48] = "";
     if (unknown->count == 0) return;
     bool words = seq2seq_config(model)->text.tokenizer == TOKENIZER_WORD;
-    if (unknown->first_line > 0) snprintf(place, sizeof place, ", line %ld", unknown->first_line);
+    if (unknown->first_line > 0) snprintf(line, sizeof line, ", line %ld", unknown->first_line);
     log_warn("%s %s%s that the model %s (first: '%.100s'%s): read as <unk>", str_count(unknown->count, count),
              words ? "word" : "character", unknown->count == 1 ? "" : "s",
-             words ? "does not know" : "never saw", unknown->first, place);
+             words ? "does not know" : "never saw", unknown->first, line);
 }
 
 void unknown_text_free(UnknownText *unknown) {

@@ -1,5 +1,4 @@
-/* unknown_text.h - text that a model never saw and reads as <unk>: characters, or words if its tokens are
- * words.
+/* unknown_text.h - source text that a model reads as <unk>: characters, or words if its tokens are words.
  *
  * Owner   a zeroed UnknownText has none; unknown_text_free releases it
  */
@@ -9,14 +8,15 @@
 #include "translate/translation.h"
 
 typedef struct {
-    long count, first_line; /* first_line 0: there are no lines to speak of */
-    char *first;
+    long count, first_line; /* first_line 0: there are no line numbers */
+    char *first;            /* the first text */
 } UnknownText;
 
-/* Count those of one line's translation. Not U+FFFD: who repaired the bytes has said so. */
+/* Counts the unknown texts of one line's source, except U+FFFD: repaired bytes have a warning of their
+ * own. */
 void unknown_text_add(UnknownText *unknown, const Translation *translation, const Tokenizer *source,
                       long line);
-/* Warn if there are any. */
+/* Warns if there are any. */
 void unknown_text_report(const UnknownText *unknown, const Seq2Seq *model);
 void unknown_text_free(UnknownText *unknown);
 

@@ -99,7 +99,7 @@ says "line 1: '日' is not in the translation: the model does not know all of it
 head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' ||
     fail "unmet: $(cat "$TMP/out")"
 
-# Alternatives: for each token and </s> a list; also with a prefix, a beam, in pieces, of blank lines.
+# Alternatives: for each token and </s> a list; also with a prefix, a beam, in chunks, of blank lines.
 expect 0 translate --json --alternatives 3 "$TMP/source"
 p='"probability": 0\.[0-9]+\}'
 head -n 1 "$TMP/out" |
@@ -116,7 +116,7 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
 for line in sys.stdin:
     x = json.loads(line)
-    assert len(x["alternatives"]) == len(x["tokens"]) + 1, line' <"$TMP/out" || fail "alternatives in pieces"
+    assert len(x["alternatives"]) == len(x["tokens"]) + 1, line' <"$TMP/out" || fail "alternatives in chunks"
 fi
 expect 2 translate --alternatives 3 "$TMP/source"
 says "hint: add --json"
@@ -153,5 +153,5 @@ END
 expect 3 translate --json-input "$TMP/json"
 says '"prefix" is not a string'
 says '"constraints" is not a list'
-says 'a constraint that is no text'
+says 'a constraint that is not text'
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"

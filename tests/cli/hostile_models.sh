@@ -68,7 +68,7 @@ expect 0 "$attn" translate --beam-size 1 --max-length-extra 300 --json --model "
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 339 ] || fail "the user may not ask for more: $tokens"
 
-# Short pieces do not have the extra tokens many times over.
+# Short chunks do not have the extra tokens many times over.
 "$reseal" "$TMP/greedy" "$TMP/short" text config '"max_input_length": 200' '"max_input_length": 1'
 expect 0 timeout 300 "$attn" translate --model "$TMP/short" "$TMP/line"
 says "asks for decode.max_length_extra = 100000, which only you may: 20 is used"

@@ -60,7 +60,7 @@ expect 0 translate "$TMP/odd"
 says "bytes that are no text (invalid UTF-8 or NUL) in 2 lines, the first is line 1"
 [ "$(wc -l <"$TMP/out")" -eq 3 ] || fail "odd bytes change the number of lines"
 
-# Long lines are translated in pieces, or cropped; with a warning.
+# Long lines are translated in chunks, or cropped; with a warning.
 { yes 'go . hi !' | head -n 300 | tr '\n' ' ' && echo && echo 'go .'; } >"$TMP/long"
 expect 0 translate --max-input-length 20 "$TMP/long"
 says "line 1 is longer than 20 tokens: translated in"
@@ -117,7 +117,7 @@ no
 END
 expect 3 translate --json-input "$TMP/json"
 says 'line 2 is not a JSON object with a "text"'
-says '3 lines are not JSON with a "text"'
+says '3 lines were rejected: invalid JSON'
 [ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "lines of JSON"
 kept='{"id": 12345678901234567890, "text": "go \u002e", "more": {"a": [1, "}\",{"], "text": 5}'
 head -n 1 "$TMP/out" | grep -qF "$kept, \"translation\": \"va !\", \"score\": -" ||
@@ -153,7 +153,7 @@ says "none.safetensors"
 expect 3 "$attn" translate -m "$TMP/source" "$TMP/source"
 expect 1 translate "$TMP/source" "$TMP/none"
 says "cannot open '$TMP/none'"
-says "text itself comes on standard input"
+says "text is read from standard input"
 [ ! -s "$TMP/out" ] || fail "work began before the missing file was seen"
 expect 2 translate --bean-size 3 "$TMP/source"
 says "did you mean '--beam-size'?"

@@ -42,7 +42,7 @@ expect 0 "$attn" heatmap -m "$TMP/words/best.safetensors" -f csv "Go zebra !"
 says "1 word that the model does not know (first: 'zebra'): read as <unk>"
 [ "$(head -n 1 "$TMP/out")" = ",go,zebra,!,</s>" ] || fail "words: $(head -n 1 "$TMP/out")"
 
-# JSON too, whatever pieces a line is cut into.
+# JSON too, whatever chunks a line is cut into.
 expect 0 "$attn" translate -q --json -m "$TMP/one/best.safetensors" "$TMP/in"
 grep -qF '"source_tokens": ["▁h", "i", "▁", "字", "字", "▁!"]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 grep -qF '"source_tokens": ["▁h", "i", "ж", "▁."]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"

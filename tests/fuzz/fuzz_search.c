@@ -70,11 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Translation together[MOST_LINES] = {0};
     Translator *translator;
     require(translator_new(&translator, &searched, 1, &options, workers) == STATUS_OK);
-    translator_run(translator, lines, count, 1, together);
+    translator_run(translator, lines, NULL, count, 1, together);
     for (int i = 0; i < count; i++) {
         Translation alone = {0};
         check(&together[i], options.search.n_best);
-        translator_run(translator, &lines[i], 1, 1 + i, &alone);
+        translator_run(translator, &lines[i], NULL, 1, 1 + i, &alone);
         check_same(&alone, &together[i]);
         translation_free(&alone);
         translation_free(&together[i]);

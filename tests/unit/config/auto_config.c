@@ -264,7 +264,7 @@ static void test_length_raised(void **state) {
         for (int target = 1; target < 20 * source; target += 7) {
             DecodeOptions decode = {.max_length_extra = 10};
             decode.max_length_factor = fit(2, (Group){5, source, target}, (Group){20, 5, 5});
-            assert_true(search_max_steps(&decode, source) >= target);
+            assert_true(hypothesis_max_steps(&decode, source) >= target);
         }
 }
 

@@ -290,7 +290,7 @@ static void test_any_text(void **state) {
             marks += markups[i].count;
             strbuf_free(&text);
         }
-        translator_run(translator, plain, TEXTS, 1, out);
+        translator_run(translator, plain, NULL, TEXTS, 1, out);
         for (int i = 0; i < TEXTS; i++) {
             check_restored(model, &markups[i], &out[i]);
             translation_free(&out[i]);
@@ -311,7 +311,7 @@ static void restore_plain(Translator *translator, const Seq2Seq *model, StrView 
     Translation translation;
     StrView plain;
     markups_take(&text, 1, &markup, &plain);
-    translator_run(translator, &plain, 1, 1, &translation);
+    translator_run(translator, &plain, NULL, 1, 1, &translation);
     markups_restore(&markup, 1, model, &translation);
     strbuf_add(out, strbuf_view(&translation.items[0].text));
     translation_free(&translation);
@@ -459,9 +459,9 @@ static void check_text_nested(Translator *translator, const Seq2Seq *model, Rng 
     random_nested(rng, &text);
     view = strbuf_view(&text);
     markups_take(&view, 1, &markup, &plain);
-    translator_run(translator, &plain, 1, 1, &translation);
+    translator_run(translator, &plain, NULL, 1, 1, &translation);
     look_at_random(rng, &translation);
-    for (int rank = 0; translation.pieces > 0 && rank < translation.count; rank++) {
+    for (int rank = 0; translation.chunks > 0 && rank < translation.count; rank++) {
         StrBuf got = {0};
         markup_restore(&markup, &translation, rank, seq2seq_source(model), seq2seq_target(model), &got);
         check_nested(&text, &got, &translation.items[rank].text);
@@ -515,7 +515,7 @@ static void check_restored_by(Tokenizer *source, const Tokenizer *target, const 
     }
     tokenizer_decode(target, translated.ids, translated.count, &item.text);
     Translation translation = {
-        .source = ids.ids, .source_length = S, .pieces = 1, .items = &item, .count = 1};
+        .source = ids.ids, .source_length = S, .chunks = 1, .items = &item, .count = 1};
     translation.source_word = mem_alloc((size_t)S, sizeof *translation.source_word);
     for (int s = 0; s < S; s++) translation.source_word[s] = s;
     markup_restore(&markup, &translation, 0, source, target, &text);

@@ -155,11 +155,11 @@ static void check_dropped(const Backpointers *tree, int beam) {
     for (int i = 0; i < tree->count; i++) {
         double score = path_score(tree, i, &steps);
         assert_true(steps < STEPS);
-        if (tree->nodes[i].parent >= 0) assert_false(tree->nodes[tree->nodes[i].parent].dropped);
-        if (!tree->nodes[i].dropped) worst[steps] = fmin(worst[steps], score);
+        if (tree->nodes[i].parent >= 0) assert_false(tree->nodes[tree->nodes[i].parent].pruned);
+        if (!tree->nodes[i].pruned) worst[steps] = fmin(worst[steps], score);
     }
     for (int i = 0; i < tree->count; i++) {
-        if (!tree->nodes[i].dropped) continue;
+        if (!tree->nodes[i].pruned) continue;
         assert_true(path_score(tree, i, &steps) <= worst[steps] + 1e-5);
         assert_true(++dropped[steps] <= SEARCH_PRUNED);
         all++;
@@ -239,7 +239,7 @@ static void test_long_continuations(void **state) {
     Translation translation;
     StrView line = SV("s0 s1 s2");
     assert_int_equal(translator_new(&translator, models, 1, &options, workers), STATUS_OK);
-    translator_run(translator, &line, 1, 1, &translation);
+    translator_run(translator, &line, NULL, 1, 1, &translation);
     DecodeOptions most = decode_options_bound(seq2seq_config(model)->decode);
     assert_in_range(page_length(model, &translation, line, &most), 10000, 100000); /* some 200 tokens each */
     size_t as_asked = page_length(model, &translation, line, &options.search.decode);

@@ -45,7 +45,7 @@ static int group_begin(void **state) {
         lines[i] = sv(texts[i]);
     }
     assert_int_equal(translator_new(&translator, (const Seq2Seq *const *)&model, 1, &options, workers), 0);
-    translator_run(translator, lines, TEXTS, 1, expected);
+    translator_run(translator, lines, NULL, TEXTS, 1, expected);
     translator_free(translator);
     workers_free(workers);
     seq2seq_free(model);
@@ -169,7 +169,7 @@ static void test_score(void **state) {
     assert_true(isinf(attn_mt_candidate_at(result, 0, 0)->log_p));
     for (int i = 1; i < TEXTS; i++) {
         const TranslationItem *item = &expected[i].items[0];
-        if (expected[i].pieces == 0 || item->steps == item->length) continue; /* was cut, without </s> */
+        if (expected[i].chunks == 0 || item->steps == item->length) continue; /* was cut, without </s> */
         assert_true(fabs(attn_mt_candidate_at(result, i, 0)->log_p - item->score) < 1e-4);
     }
     attn_mt_release(result);
@@ -221,7 +221,7 @@ static void test_split_scores(void **state) {
     for (int i = 0; i < TEXTS; i++) {
         const TranslationItem *one = &expected[i].items[0];
         StrBuf twice = {0};
-        if (expected[i].pieces != 1 || one->steps == one->length) continue; /* was cut, without </s> */
+        if (expected[i].chunks != 1 || one->steps == one->length) continue; /* was cut, without </s> */
         strbuf_format(&twice, "%s\n%s", texts[i], texts[i]);
         const char *paragraph = strbuf_text(&twice);
         assert_int_equal(attn_mt_translate(model, &paragraph, 1, &options, &result, NULL), ATTN_MT_OK);

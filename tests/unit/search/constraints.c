@@ -210,15 +210,15 @@ static void check_prefix(Tokenizer *tokenizer, const char *prefix, bool known, c
     for (size_t i = 0;; i++) {
         RowChoice choice = constraints_choice(&constraints, &at, 3, given);
         if (!steps[i]) {
-            assert_true(choice.top == 3 && !choice.allowed && choice.given_count == 0);
+            assert_true(choice.top == 3 && !choice.allowed && choice.extra_count == 0);
             break;
         }
         if (steps[i][1] == '=') {
-            StrView token = vocab_token(tokenizer_vocab(tokenizer), choice.given[0]);
-            assert_true(choice.top == 0 && choice.given_count == 1 && !choice.allowed);
+            StrView token = vocab_token(tokenizer_vocab(tokenizer), choice.extra[0]);
+            assert_true(choice.top == 0 && choice.extra_count == 1 && !choice.allowed);
             assert_true(sv_equal(token, sv(steps[i] + 2)));
         } else {
-            assert_true(choice.top == 3 && choice.given_count == 0);
+            assert_true(choice.top == 3 && choice.extra_count == 0);
             check_marked(&constraints, choice.allowed, steps[i]);
         }
         at = constraints_advance(&constraints, at,
@@ -318,7 +318,7 @@ static void test_constraints(void **state) {
                     assert_false(same_tokens(found, &fixture.found[i].items[other]));
                 if (found->steps == found->length && k > 0) continue; /* cut at the maximal length */
                 for (int c = 0; c < constraints->phrase_count; c++)
-                    assert_true(has_tokens(found, &constraints->phrases[c]));
+                    assert_true(has_tokens(found, &constraints->phrases[c].ids));
                 if (k == 0 || constraints->phrase_count == 0) continue;
                 /* By log p: not what is longer and less probable. */
                 assert_true(found[-1].score >= found->score);
@@ -348,7 +348,7 @@ static void test_constraints_without_room(void **state) {
     for (int i = 0; i < SENTENCES; i++) {
         const Hypothesis *found = &fixture.found[i].items[0];
         assert_int_equal(found->steps, 4);
-        assert_memory_equal(found->ids, fixture.constraints[i].phrases[0].ids, 4 * sizeof(int));
+        assert_memory_equal(found->ids, fixture.constraints[i].phrases[0].ids.ids, 4 * sizeof(int));
     }
     fixture_end(&fixture);
 }
@@ -385,8 +385,9 @@ static void test_alternatives(void **state) {
 static int bank_after(const Tokenizer *target, const int phrases[2][4], const int *tokens) {
     Constraints constraints = {.target = target, .phrase_count = 2};
     ConstraintState at = {0};
+    constraints.phrases = mem_alloc(2, sizeof *constraints.phrases);
     for (int c = 0; c < 2; c++)
-        for (const int *id = phrases[c]; *id; id++) id_list_add(&constraints.phrases[c], *id);
+        for (const int *id = phrases[c]; *id; id++) id_list_add(&constraints.phrases[c].ids, *id);
     for (; *tokens; tokens++) at = constraints_advance(&constraints, at, *tokens, NULL);
     int bank = constraints_bank(&constraints, &at);
     constraints_free(&constraints);
@@ -413,17 +414,17 @@ static void test_begun_alike(void **state) {
     int given[CONSTRAINTS_MAX];
     assert_true(constraints_add_phrase(&constraints, seq2seq_target(model), SV("t7 t8")));
     assert_true(constraints_add_phrase(&constraints, seq2seq_target(model), SV("t7")));
-    const int *ids = constraints.phrases[0].ids;
+    const int *ids = constraints.phrases[0].ids.ids;
     ConstraintState at = constraints_advance(&constraints, (ConstraintState){0}, ids[0], NULL);
     RowChoice choice = constraints_choice(&constraints, &at, 5, given);
     assert_int_equal(choice.top, 5);
-    assert_int_equal(choice.given_count, 1);
-    assert_int_equal(choice.given[0], ids[1]);
+    assert_int_equal(choice.extra_count, 1);
+    assert_int_equal(choice.extra[0], ids[1]);
     at = constraints_advance(&constraints, at, ids[1], NULL);
     assert_int_equal(constraints_bank(&constraints, &at), 2);
     choice = constraints_choice(&constraints, &at, 5, given);
-    assert_int_equal(choice.given_count, 1); /* the other one is still wanted */
-    assert_int_equal(choice.given[0], ids[0]);
+    assert_int_equal(choice.extra_count, 1); /* the other one is still wanted */
+    assert_int_equal(choice.extra[0], ids[0]);
     constraints_free(&constraints);
     seq2seq_free(model);
 }
@@ -448,7 +449,7 @@ static void test_most_constraints(void **state) {
     for (int c = 0; c < MANY; c++) {
         assert_false(constraints_all_met(&constraints, &at));
         assert_int_equal(constraints_bank(&constraints, &at), c);
-        at = constraints_advance(&constraints, at, constraints.phrases[c].ids[0], NULL);
+        at = constraints_advance(&constraints, at, constraints.phrases[c].ids.ids[0], NULL);
     }
     assert_true(constraints_all_met(&constraints, &at));
     assert_int_equal(constraints_bank_count(&constraints), MANY + 1);
@@ -466,7 +467,7 @@ static int only_id(Tokenizer *tokenizer, const char *word) {
 }
 
 /* A term's translation is worth what the attention says at its first token, unless nothing comes of it. */
-static void test_placement(void **state) {
+static void test_attention_score(void **state) {
     (void)state;
     static const real HERE[] = {0.1f, 0.3f, 0.1f, 0.4f, 0.1f}, NOWHERE[] = {1, 0, 0, 0, 0};
     Seq2Seq *model = tiny_model_new(WORDS, 7);
@@ -480,19 +481,20 @@ static void test_placement(void **state) {
     assert_true(constraints_add_term(&constraints, target, SV("t5 t6"), source, SV("s2"), (Tokens){ids, 4}));
     assert_true(constraints_has_terms(&constraints));
     at = constraints_advance(&constraints, at, other, HERE);
-    assert_true(at.placement == 0);
+    assert_true(at.attention_score == 0);
     at = constraints_advance(&constraints, at, first, HERE);
-    assert_true(fabs(at.placement - 2 * log(0.7)) < 1e-6 && at.begun == at.placement);
+    assert_true(fabs(at.attention_score - 2 * log(0.7)) < 1e-6 && at.pending_score == at.attention_score);
     at = constraints_advance(&constraints, at, other, HERE); /* not the second */
-    assert_true(fabs(at.placement) < 1e-12);
+    assert_true(fabs(at.attention_score) < 1e-12);
     at = constraints_advance(&constraints, at, first, NOWHERE);
     at = constraints_advance(&constraints, at, second, HERE);
     assert_true(constraints_all_met(&constraints, &at));
-    assert_true(fabs(at.placement - 2 * log(1e-9)) < 1e-6); /* of the first token alone, and never infinite */
-    double met = at.placement;
-    assert_true(at.begun == met); /* until it is seen that the word goes on no further */
+    assert_true(fabs(at.attention_score - 2 * log(1e-9)) <
+                1e-6); /* of the first token alone, and never infinite */
+    double met = at.attention_score;
+    assert_true(at.pending_score == met); /* until it is seen that the word goes on no further */
     at = constraints_advance(&constraints, at, first, HERE); /* once more asks for nothing */
-    assert_true(at.placement == met && at.begun == 0);
+    assert_true(at.attention_score == met && at.pending_score == 0);
     constraints_free(&constraints);
 
     /* Occurrences that overlap: each source token counts once. */
@@ -500,9 +502,9 @@ static void test_placement(void **state) {
     at = (ConstraintState){0};
     assert_true(
         constraints_add_term(&constraints, target, SV("t5"), source, SV("s2 s2"), (Tokens){again, 4}));
-    assert_int_equal(constraints.origins[0].count, 3);
+    assert_int_equal(constraints.phrases[0].source_positions.count, 3);
     at = constraints_advance(&constraints, at, first, HERE);
-    assert_true(fabs(at.placement - 2 * log(0.8)) < 1e-6);
+    assert_true(fabs(at.attention_score - 2 * log(0.8)) < 1e-6);
     constraints_free(&constraints);
 
     /* A term of two words that is there once. What begins, and begins again, is taken back once. */
@@ -510,10 +512,10 @@ static void test_placement(void **state) {
     assert_true(
         constraints_add_term(&constraints, target, SV("t5 t5 t6"), source, SV("s3 s2"), (Tokens){ids, 4}));
     at = constraints_advance(&constraints, at, first, HERE);
-    assert_true(fabs(at.placement - 2 * log(0.5)) < 1e-6);
+    assert_true(fabs(at.attention_score - 2 * log(0.5)) < 1e-6);
     at = constraints_advance(&constraints, at, first, HERE);
     at = constraints_advance(&constraints, at, other, HERE);
-    assert_true(fabs(at.placement) < 1e-12);
+    assert_true(fabs(at.attention_score) < 1e-12);
     constraints_free(&constraints);
     seq2seq_free(model);
 }
@@ -567,10 +569,10 @@ static void test_only_the_longer_word(void **state) {
     for (size_t t = 0; t + 1 < text.count; t++) at = constraints_advance(&constraints, at, text.ids[t], HERE);
     assert_true(constraints_all_met(&constraints, &at));
     assert_int_equal(constraints_bank(&constraints, &at), constraints_bank_count(&constraints) - 1);
-    assert_true(fabs(at.placement - 2 * log(0.5)) < 1e-6);
+    assert_true(fabs(at.attention_score - 2 * log(0.5)) < 1e-6);
     at = constraints_advance(&constraints, at, text.ids[text.count - 1], (const real[]){0, 0});
-    assert_int_equal(constraints_bank(&constraints, &at), constraints.phrases[0].count);
-    assert_true(at.placement == 0);
+    assert_int_equal(constraints_bank(&constraints, &at), constraints.phrases[0].ids.count);
+    assert_true(at.attention_score == 0);
     id_list_free(&sentence);
     id_list_free(&text);
     constraints_free(&constraints);
@@ -639,7 +641,7 @@ static double attention_there(Fixture *fixture, int i) {
     assert_null(found->attention);
     if (found->steps > found->length)
         assert_true(fabs(forced.items[0].score - found->score) < 1e-3 * found->steps);
-    while (t < found->length && found->ids[t] != fixture->constraints[i].phrases[0].ids[0]) t++;
+    while (t < found->length && found->ids[t] != fixture->constraints[i].phrases[0].ids.ids[0]) t++;
     assert_true(t < found->length);
     size_t middle = (size_t)fixture->sources[i].length / 2;
     double there = (double)forced.items[0].attention[(size_t)t * columns + middle];
@@ -696,7 +698,7 @@ int main(void) {
         cmocka_unit_test(test_begun_again),
         cmocka_unit_test(test_begun_alike),
         cmocka_unit_test(test_most_constraints),
-        cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_attention_score),
         cmocka_unit_test(test_longer_word),
         cmocka_unit_test(test_only_the_longer_word),
         cmocka_unit_test(test_no_spaces),

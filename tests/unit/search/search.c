@@ -349,18 +349,18 @@ static void test_maximal_length(void **state) {
     SearchOptions options = GREEDY;
     int order[SENTENCES], cut = 0;
     HypothesisList found[SENTENCES];
-    assert_int_equal(search_max_steps(&options.decode, 10), 25);
+    assert_int_equal(hypothesis_max_steps(&options.decode, 10), 25);
     options.decode.max_length_factor = 0.5;
     options.decode.max_length_extra = 0;
-    assert_int_equal(search_max_steps(&options.decode, 7), 3);
-    assert_int_equal(search_max_steps(&options.decode, 0), 1);
+    assert_int_equal(hypothesis_max_steps(&options.decode, 7), 3);
+    assert_int_equal(hypothesis_max_steps(&options.decode, 0), 1);
     fixture_begin(&fixture, 5);
     identity(order);
     for (int beam = 1; beam <= 3; beam += 2) {
         options.decode.beam_size = options.n_best = beam;
         search_some(&fixture, order, SENTENCES, &options, beam > 1, found);
         for (int i = 0; i < SENTENCES; i++) {
-            int most = search_max_steps(&options.decode, fixture.sources[i].length);
+            int most = hypothesis_max_steps(&options.decode, fixture.sources[i].length);
             for (int k = 0; k < found[i].count; k++) {
                 const Hypothesis *h = &found[i].items[k];
                 assert_true(h->steps >= 1 && h->steps <= most);

@@ -137,7 +137,8 @@ static void test_guided(void **state) {
             id_list_add(&constraints[i].prefix, unlisted);
             constraints[i].fixed = 1;
         } else {
-            id_list_add(&constraints[i].phrases[0], unlisted);
+            constraints[i].phrases = mem_alloc(1, sizeof *constraints[i].phrases);
+            id_list_add(&constraints[i].phrases[0].ids, unlisted);
             constraints[i].phrase_count = 1;
         }
     }

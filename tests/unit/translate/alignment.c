@@ -44,7 +44,7 @@ static void fixture_begin(Fixture *f, bool ended) {
                                    .source_length = 3,
                                    .source_word = f->source_word,
                                    .source_words = 2,
-                                   .pieces = 1,
+                                   .chunks = 1,
                                    .items = &f->item,
                                    .count = 1};
 }
@@ -152,7 +152,7 @@ static void test_blocks(void **state) {
                                   .source_length = 4,
                                   .source_word = source_word,
                                   .source_words = 3,
-                                  .pieces = 3,
+                                  .chunks = 3,
                                   .items = &item,
                                   .count = 1};
     make(&f, ALIGNMENT_WORD, &alignment);

@@ -17,7 +17,7 @@ static const char *const TEXTS[COUNT] = {"a dog runs over the green grass", "two
 static const double SCORES[COUNT] = {-1.5, -1, -2, -2.25, -3};
 
 static Translation found(int count) {
-    Translation t = {.count = count, .pieces = 1};
+    Translation t = {.count = count, .chunks = 1};
     t.items = mem_alloc((size_t)count, sizeof *t.items);
     for (int i = 0; i < count; i++) {
         t.items[i].score = SCORES[i];

@@ -125,8 +125,8 @@ static void test_paragraphs(void **state) {
     Workers *workers = workers_new(1);
     Translator *translator;
     assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
-    translator_run(translator, lines, 5, 1, out);
-    assert_int_equal(out[0].pieces, 3);
+    translator_run(translator, lines, NULL, 5, 1, out);
+    assert_int_equal(out[0].chunks, 3);
     assert_int_equal(out[0].count, 2);
     for (int k = 0; k < 2; k++) {
         StrBuf want = {0};

@@ -53,14 +53,14 @@ static void run(const Seq2Seq *model, const TranslatorOptions *options, int thre
     Workers *workers = workers_new(threads);
     Translator *translator;
     assert_int_equal(translator_new(&translator, &model, 1, options, workers), STATUS_OK);
-    translator_run(translator, lines, count, 1, out);
+    translator_run(translator, lines, NULL, count, 1, out);
     translator_free(translator);
     workers_free(workers);
 }
 
 static void assert_same_translation(const Translation *a, const Translation *b) {
     assert_int_equal(a->count, b->count);
-    assert_int_equal(a->pieces, b->pieces);
+    assert_int_equal(a->chunks, b->chunks);
     assert_int_equal(a->source_length, b->source_length);
     for (int k = 0; k < a->count; k++) {
         const TranslationItem *x = &a->items[k], *y = &b->items[k];
@@ -121,7 +121,7 @@ static void test_blank_lines(void **state) {
     for (int i = 0; i < LINES; i++) {
         bool is_blank = i % 10 == 3 || i % 31 == 0;
         assert_true(out[i].count >= 1);
-        assert_int_equal(out[i].pieces == 0, is_blank);
+        assert_int_equal(out[i].chunks == 0, is_blank);
         assert_int_equal(unicode_is_blank(lines[i]), is_blank);
         blank += is_blank;
         if (!is_blank) continue;
@@ -147,7 +147,7 @@ static void test_long_lines(void **state) {
     assert_int_equal(pieces.count, 3);
     run(model, &OPTIONS, 1, &whole, 1, &joined);
     run(model, &OPTIONS, 1, pieces.items, 3, parts);
-    assert_int_equal(joined.pieces, 3);
+    assert_int_equal(joined.chunks, 3);
     assert_int_equal(joined.source_length, 24);
     assert_int_equal(joined.source_words, 24);
     for (int k = 0; k < joined.count; k++) {
@@ -196,7 +196,7 @@ static void test_crop(void **state) {
     StrView whole = strbuf_view(&line), start = strbuf_view(&first);
     run(model, &options, 1, &whole, 1, &cropped);
     run(model, &options, 1, &start, 1, &alone);
-    assert_int_equal(cropped.pieces, 1);
+    assert_int_equal(cropped.chunks, 1);
     assert_same_translation(&alone, &cropped);
     translation_free(&cropped);
     translation_free(&alone);
@@ -345,7 +345,7 @@ static void test_forced_lines(void **state) {
     for (int i = 0; i < LINES; i++) {
         const TranslationItem *a = &found[i].items[0];
         assert_string_equal(strbuf_text(&a->text), strbuf_text(&forced[i].items[0].text));
-        if (found[i].pieces) assert_int_equal(forced[i].items[0].steps, a->length + 1);
+        if (found[i].chunks) assert_int_equal(forced[i].items[0].steps, a->length + 1);
         if (a->steps == a->length) continue; /* was cut, so </s> was not scored */
         assert_same_translation(&found[i], &forced[i]);
         compared++;
