@@ -7,7 +7,6 @@
 #include "base/rng.h"
 #include "models/encoder.h"
 #include "autograd/params.h"
-#include "train/schedule.h"
 
 TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Tokenizer *source, Tokenizer *target,
                           Workers *workers) {
@@ -56,14 +55,14 @@ Status train_loop_update(TrainLoop *loop) {
         tokens += T;
     }
     uint64_t key = rng_key((uint64_t)o->seed, (uint64_t)loop->updates, 0, 1) | 1;
-    ShardBatch batch = {pairs, count, key};
+    MicroBatch batch = {pairs, count, key};
     loop->loss = shards_run(loop->shards, &batch, 1, o->label_smoothing, 1 / tokens).loss / tokens;
     if (!isfinite(loop->loss))
         return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", loop->updates + 1);
     loop->updates++;
     SumRest gradients = shards_gradients(loop->shards);
-    TRY(optimizer_update(loop->optimizer, &gradients, o, schedule_rate(o, loop->updates, 0, 0),
-                         schedule_average(o, loop->updates), &norm));
+    TRY(optimizer_update(loop->optimizer, &gradients, o, optimizer_learning_rate(o, loop->updates, 0, 0),
+                         optimizer_average_rate(o, loop->updates), &norm));
     if (!(norm > 0)) return status_fail(STATUS_RUNTIME, "update %ld: no gradient", loop->updates);
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "distributed/comm.h"
+#include "distributed/group.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
@@ -19,7 +20,7 @@ static double time_sum(void) {
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
     CommMessage *messages = mem_alloc((size_t)size, sizeof *messages);
     for (int r = 0, start; r < size; r++) {
-        int length = comm_share(NUMBERS, r, &start);
+        int length = group_range_of(NUMBERS, r, &start);
         first[r] = (size_t)start * sizeof(real);
         first[r + 1] = first[r] + (size_t)length * sizeof(real);
     }
@@ -32,12 +33,12 @@ static double time_sum(void) {
                                     slices + (size_t)r * n, mine};
     double best = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
-        comm_largest(0);
+        group_largest(0);
         double started = clock_seconds();
         comm_exchange(messages);
         for (int r = 1; r < size; r++) kern->add(n, slices + (size_t)r * n, slices);
         memcpy(own, slices, mine);
-        comm_gather(block, first);
+        group_gather(block, first);
         double seconds = clock_seconds() - started;
         if (seconds < best) best = seconds;
     }
@@ -50,33 +51,33 @@ static double time_sum(void) {
 
 /* Seconds in which a number goes from each to all. */
 static double time_small(void) {
-    comm_largest(0);
+    group_largest(0);
     double started = clock_seconds();
-    for (int round = 0; round < SMALL_ROUNDS; round++) comm_largest(round);
+    for (int round = 0; round < SMALL_ROUNDS; round++) group_largest(round);
     return (clock_seconds() - started) / SMALL_ROUNDS;
 }
 
-static void write_places(const CommRank *places, StrBuf *out) {
+static void write_ranks(const CommRank *ranks, StrBuf *out) {
     strbuf_format(out, "MPI      %s\n\n rank  threads  cores  of  host\n", comm_library());
     for (int r = 0; r < comm_size(); r++)
-        strbuf_format(out, "%5d  %7d  %5d %3d  %s\n", r, places[r].threads, places[r].cores,
-                      places[r].machine, places[r].host);
+        strbuf_format(out, "%5d  %7d  %5d %3d  %s\n", r, ranks[r].threads, ranks[r].cores, ranks[r].machine,
+                      ranks[r].host);
 }
 
 Status check_comm(int threads) {
-    CommRank *places = comm_places(threads);
+    CommRank *ranks = comm_ranks(threads);
     StrBuf out = {0};
     double seconds = time_sum(), small = time_small(), bytes = (double)NUMBERS * sizeof(real);
     int size = comm_size();
-    write_places(places, &out);
-    mem_free(places);
+    write_ranks(ranks, &out);
+    mem_free(ranks);
     strbuf_format(&out, "\nsum of %d numbers over %d rank%s: %.2f ms", NUMBERS, size, size == 1 ? "" : "s",
                   1e3 * seconds);
     if (size > 1)
         strbuf_format(&out, ", %.2f GB/s sent by each; a small message to all: %.3f ms",
                       2e-9 * bytes * (size - 1) / size / seconds, 1e3 * small);
     strbuf_add(&out, SV("\n"));
-    Status status = comm_is_root() ? command_print(strbuf_view(&out)) : STATUS_OK;
+    Status status = group_is_root() ? command_print(strbuf_view(&out)) : STATUS_OK;
     strbuf_free(&out);
     return status;
 }

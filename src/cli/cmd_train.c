@@ -2,15 +2,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "distributed/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/check_comm.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
-#include "train/train_plan.h"
-#include "train/checkpoint.h"
 #include "distributed/broadcast.h"
+#include "distributed/comm.h"
+#include "distributed/group.h"
+#include "train/checkpoint.h"
+#include "train/train_plan.h"
 #include "train/training_data.h"
 #include "train/trainer.h"
 
@@ -177,21 +178,20 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                               .ready = catch_signals,
                               .stop = &stop_signal};
     Seq2Seq *init = NULL;
-    bool begins = !only_prints(command) && comm_is_root();
+    bool begins = !only_prints(command) && group_is_root();
     bool has_files = files->count > 0 || config->data.train.count > 0;
-    Status status = comm_agree_status(begins ? trainer_begin(&options) : STATUS_OK);
-    if (status == STATUS_OK)
-        status = comm_agree_status(
-            train_plan(&(TrainPlan){.files = files,
-                                    .without_config = has_files && !given->configs,
-                                    .languages = command->languages,
-                                    .init = command->init ? command->init : command->vocabulary,
-                                    .vocabulary_only = command->vocabulary != NULL,
-                                    .resume = command->resume ? command->run : NULL,
-                                    .threads = command->threads,
-                                    .config = config,
-                                    .given = given},
-                       &init));
+    TrainPlan plan = {.files = files,
+                      .without_config = has_files && !given->configs,
+                      .languages = command->languages,
+                      .init = command->init ? command->init : command->vocabulary,
+                      .vocabulary_only = command->vocabulary != NULL,
+                      .resume = command->resume ? command->run : NULL,
+                      .threads = command->threads,
+                      .config = config,
+                      .given = given};
+    Status status = group_agree(begins ? trainer_begin(&options) : STATUS_OK);
+    if (status == STATUS_OK) status = group_agree(train_plan_files(&plan));
+    if (status == STATUS_OK) status = ROOT_ONLY(train_plan(&plan, &init));
     options.init = init;
     if (status == STATUS_OK) broadcast_config(config);
     if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);

@@ -3,20 +3,21 @@
 
 #include <string.h>
 #include "distributed/comm.h"
+#include "distributed/group.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 /* Of rank 0 to all others, whose buffers are empty. */
-static void share_text(StrBuf *text) {
+static void broadcast_text(StrBuf *text) {
     size_t length = text->length;
-    comm_broadcast(&length, sizeof length);
-    if (!comm_is_root()) {
+    group_broadcast(&length, sizeof length);
+    if (!group_is_root()) {
         char *bytes = mem_alloc(length + 1, 1);
-        comm_broadcast(bytes, length);
+        group_broadcast(bytes, length);
         strbuf_add(text, (StrView){bytes, length});
         mem_free(bytes);
     } else {
-        comm_broadcast(text->data, length);
+        group_broadcast(text->data, length);
     }
 }
 
@@ -34,9 +35,9 @@ void broadcast_config(Config *config) {
     StrBuf text = {0};
     copy.data.train = copy.data.valid = (StrList){0};
     config_tables(&copy, tables);
-    if (comm_is_root()) options_write_json(tables, false, &text);
-    share_text(&text);
-    if (!comm_is_root()) {
+    if (group_is_root()) options_write_json(tables, false, &text);
+    broadcast_text(&text);
+    if (!group_is_root()) {
         StrList train = config->data.train, valid = config->data.valid;
         config->data.train = config->data.valid = (StrList){0};
         must(config_read_json(config, strbuf_view(&text)));
@@ -48,21 +49,21 @@ void broadcast_config(Config *config) {
     strbuf_free(&text);
 }
 
-static void share_tokenizer(Tokenizer **tokenizer) {
+static void broadcast_tokenizer(Tokenizer **tokenizer) {
     StrBuf text = {0};
-    if (comm_is_root()) tokenizer_write_json(*tokenizer, &text);
-    share_text(&text);
-    if (!comm_is_root()) must(tokenizer_read_json(tokenizer, strbuf_view(&text)));
+    if (group_is_root()) tokenizer_write_json(*tokenizer, &text);
+    broadcast_text(&text);
+    if (!group_is_root()) must(tokenizer_read_json(tokenizer, strbuf_view(&text)));
     strbuf_free(&text);
 }
 
-void share_tokenizers(Tokenizer **source, Tokenizer **target) {
+void broadcast_tokenizers(Tokenizer **source, Tokenizer **target) {
     if (comm_size() == 1) return;
-    long long joint = comm_largest(comm_is_root() && *source == *target);
-    share_tokenizer(source);
+    long long joint = group_largest(group_is_root() && *source == *target);
+    broadcast_tokenizer(source);
     if (!joint)
-        share_tokenizer(target);
-    else if (!comm_is_root())
+        broadcast_tokenizer(target);
+    else if (!group_is_root())
         *target = tokenizer_retain(*source);
 }
 
@@ -70,14 +71,14 @@ Status broadcast_compare(const char *digest, const char *what, const char *hint)
     enum { DIGITS = 64 };
     char theirs[DIGITS];
     memcpy(theirs, digest, DIGITS);
-    comm_broadcast(theirs, DIGITS);
+    group_broadcast(theirs, DIGITS);
     Status status = STATUS_OK;
     if (memcmp(theirs, digest, DIGITS) != 0) {
         status =
             status_fail(STATUS_DATA, "the %s here is not what rank 0 on %s has read", what, comm_host(0));
         status_hint(status, "%s", hint);
     }
-    return comm_agree_status(status);
+    return group_agree(status);
 }
 
 /* ---- translations -------------------------------------------------------------------------------------- */
@@ -114,12 +115,12 @@ static char *gather_bytes(const StrBuf *own, size_t *first) {
     long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
     for (int r = 0; r <= size; r++) first[r] = (size_t)r * sizeof *lengths;
     lengths[me] = (long long)own->length;
-    comm_gather(lengths, first);
+    group_gather(lengths, first);
     first[0] = 0;
     for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)lengths[r];
     char *all = mem_alloc(first[size] + 1, 1);
     if (own->length) memcpy(all + first[me], own->data, own->length);
-    comm_gather_root(all, first);
+    group_gather_root(all, first);
     mem_free(lengths);
     return all;
 }
@@ -145,7 +146,7 @@ void broadcast_translations(HypothesisList *translations, int count) {
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
 
-void broadcast_weights(ParamSet *params) { comm_broadcast(params->data, params->size * sizeof(real)); }
+void broadcast_weights(ParamSet *params) { group_broadcast(params->data, params->size * sizeof(real)); }
 
 typedef struct {
     const ParamSet *params;
@@ -177,7 +178,7 @@ Status broadcast_check_weights(const ParamSet *params, long long update, Workers
     for (int r = 0; r <= size; r++) first[r] = (size_t)r * count * sizeof *all;
     DigestRun run = {params, all + (size_t)comm_rank() * count};
     workers_run(workers, params->count, digest_param, &run);
-    comm_gather(all, first);
+    group_gather(all, first);
     Status status = STATUS_OK;
     for (int r = 1; r < size && status == STATUS_OK; r++)
         for (size_t i = 0; i < count && status == STATUS_OK; i++)
@@ -192,5 +193,5 @@ Status broadcast_check_weights(const ParamSet *params, long long update, Workers
                     "was saved last is from before");
     mem_free(all);
     mem_free(first);
-    return comm_agree_status(status);
+    return group_agree(status);
 }

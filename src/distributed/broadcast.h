@@ -16,7 +16,7 @@
 /* All of rank 0's configuration, but for the names of data, which are as the own command line has them. */
 void broadcast_config(Config *config);
 /* Rank 0 has both, the others none yet. */
-void share_tokenizers(Tokenizer **source, Tokenizer **target);
+void broadcast_tokenizers(Tokenizer **source, Tokenizer **target);
 void broadcast_weights(ParamSet *params); /* without packing them */
 /* STATUS_RUNTIME, with the first parameter's name and the ranks, if a rank has other weights than rank 0. */
 Status broadcast_check_weights(const ParamSet *params, long long update, Workers *workers);

@@ -1,4 +1,4 @@
-/* comm.c - what ranks do together, made of exchanges; and who was started with us. */
+/* comm.c - where the ranks are, and how many processes the launcher started. */
 #include "distributed/comm.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
-#include "distributed/comm_parts.h"
+#include "distributed/group.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
@@ -18,97 +18,19 @@ void comm_set_log_prefix(void) {
     if (comm_size() == 1) return;
     snprintf(origin, sizeof origin, "rank %d (%s)", comm_rank(), comm_host(comm_rank()));
     log_set_origin(origin);
-    if (!comm_is_root()) log_set_level(LOG_QUIET);
+    if (!group_is_root()) log_set_level(LOG_QUIET);
 }
 
-/* ---- collectives --------------------------------------------------------------------------------------- */
-
-static CommMessage *messages_new(void) { return mem_alloc((size_t)comm_size(), sizeof(CommMessage)); }
-
-static void gather(void *block, const size_t *first, bool to_all) {
-    CommMessage *messages = messages_new();
-    int me = comm_rank();
-    char *bytes = block;
-    for (int r = 0; r < comm_size(); r++) {
-        if (r == me) continue;
-        if (to_all || r == 0)
-            messages[r].give = bytes + first[me], messages[r].give_bytes = first[me + 1] - first[me];
-        if (to_all || me == 0)
-            messages[r].take = bytes + first[r], messages[r].take_bytes = first[r + 1] - first[r];
-    }
-    comm_exchange(messages);
-    mem_free(messages);
-}
-
-void comm_gather(void *block, const size_t *first) { gather(block, first, true); }
-void comm_gather_root(void *block, const size_t *first) { gather(block, first, false); }
-
-/* A slice to each, and then all slices to all: rank 0 sends everything once and not size - 1 times. */
-void comm_broadcast(void *data, size_t bytes) {
-    int size = comm_size();
-    if (size == 1 || bytes == 0) return;
-    size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    CommMessage *messages = messages_new();
-    for (int r = 0; r <= size; r++) first[r] = bytes / (size_t)size * (size_t)r;
-    first[size] = bytes;
-    for (int r = 1; r < size; r++) {
-        size_t length = first[r + 1] - first[r];
-        if (comm_is_root()) messages[r] = (CommMessage){(char *)data + first[r], length, NULL, 0};
-        if (comm_rank() == r) messages[0] = (CommMessage){NULL, 0, (char *)data + first[r], length};
-    }
-    comm_exchange(messages);
-    comm_gather(data, first);
-    mem_free(messages);
-    mem_free(first);
-}
-
-/* Every rank's `value` of `bytes` bytes, [size]; mem_free it. */
-static void *gather_values(const void *value, size_t bytes) {
-    size_t *first = mem_alloc((size_t)comm_size() + 1, sizeof *first);
-    char *all = mem_alloc((size_t)comm_size(), bytes);
-    for (int r = 0; r <= comm_size(); r++) first[r] = bytes * (size_t)r;
-    memcpy(all + first[comm_rank()], value, bytes);
-    comm_gather(all, first);
-    mem_free(first);
-    return all;
-}
-
-long long comm_largest(long long value) {
-    if (comm_size() == 1) return value;
-    long long *all = gather_values(&value, sizeof value), largest = value;
-    for (int r = 0; r < comm_size(); r++)
-        if (all[r] > largest) largest = all[r];
-    mem_free(all);
-    return largest;
-}
-
-Status comm_agree_status(Status mine) {
-    if (comm_size() == 1) return mine;
-    int status = (int)mine, first = 0;
-    int *all = gather_values(&status, sizeof status);
-    while (first + 1 < comm_size() && all[first] == STATUS_OK) first++;
-    status = all[first];
-    mem_free(all);
-    return status == STATUS_OK || first == comm_rank() ? (Status)status
-                                                       : status_fail((Status)status, "%s", "");
-}
-
-int comm_share(int count, int rank, int *first) {
-    long long size = comm_size(), n = count;
-    *first = (int)(n * rank / size);
-    return (int)(n * (rank + 1) / size) - *first;
-}
-
-/* ---- places -------------------------------------------------------------------------------------------- */
+/* ---- ranks --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     char host[64];
     char mask[512]; /* of the CPUs that the process may use, in hexadecimal digits */
-    int cores, machine, wanted;
+    int cores, machine, threads;
 } RankFacts;
 
-static RankFacts own_facts(int wanted) {
-    RankFacts own = {.cores = workers_default_count(), .wanted = wanted};
+static RankFacts own_facts(int threads) {
+    RankFacts own = {.cores = workers_default_count(), .threads = threads};
     own.machine = (int)sysconf(_SC_NPROCESSORS_ONLN);
     snprintf(own.host, sizeof own.host, "%s", comm_host(comm_rank()));
 #ifdef __linux__
@@ -129,26 +51,33 @@ static bool same_cores(const RankFacts *a, const RankFacts *b) {
     return strcmp(a->host, b->host) == 0 && memcmp(a->mask, b->mask, sizeof a->mask) == 0;
 }
 
-CommRank *comm_places(int wanted) {
-    RankFacts mine = own_facts(wanted), *facts = gather_values(&mine, sizeof mine);
+CommRank *comm_ranks(int threads) {
+    RankFacts mine = own_facts(threads), *facts = group_gather_values(&mine, sizeof mine);
     int size = comm_size();
-    CommRank *places = mem_alloc((size_t)size, sizeof *places);
+    CommRank *ranks = mem_alloc((size_t)size, sizeof *ranks);
     for (int r = 0; r < size; r++) {
-        CommRank *p = &places[r];
+        CommRank *p = &ranks[r];
         *p = (CommRank){.cores = facts[r].cores, .machine = facts[r].machine};
         snprintf(p->host, sizeof p->host, "%s", facts[r].host);
         for (int other = 0; other < size; other++) p->sharing += same_cores(&facts[r], &facts[other]);
-        p->threads = facts[r].wanted ? facts[r].wanted : p->cores / p->sharing;
+        p->threads = facts[r].threads ? facts[r].threads : p->cores / p->sharing;
         if (p->threads < 1) p->threads = 1;
     }
     mem_free(facts);
-    return places;
+    return ranks;
+}
+
+int comm_threads(int threads) {
+    CommRank *ranks = comm_ranks(threads);
+    threads = ranks[comm_rank()].threads;
+    mem_free(ranks);
+    return threads;
 }
 
 /* ---- the launcher -------------------------------------------------------------------------------------- */
 
-/* How many processes the launcher says that it started. mpirun inside of a larger allocation of Slurm starts
- * what it was told, so its own word comes first. */
+/* The number of processes in the launcher's environment. mpirun in a larger allocation of Slurm starts fewer
+ * processes than Slurm's own variable says, so its variable comes first. */
 static int launched(const char **variable) {
     static const char *const NAMES[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -161,9 +90,9 @@ static int launched(const char **variable) {
 
 Status comm_check_launch(bool has_mpi) {
     const char *variable;
-    int wanted = launched(&variable);
-    if (wanted <= comm_size()) return STATUS_OK;
-    Status s = status_fail(STATUS_USAGE, "%d processes were started (%s), but %s", wanted, variable,
+    int started = launched(&variable);
+    if (started <= comm_size()) return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "%d processes were started (%s), but %s", started, variable,
                            has_mpi ? "they do not find each other: each would do all by itself"
                                    : "this program is built without MPI: each would do all by itself");
     if (!has_mpi)

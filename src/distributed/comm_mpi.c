@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "distributed/comm.h"
-#include "distributed/comm_parts.h"
+#include "distributed/group.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -231,12 +231,12 @@ void comm_exchange(const CommMessage *messages) {
 
 /* ---- the beginning ------------------------------------------------------------------------------------- */
 
-static void share_hosts(void) {
+static void gather_hosts(void) {
     size_t *first = mem_alloc((size_t)comm.size + 1, sizeof *first);
     comm.hosts = mem_alloc((size_t)comm.size, sizeof *comm.hosts);
     gethostname(comm.hosts[comm.rank], sizeof *comm.hosts - 1);
     for (int r = 0; r <= comm.size; r++) first[r] = (size_t)r * sizeof *comm.hosts;
-    comm_gather(comm.hosts, first);
+    group_gather(comm.hosts, first);
     mem_free(first);
 }
 
@@ -265,7 +265,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm.beats);
     MPI_Comm_set_errhandler(comm.data, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(comm.beats, MPI_ERRORS_RETURN);
-    share_hosts();
+    gather_hosts();
     if (comm.size > 1) start_listener();
     if (comm.size > 1) atexit(let_launcher_read);
     return STATUS_OK;
@@ -274,7 +274,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
 void comm_finish(void) {
     if (!comm.started) return;
     if (comm.hosts && comm.size > 1) {
-        comm_largest(0); /* nobody leaves before all are here */
+        group_largest(0); /* nobody leaves before all are here */
         atomic_store(&comm.leaving, true);
         pthread_join(comm.thread, NULL);
     }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "distributed/comm.h"
-#include "distributed/comm_parts.h"
 
 static char host[64];
 

@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "distributed/comm.h"
+#include "distributed/group.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -481,15 +481,13 @@ Status checkpoint_load_state(Checkpoint *c) {
     return progress_read(c->progress, path_in(c->dir, LOG_NAME).text, p->tokens ? p->update - 1 : p->update);
 }
 
-void checkpoint_share_state(Checkpoint *c) {
-    if (comm_size() == 1) return;
+void checkpoint_broadcast_state(Checkpoint *c) {
     real *blocks[BLOCKS];
     int count = list_blocks(c, blocks);
     uint64_t words[WORDS];
     pack_numbers(c, words);
-    comm_broadcast(words, sizeof words);
-    for (int i = 0; i < count; i++) comm_broadcast(blocks[i], seq2seq_params(c->model)->size * sizeof(real));
-    if (comm_is_root()) return;
+    group_broadcast(words, sizeof words);
+    for (int i = 0; i < count; i++) group_broadcast(blocks[i], seq2seq_params(c->model)->size * sizeof(real));
     unpack_numbers(c, words, WORDS);
     optimizer_repack(c->optimizer);
 }

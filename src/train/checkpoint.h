@@ -58,8 +58,8 @@ Status checkpoint_save_state(const Checkpoint *checkpoint);
 /* Fill model, optimizer and progress. STATUS_USAGE, with the key and both values, if the configuration is
  * another in what must not change, or if the data are. Another end of the run may be set: `other_end`. */
 Status checkpoint_load_state(Checkpoint *checkpoint);
-/* What rank 0 has loaded goes to all ranks (comm.h): weights, average, moments and counters, but not the
- * records of validations, which it alone writes. */
-void checkpoint_share_state(Checkpoint *checkpoint);
+/* All processes of the group get the state that the root has loaded: weights, average, moments and counters,
+ * but not the records of validations, which the root alone writes. */
+void checkpoint_broadcast_state(Checkpoint *checkpoint);
 
 #endif

@@ -1,20 +1,20 @@
-/* optimizer.c - sum, clip, Adam, average, repack: each one parallel pass over memory. */
+/* optimizer.c - sum, clip, Adam, average, repack: each one parallel pass over memory; schedules. */
 #include "train/optimizer.h"
 
 #include <math.h>
 #include <string.h>
-#include "distributed/comm.h"
 #include "base/mem.h"
+#include "distributed/group.h"
 #include "kern/kern.h"
 
 enum { CHUNK = 1 << 15 }; /* numbers: five streams of it fit into the second-level cache */
 
 typedef struct {
     Optimizer *optimizer;
-    const SumRest *grads; /* of the shards of this rank */
-    SumRest sum;          /* of all shards, for the chunks of this rank */
-    size_t first, count;  /* these chunks */
-    double *partial;      /* sum of squares of each chunk */
+    const SumRest *grads; /* of the shards of this process */
+    SumRest sum;          /* of all shards, for the own slice: chunks first .. first + count - 1 */
+    size_t first, count;
+    double *partial; /* sum of squares of each chunk */
     AdamStep step;
 } Pass;
 
@@ -23,7 +23,7 @@ static size_t chunk_size(const ParamSet *params, size_t first) {
     return params->size - first < CHUNK ? params->size - first : CHUNK;
 }
 
-/* Of the own slice. */
+/* Task t is chunk t of the own slice. */
 static void reduce_chunk(void *context, int task, int thread) {
     Pass *pass = context;
     size_t first = ((size_t)task + pass->first) * CHUNK, n = chunk_size(pass->optimizer->params, first);
@@ -59,11 +59,7 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format
         o->average = params_block(params);
         memcpy(o->average, params->data, params->size * sizeof(real));
     }
-    int ranks = comm_size(), chunks = (int)chunk_count(params), first;
-    o->slices = mem_alloc((size_t)ranks + 1, sizeof *o->slices);
-    for (int r = 0; r < ranks; r++) comm_share(chunks, r, &first), o->slices[r] = (size_t)first * CHUNK;
-    o->slices[ranks] = params->size;
-    o->ranks = sum_ranks_new(o->slices);
+    o->partition = partition_new(params->size, CHUNK);
     params->packs_backward = true;
     params->format = format;
     optimizer_repack(o);
@@ -72,78 +68,73 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format
 
 void optimizer_free(Optimizer *o) {
     if (!o) return;
-    sum_ranks_free(o->ranks);
-    mem_free(o->slices);
+    partition_free(o->partition);
     mem_free(o->m);
     mem_free(o->v);
     mem_free(o->average);
     mem_free(o);
 }
 
-/* The first parameter with a number that is not finite among those from `first` to `end`, of which `block`
- * has the first one first; params->count if there is none. */
-static int find_not_finite(const ParamSet *params, const real *block, size_t first, size_t end) {
+/* The first parameter that has a number that is not finite among numbers first .. end - 1 of the parameter
+ * block, which begin at `numbers`; params->count if there is none. */
+static int find_not_finite(const ParamSet *params, const real *numbers, size_t first, size_t end) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         size_t size = (size_t)p->rows * (size_t)p->columns;
         for (size_t j = p->offset; j < p->offset + size; j++)
-            if (j >= first && j < end && !isfinite((double)block[j - first])) return i;
+            if (j >= first && j < end && !isfinite((double)numbers[j - first])) return i;
     }
     return params->count;
 }
 
-static Status not_finite(const Optimizer *o, const real *grad) {
-    const size_t *slice = o->slices + comm_rank();
-    int found = find_not_finite(o->params, grad, slice[0], slice[1]);
-    found = (int)-comm_largest(-found);
-    if (found < o->params->count)
+static Status fail_gradient(const Optimizer *o, const real *grad) {
+    size_t first, end;
+    partition_slice(o->partition, &first, &end);
+    int param = find_not_finite(o->params, grad, first, end);
+    param = (int)-group_largest(-param);
+    if (param < o->params->count)
         return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %lld",
-                           o->params->items[found]->name, o->updates + 1);
+                           o->params->items[param]->name, o->updates + 1);
     return status_fail(STATUS_DIVERGED, "the norm of the gradient is not finite at update %lld",
                        o->updates + 1);
 }
 
 Status optimizer_check(const Optimizer *o) {
     size_t size = o->params->size;
-    int found = find_not_finite(o->params, o->params->data, 0, size);
-    if (found == o->params->count && o->average) found = find_not_finite(o->params, o->average, 0, size);
-    if (found == o->params->count) return STATUS_OK;
+    int param = find_not_finite(o->params, o->params->data, 0, size);
+    if (param == o->params->count && o->average) param = find_not_finite(o->params, o->average, 0, size);
+    if (param == o->params->count) return STATUS_OK;
     return status_fail(STATUS_DIVERGED, "the weight '%s' is not finite after update %lld",
-                       o->params->items[found]->name, o->updates);
-}
-
-/* Of blocks of numbers of which each rank has its slice; `unit` is the size of what there is one of in `per`
- * numbers. */
-static void gather(const Optimizer *o, void *block, size_t unit, size_t per, bool to_all) {
-    int ranks = comm_size();
-    if (ranks == 1) return;
-    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    for (int r = 0; r <= ranks; r++) first[r] = (o->slices[r] + per - 1) / per * unit;
-    (to_all ? comm_gather : comm_gather_root)(block, first);
-    mem_free(first);
+                       o->params->items[param]->name, o->updates);
 }
 
 void optimizer_collect(Optimizer *o) {
-    if (o->average) gather(o, o->average, sizeof(real), 1, true);
-    gather(o, o->m, sizeof(real), 1, false);
-    gather(o, o->v, sizeof(real), 1, false);
+    if (o->average) partition_all_gather(o->partition, o->average);
+    partition_gather_root(o->partition, o->m);
+    partition_gather_root(o->partition, o->v);
+}
+
+/* The norm of the whole gradient, from the squares of each chunk, always added in the same order. */
+static double sum_gradients(Optimizer *o, Pass *pass) {
+    size_t chunks = chunk_count(o->params);
+    double squares = 0;
+    pass->partial = mem_alloc(chunks, sizeof *pass->partial);
+    pass->sum = partition_reduce_scatter(o->partition, pass->grads, o->workers);
+    workers_run(o->workers, (int)pass->count, reduce_chunk, pass);
+    partition_all_gather_chunks(o->partition, pass->partial);
+    for (size_t c = 0; c < chunks; c++) squares += pass->partial[c];
+    mem_free(pass->partial);
+    return sqrt(squares);
 }
 
 Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *options, double learning_rate,
                         double average_rate, double *norm) {
-    int chunks = (int)chunk_count(o->params);
-    const size_t *slice = o->slices + comm_rank();
-    Pass pass = {.optimizer = o, .grads = grads, .first = slice[0] / CHUNK};
-    pass.count = (slice[1] + CHUNK - 1) / CHUNK - pass.first;
-    pass.partial = mem_alloc((size_t)chunks, sizeof *pass.partial);
-    pass.sum = sum_ranks_exchange(o->ranks, grads, o->workers);
-    workers_run(o->workers, (int)pass.count, reduce_chunk, &pass);
-    gather(o, pass.partial, sizeof *pass.partial, CHUNK, true);
-    double total = 0;
-    for (int c = 0; c < chunks; c++) total += pass.partial[c];
-    mem_free(pass.partial);
-    *norm = sqrt(total);
-    if (!isfinite(*norm)) return not_finite(o, pass.sum.blocks[0]);
+    size_t first, end;
+    partition_slice(o->partition, &first, &end);
+    Pass pass = {.optimizer = o, .grads = grads, .first = first / CHUNK};
+    pass.count = (end + CHUNK - 1) / CHUNK - pass.first;
+    *norm = sum_gradients(o, &pass);
+    if (!isfinite(*norm)) return fail_gradient(o, pass.sum.blocks[0]);
 
     double t = (double)++o->updates;
     bool clipped = options->clip > 0 && *norm > options->clip;
@@ -155,8 +146,8 @@ Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *
                            .correction = (real)(1 / sqrt(1 - pow(options->beta2, t))),
                            .decay = (real)(learning_rate * options->weight_decay),
                            .average_rate = (real)average_rate};
-    workers_run(o->workers, chunks, update_chunk, &pass);
-    gather(o, o->params->data, sizeof(real), 1, true);
+    workers_run(o->workers, (int)chunk_count(o->params), update_chunk, &pass);
+    partition_all_gather(o->partition, o->params->data);
     optimizer_repack(o);
     return STATUS_OK;
 }
@@ -167,4 +158,37 @@ void optimizer_swap_average(Optimizer *o) {
     o->params->data = o->average;
     o->average = weights;
     optimizer_repack(o);
+}
+
+/* ---- schedules ----------------------------------------------------------------------------------------- */
+
+/* The share of the way from the end of warm-up (1) to the end of the training (0) that is left. The updates
+ * so far and their share of the training give the length of the warm-up. */
+static double share_left(const TrainOptions *o, long long update, double done) {
+    if (done >= 1) return 0;
+    double warmed = o->warmup > 1 && update > 1 ? done * (o->warmup - 1) / (double)(update - 1) : 0;
+    return (1 - done) / (1 - warmed);
+}
+
+double optimizer_learning_rate(const TrainOptions *o, long long update, double done, int cuts) {
+    double rate = o->learning_rate, warmup = o->warmup;
+    if (update < o->warmup) return rate * (double)update / warmup;
+    switch (config_schedule(o)) {
+    case SCHEDULE_INVERSE_SQRT:
+        return rate * sqrt((warmup > 1 ? warmup : 1) / (double)update);
+    case SCHEDULE_PLATEAU:
+        return rate * pow(o->decay_factor, cuts);
+    case SCHEDULE_LINEAR:
+        return rate * share_left(o, update, done);
+    case SCHEDULE_CONSTANT:
+    case SCHEDULE_AUTO:
+        break;
+    }
+    return rate;
+}
+
+double optimizer_average_rate(const TrainOptions *o, long long update) {
+    if (o->average <= 0) return 0;
+    double early = 9 / (10 + (double)update);
+    return early > o->average ? early : o->average;
 }

@@ -174,6 +174,32 @@ Status progress_save(const Progress *progress, const Config *config, const char 
     return status;
 }
 
+/* ---- the best model ------------------------------------------------------------------------------------- */
+
+/* By train.stop_on. If the scores are equal, the lower loss is better: short targets may have BLEU 0
+ * throughout. */
+static bool is_best(const Progress *p, double loss, double bleu, double chrf, StopOn stop_on) {
+    double score = -loss, best = -p->best_loss;
+    if (stop_on == STOP_ON_BLEU) score = bleu, best = p->best_bleu;
+    if (stop_on == STOP_ON_CHRF) score = chrf, best = p->best_chrf;
+    return score > best || (score == best && loss < p->loss_of_best);
+}
+
+bool progress_update_best(Progress *p, double loss, double bleu, double chrf, const TrainOptions *options) {
+    bool best = is_best(p, loss, bleu, chrf, (StopOn)options->stop_on);
+    p->best_bleu = fmax(p->best_bleu, bleu);
+    p->best_chrf = fmax(p->best_chrf, chrf);
+    p->best_loss = fmin(p->best_loss, loss);
+    if (best) p->loss_of_best = loss;
+    p->stalled = best ? 0 : p->stalled + 1;
+    p->stalled_for_cut = best ? 0 : p->stalled_for_cut + 1;
+    if (p->stalled_for_cut >= options->decay_patience) {
+        p->cuts++;
+        p->stalled_for_cut = 0;
+    }
+    return best;
+}
+
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
 double progress_share(const Progress *p, const TrainOptions *o, int batches) {

@@ -47,6 +47,11 @@ Status progress_read(Progress *progress, const char *path, long long last_update
  * has chrF where it was computed. */
 Status progress_save(const Progress *progress, const Config *config, const char *dir);
 
+/* Count a validation with these scores: the best ones, validations without improvement, learning-rate cuts.
+ * Returns whether the model is the best so far, by train.stop_on. */
+bool progress_update_best(Progress *progress, double loss, double bleu, double chrf,
+                          const TrainOptions *options);
+
 /* Share of all epochs or updates that is done, whichever is more; 0 if both are unlimited. Not of the time:
  * the learning rate follows from the share. `batches`: of this epoch, 0 before it begins. */
 double progress_share(const Progress *progress, const TrainOptions *options, int batches);

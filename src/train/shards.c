@@ -1,76 +1,90 @@
-/* shards.c - dealing out a batch, and running each part on its own tape. */
+/* shards.c - assigns the sentences of a batch to parts, and runs each part on its own tape. */
 #include "train/shards.h"
 
 #include <stdlib.h>
-#include "distributed/comm.h"
 #include "base/mem.h"
 #include "autograd/gradients.h"
 #include "autograd/tapes.h"
+#include "distributed/group.h"
 
 /* Rows are source and target tokens, with both </s>. */
 enum {
-    SHARD_ROWS = 1000,    /* of a shard, about */
-    ROWS_TOGETHER = 1000, /* of short tapes in memory at once, unless that is too little work for threads */
-    JOINED = 16,          /* short tapes whose weight gradients are one product, in memory at once */
-    SHARDS_MOST = 8,      /* of a batch */
-    SHORT_ROWS = 60,      /* of a short tape, about, */
-    SHORT_SENTENCES = 2,  /* and at least so many: steps of fewer sentences are slow */
-    PARTS_LEAST = 8,      /* of a batch, if it has enough sentences */
-    PARTS_MOST = 128,     /* of a batch, unless their rows become too many */
+    SHARD_ROWS = 1000,  /* of a shard, about */
+    PASS_ROWS = 1000,   /* of a pass, unless that is too little work for the threads */
+    JOINED = 16,        /* tapes whose weight gradients are one product, in one pass */
+    SHARDS_MOST = 8,    /* of a batch */
+    PART_ROWS = 60,     /* of a part, about, */
+    PART_SENTENCES = 2, /* and its least number of sentences: steps of fewer sentences are slow */
+    PARTS_LEAST = 8,    /* of a batch, if it has enough sentences */
+    PARTS_MOST = 128,   /* of a batch, unless their rows become too many */
 };
 
-/* One short tape: a part of a shard. */
+/* A part of a micro-batch: the sentences on one tape. */
 typedef struct {
-    int batch, leaf;
-    int number, of; /* of the short tapes of its batch */
-    int place;      /* among those of its leaf */
-    long rows;      /* on average of those */
+    int batch;         /* number of its micro-batch */
+    int shard;         /* number of its shard in the update */
+    int number, parts; /* its number among the parts of its micro-batch */
+    int position;      /* ... among the parts of its shard */
+    long rows;         /* mean of its micro-batch */
     BatchLoss loss;
-} Run;
+} Part;
+
+/* What one update computes. */
+typedef struct {
+    const MicroBatch *batches; /* [batch_count], each with its longest sentences first */
+    int batch_count;
+    double label_smoothing, scale;
+    Part *parts; /* [part_count], shard after shard */
+    size_t part_count, part_capacity;
+    size_t *shard_start; /* [shards + 1] into parts */
+    size_t shard_capacity;
+    int shards;
+} Update;
+
+/* The parts whose tapes are in memory at once, and the gradients of their shards. */
+typedef struct {
+    size_t first, end; /* of the update's parts */
+    int queues;        /* of parts: a thread takes a queue and runs its tapes side by side */
+    Tape *tapes;       /* [tape_count], one for each part, in the memory of the thread that runs it */
+    size_t tape_count, tape_capacity;
+    int first_shard;
+    bool continues;        /* the pass before has begun the first shard: blocks[0] is its block */
+    Gradients **gradients; /* [gradient_count], of each shard, and the blocks that they are added to */
+    real **blocks;
+    size_t gradient_count, gradient_capacity, block_capacity;
+} Pass;
 
 struct Shards {
     const Seq2Seq *model;
     const Corpus *corpus;
     Workers *workers;
-    int threads; /* for which short tapes go together */
+    Tape **tapes; /* [threads], which own the memory of the parts' tapes */
     SumTree *sum;
-    Tape **tape; /* per thread */
-    /* of the update being run */
-    const ShardBatch *batches; /* [batch_count], each longest sentences first */
-    int batch_count;
-    double label_smoothing, scale;
-    Run *runs; /* [run_count], shard after shard */
-    size_t run_count, run_capacity;
-    size_t first_run, end_run; /* those that are in memory together, */
-    int groups;                /* dealt to so many tasks */
-    Tape *run_tape;            /* [tape_count], of those, each on the memory of the thread that runs it */
-    size_t tape_count, tape_capacity;
-    Gradients **gradients; /* [leaf_count], and the blocks they are added to, of the leaves of those */
-    real **block;
-    size_t leaf_count, leaf_capacity, block_capacity;
-    int first_leaf;
+    Update update;
+    Pass pass;
 };
 
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers) {
     Shards *s = mem_alloc(1, sizeof *s);
     *s = (Shards){.model = model, .corpus = corpus, .workers = workers};
-    s->threads = workers_count(workers);
     s->sum = sum_tree_new(seq2seq_params(model)->size);
-    s->tape = mem_alloc((size_t)workers_count(workers), sizeof *s->tape);
-    for (int i = 0; i < workers_count(workers); i++) s->tape[i] = tape_new(seq2seq_params(model), true);
+    s->tapes = mem_alloc((size_t)workers_count(workers), sizeof *s->tapes);
+    for (int i = 0; i < workers_count(workers); i++) s->tapes[i] = tape_new(seq2seq_params(model), true);
     return s;
 }
 
 void shards_free(Shards *s) {
     if (!s) return;
-    for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tape[i]);
-    for (size_t i = 0; i < s->tape_count; i++) tape_deferred_free(&s->run_tape[i]);
-    for (size_t i = 0; i < s->leaf_count; i++) gradients_free(s->gradients[i]);
-    mem_free(s->gradients);
-    mem_free(s->block);
-    mem_free(s->run_tape);
-    mem_free(s->runs);
-    mem_free(s->tape);
+    Pass *pass = &s->pass;
+    for (int i = 0; i < workers_count(s->workers); i++) tape_free(s->tapes[i]);
+    for (size_t i = 0; i < pass->tape_count; i++) tape_deferred_free(&pass->tapes[i]);
+    for (size_t i = 0; i < pass->gradient_count; i++) gradients_free(pass->gradients[i]);
+    mem_free(pass->gradients);
+    mem_free(pass->blocks);
+    mem_free(pass->tapes);
+    mem_free(s->update.parts);
+    mem_free(s->update.shard_start);
+    mem_free(s->tapes);
     sum_tree_free(s->sum);
     mem_free(s);
 }
@@ -88,45 +102,27 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
-TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
-                          uint64_t seed_update) {
-    size_t n = (size_t)count;
+TrainingBatch micro_batch_tokens(const MicroBatch *batch, const Corpus *corpus, Tape *tape) {
+    size_t n = (size_t)batch->count;
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
-    for (int i = 0; i < count; i++) {
-        size_t tokens = (size_t)rows_of(corpus, pairs[i]);
-        int *ids = tape_alloc(tape, tokens * sizeof *ids);
-        source[i] = corpus_source(corpus, pairs[i], ids);
-        target[i] = corpus_target(corpus, pairs[i], ids + source[i].length);
-        sentence[i] = (uint32_t)pairs[i];
+    for (int i = 0; i < batch->count; i++) {
+        int pair = batch->pairs[i];
+        int *ids = tape_alloc(tape, (size_t)rows_of(corpus, pair) * sizeof *ids);
+        source[i] = corpus_source(corpus, pair, ids);
+        target[i] = corpus_target(corpus, pair, ids + source[i].length);
+        sentence[i] = (uint32_t)pair;
     }
-    return (TrainingBatch){count, source, target, sentence, seed_update};
+    return (TrainingBatch){batch->count, source, target, sentence, batch->seed_update};
 }
 
-/* ---- sentences ----------------------------------------------------------------------------------------- */
-
-/* What is dealt in this round, if there and back again: to hands 0 1 2 2 1 0 0 1 ... */
-static int dealt(int round, int hands, int hand) {
-    return round * hands + (round % 2 ? hands - 1 - hand : hand);
-}
-
-/* The pairs of a batch that a shard gets. */
-static int deal(const ShardBatch *batch, int shards, int shard, int *hand) {
-    int count = 0;
-    for (int round = 0; round * shards < batch->count; round++) {
-        int i = dealt(round, shards, shard);
-        if (i < batch->count) hand[count++] = batch->pairs[i];
-    }
-    return count;
-}
-
-/* ---- parts --------------------------------------------------------------------------------------------- */
+/* ---- the plan of a batch ------------------------------------------------------------------------------- */
 
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 static int quotient_up(int a, int b) { return (a + b - 1) / b; }
-/* Powers of two, which is mostly how many threads and ranks share the work: the largest that is not above n,
- * or 1; and one that is near n. */
+/* Powers of two, as the number of threads and of processes mostly is: the largest that is not above n, or 1;
+ * and one that is near n. */
 static int power_below(int n) {
     int power = 1;
     while (power <= n / 2) power *= 2;
@@ -137,172 +133,161 @@ static int power_near(int n) { return power_below(n + n / 3); }
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
     int shards = n > SHARD_ROWS && sentences > 1 ? 2 : 1;
-    /* Of 1,500 rows at most, unless they are SHARDS_MOST or some would have no sentence. */
+    /* At most 1,500 rows in each, up to SHARDS_MOST shards and one sentence in each. */
     while (shards < SHARDS_MOST && 2 * shards <= sentences && n > shards * SHARD_ROWS / 2 * 3) shards *= 2;
-    int wanted = least(most(SHORT_ROWS, n / PARTS_MOST), SHARD_ROWS);
-    int tapes = most(quotient_up(n, shards * wanted), quotient_up(PARTS_LEAST, shards));
-    int room = power_below(sentences / (shards * SHORT_SENTENCES));
-    if (shards == 1 && sentences > 1 && room < 2) room = 2; /* nobody has less than two threads */
-    return (ShardPlan){shards, shards * least(power_near(tapes), room)};
+    int part_rows = least(most(PART_ROWS, n / PARTS_MOST), SHARD_ROWS);
+    int parts = most(quotient_up(n, shards * part_rows), quotient_up(PARTS_LEAST, shards)); /* of a shard */
+    int limit = power_below(sentences / (shards * PART_SENTENCES));
+    if (shards == 1 && sentences > 1 && limit < 2) limit = 2; /* enough for two threads */
+    return (ShardPlan){shards, shards * least(power_near(parts), limit)};
 }
 
-/* Appends the short tapes of a batch; returns how many shards they are. */
-static int plan_batch(Shards *s, int b, int leaves) {
-    const ShardBatch *batch = &s->batches[b];
+static void add_part(Update *u, Part part) {
+    MEM_GROW(u->shard_start, u->shard_capacity, (size_t)part.shard + 2);
+    MEM_GROW(u->parts, u->part_capacity, u->part_count + 1);
+    if (part.position == 0) u->shard_start[part.shard] = u->part_count;
+    u->parts[u->part_count++] = part;
+    u->shard_start[part.shard + 1] = u->part_count;
+}
+
+/* Appends the shards of a micro-batch and their parts. */
+static void plan_batch(Shards *s, int b) {
+    Update *u = &s->update;
+    const MicroBatch *batch = &u->batches[b];
     long rows = 0;
     for (int i = 0; i < batch->count; i++) rows += rows_of(s->corpus, batch->pairs[i]);
     ShardPlan plan = shards_plan(batch->count, rows);
-    int tapes = plan.parts / plan.shards;
-    MEM_GROW(s->runs, s->run_capacity, s->run_count + (size_t)plan.parts);
+    int in_shard = plan.parts / plan.shards;
     for (int i = 0; i < plan.parts; i++)
-        s->runs[s->run_count++] = (Run){.batch = b,
-                                        .leaf = leaves + i / tapes,
-                                        .number = i,
-                                        .of = plan.parts,
-                                        .place = i % tapes,
-                                        .rows = rows / plan.parts};
-    return plan.shards;
+        add_part(u, (Part){.batch = b,
+                           .shard = u->shards + i / in_shard,
+                           .number = i,
+                           .parts = plan.parts,
+                           .position = i % in_shard,
+                           .rows = rows / plan.parts});
+    u->shards += plan.shards;
 }
 
-/* The sentences of a short tape, which begins here. */
-static TrainingBatch begin_run(const Shards *s, const Run *run, Tape *tape, int thread) {
-    const ShardBatch *batch = &s->batches[run->batch];
-    int *pairs = mem_alloc((size_t)(batch->count / run->of + 1), sizeof *pairs);
-    int count = deal(batch, run->of, run->number, pairs);
-    tape_deferred_init(tape, s->tape[thread]);
-    TrainingBatch part = shard_batch(tape, s->corpus, pairs, count, batch->seed_update);
+/* Sorted items go to `n` takers in snake order: takers 0 1 2 2 1 0 0 1 2 ... take items 0 1 2 3 ... Returns
+ * the item that `taker` takes in this turn. */
+static int snake_item(int turn, int n, int taker) { return turn * n + (turn % 2 ? n - 1 - taker : taker); }
+
+/* The pairs of a part: long and short ones, so that all parts have equal work. Returns the number of them. */
+static int assign_pairs(const MicroBatch *batch, const Part *part, int *pairs) {
+    int count = 0;
+    for (int turn = 0; turn * part->parts < batch->count; turn++) {
+        int i = snake_item(turn, part->parts, part->number);
+        if (i < batch->count) pairs[count++] = batch->pairs[i];
+    }
+    return count;
+}
+
+/* ---- a pass -------------------------------------------------------------------------------------------- */
+
+/* Are the parts of the pass, of `rows` rows together with the next one, enough for all threads? At the end of
+ * a shard fewer rows are, since its gradients are then added at once. */
+static bool pass_is_full(const Shards *s, long rows) {
+    size_t parts = s->pass.end - s->pass.first, threads = (size_t)workers_count(s->workers);
+    int position = s->update.parts[s->pass.end].position;
+    if (parts < 2 * threads) return false;
+    if (position == 0) return rows > PASS_ROWS / 2;
+    if (position % JOINED) return false;
+    return rows > PASS_ROWS && (parts % threads == 0 || rows > 3 * PASS_ROWS);
+}
+
+/* The pass that begins with part `first`, before part `end`. Every thread gets equally many queues, as few as
+ * possible. */
+static void plan_pass(Shards *s, size_t first, size_t end) {
+    Pass *pass = &s->pass;
+    long rows = 0;
+    pass->first = first;
+    for (pass->end = first; pass->end < end; pass->end++) {
+        rows += s->update.parts[pass->end].rows;
+        if (pass_is_full(s, rows)) break;
+    }
+    int parts = (int)(pass->end - first), threads = workers_count(s->workers);
+    pass->queues = least(parts, threads * quotient_up(parts, threads * TAPES_MAX));
+    pass->first_shard = s->update.parts[first].shard;
+}
+
+/* The tape of a part, and the tokens of its sentences there. */
+static TrainingBatch begin_part(const Shards *s, const Part *part, Tape *tape, int thread) {
+    const MicroBatch *batch = &s->update.batches[part->batch];
+    int *pairs = mem_alloc((size_t)(batch->count / part->parts + 1), sizeof *pairs);
+    MicroBatch own = {pairs, assign_pairs(batch, part, pairs), batch->seed_update};
+    tape_deferred_init(tape, s->tapes[thread]);
+    TrainingBatch tokens = micro_batch_tokens(&own, s->corpus, tape);
     mem_free(pairs);
-    return part;
+    return tokens;
 }
 
-/* Each of the groups gets long and short sentences. */
-static void run_group(void *context, int task, int thread) {
+/* Runs the parts of a queue side by side. Each queue gets parts with long and with short sentences. */
+static void run_queue(void *context, int queue, int thread) {
     Shards *s = context;
-    int all = (int)(s->end_run - s->first_run), count = 0;
-    Run *runs[TAPES_MAX];
+    const Update *u = &s->update;
+    int all = (int)(s->pass.end - s->pass.first), count = 0;
+    Part *parts[TAPES_MAX];
     Tape *tapes[TAPES_MAX] = {NULL};
-    TrainingBatch parts[TAPES_MAX] = {{0}};
+    TrainingBatch batches[TAPES_MAX] = {{0}};
     CrossEntropy sums[TAPES_MAX] = {{0}};
     long tokens[TAPES_MAX];
-    for (int round = 0; round * s->groups < all; round++) {
-        int i = dealt(round, s->groups, task);
+    for (int turn = 0; turn * s->pass.queues < all; turn++) {
+        int i = snake_item(turn, s->pass.queues, queue);
         if (i >= all) continue;
-        runs[count] = &s->runs[s->first_run + (size_t)i];
-        tapes[count] = &s->run_tape[i];
-        parts[count] = begin_run(s, runs[count], tapes[count], thread);
+        parts[count] = &u->parts[s->pass.first + (size_t)i];
+        tapes[count] = &s->pass.tapes[i];
+        batches[count] = begin_part(s, parts[count], tapes[count], thread);
         count++;
     }
     for (int i = 0; i < count; i++)
-        tokens[i] = seq2seq_put_loss(s->model, tapes[i], &parts[i], s->label_smoothing, s->scale, &sums[i]);
+        tokens[i] = seq2seq_put_loss(s->model, tapes[i], &batches[i], u->label_smoothing, u->scale, &sums[i]);
     tapes_run(tapes, count);
-    for (int i = 0; i < count; i++) runs[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
-}
-
-/* As many for each thread, and as few as can be. */
-static int plan_groups(const Shards *s) {
-    int runs = (int)(s->end_run - s->first_run);
-    return least(runs, s->threads * quotient_up(runs, s->threads * TAPES_MAX));
+    for (int i = 0; i < count; i++) parts[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
 }
 
 static void add_slice(void *context, int task, int thread) {
     Shards *s = context;
-    int slices = gradients_slices(s->gradients[0]), leaf = task / slices;
-    gradients_add(s->gradients[leaf], task % slices, s->tape[thread], s->block[leaf]);
+    int slices = gradients_slices(s->pass.gradients[0]), shard = task / slices;
+    gradients_add(s->pass.gradients[shard], task % slices, s->tapes[thread], s->pass.blocks[shard]);
 }
 
-static void complete_leaf(void *context, int task, int thread) {
+static void complete_shard(void *context, int task, int thread) {
     Shards *s = context;
     (void)thread;
-    sum_tree_complete(s->sum, s->first_leaf + task, s->block[task]);
+    sum_tree_complete(s->sum, s->pass.first_shard + task, s->pass.blocks[task]);
 }
 
-/* Room for so many tapes and leaves at once. */
-static void make_room(Shards *s, size_t tapes, size_t leaves) {
+static void reserve(Shards *s, size_t tapes, size_t shards) {
     const ParamSet *params = seq2seq_params(s->model);
-    MEM_GROW(s->run_tape, s->tape_capacity, tapes);
-    while (s->tape_count < tapes) s->run_tape[s->tape_count++] = (Tape){0};
-    MEM_GROW(s->gradients, s->leaf_capacity, leaves);
-    MEM_GROW(s->block, s->block_capacity, leaves);
-    while (s->leaf_count < leaves) s->gradients[s->leaf_count++] = gradients_new(params, s->threads);
+    Pass *pass = &s->pass;
+    MEM_GROW(pass->tapes, pass->tape_capacity, tapes);
+    while (pass->tape_count < tapes) pass->tapes[pass->tape_count++] = (Tape){0};
+    MEM_GROW(pass->gradients, pass->gradient_capacity, shards);
+    MEM_GROW(pass->blocks, pass->block_capacity, shards);
+    while (pass->gradient_count < shards)
+        pass->gradients[pass->gradient_count++] = gradients_new(params, workers_count(s->workers));
 }
 
-/* The runs from first_run on that go together; `open`: the first leaf has a block already. Returns whether
- * the last one is still open. */
-static bool run_together(Shards *s, bool open) {
-    s->first_leaf = s->runs[s->first_run].leaf;
-    int leaves = s->runs[s->end_run - 1].leaf - s->first_leaf + 1;
-    make_room(s, s->end_run - s->first_run, (size_t)leaves);
-    for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tape[i]);
-    s->groups = plan_groups(s);
-    workers_run(s->workers, s->groups, run_group, s);
-    for (size_t leaf = 0, first = s->first_run, end; leaf < (size_t)leaves; leaf++, first = end) {
-        for (end = first; end < s->end_run && s->runs[end].leaf == s->first_leaf + (int)leaf;) end++;
-        gradients_collect(s->gradients[leaf], s->run_tape + (first - s->first_run), (int)(end - first),
+/* Forward and backward, then the sum of the weight gradients of each shard. */
+static void run_pass(Shards *s) {
+    const Update *u = &s->update;
+    Pass *pass = &s->pass;
+    int shards = u->parts[pass->end - 1].shard - pass->first_shard + 1;
+    reserve(s, pass->end - pass->first, (size_t)shards);
+    for (int i = 0; i < workers_count(s->workers); i++) tape_reset(s->tapes[i]);
+    workers_run(s->workers, pass->queues, run_queue, s);
+    for (int i = 0; i < shards; i++) {
+        const size_t *start = u->shard_start + pass->first_shard + i;
+        size_t first = start[0] > pass->first ? start[0] : pass->first,
+               end = start[1] < pass->end ? start[1] : pass->end;
+        gradients_collect(pass->gradients[i], pass->tapes + (first - pass->first), (int)(end - first),
                           JOINED);
-        if (leaf || !open) s->block[leaf] = sum_tree_block(s->sum);
+        if (i || !pass->continues) pass->blocks[i] = sum_tree_block(s->sum);
     }
-    workers_run(s->workers, leaves * gradients_slices(s->gradients[0]), add_slice, s);
-    open = s->end_run < s->run_count && s->runs[s->end_run].leaf == s->runs[s->end_run - 1].leaf;
-    workers_run(s->workers, leaves - open, complete_leaf, s);
-    if (open) s->block[0] = s->block[leaves - 1];
-    return open;
-}
-
-/* The first short tape of a shard, or the end of all. */
-static int first_run_of(const Shards *s, int leaf) {
-    size_t run = 0;
-    while (run < s->run_count && s->runs[run].leaf < leaf) run++;
-    return (int)run;
-}
-
-/* Every rank has the losses of its shards; all get those of all, to add them up in the same order. */
-static void gather_losses(const Shards *s, int shards) {
-    int ranks = comm_size();
-    if (ranks == 1) return;
-    size_t *first = mem_alloc((size_t)ranks + 1, sizeof *first);
-    for (int r = 0, shard = 0; r <= ranks; r++) {
-        if (r < ranks)
-            comm_share(shards, r, &shard);
-        else
-            shard = shards;
-        first[r] = (size_t)first_run_of(s, shard) * sizeof *s->runs;
-    }
-    comm_gather(s->runs, first);
-    mem_free(first);
-}
-
-/* Are the runs before end_run, of so many rows with it, enough for all threads? Where a shard ends, fewer
- * rows are: its gradients are added at one go. */
-static bool is_round(const Shards *s, long rows) {
-    size_t runs = s->end_run - s->first_run, threads = (size_t)s->threads;
-    if (runs < 2 * threads) return false;
-    if (s->runs[s->end_run].place == 0) return rows > ROWS_TOGETHER / 2;
-    if (s->runs[s->end_run].place % JOINED) return false;
-    return rows > ROWS_TOGETHER && (runs % threads == 0 || rows > 3 * ROWS_TOGETHER);
-}
-
-/* Short tapes, so that there is work for many threads, in shards of about SHARD_ROWS, so that there are few
- * gradient blocks; how many tapes go together decides about time and memory alone. */
-static BatchLoss run_short_tapes(Shards *s) {
-    int leaves = 0;
-    bool open = false;
-    BatchLoss sum = {0};
-    s->run_count = 0;
-    for (int b = 0; b < s->batch_count; b++) leaves += plan_batch(s, b, leaves);
-    sum_tree_begin(s->sum, leaves);
-    int first, count = comm_share(leaves, comm_rank(), &first);
-    size_t end = (size_t)first_run_of(s, first + count);
-    for (s->first_run = (size_t)first_run_of(s, first); s->first_run < end; s->first_run = s->end_run) {
-        long rows = 0;
-        for (s->end_run = s->first_run; s->end_run < end; s->end_run++) {
-            rows += s->runs[s->end_run].rows;
-            if (is_round(s, rows)) break;
-        }
-        open = run_together(s, open);
-    }
-    gather_losses(s, leaves);
-    for (size_t i = 0; i < s->run_count; i++) batch_loss_add(&sum, s->runs[i].loss);
-    return sum;
+    workers_run(s->workers, shards * gradients_slices(pass->gradients[0]), add_slice, s);
+    pass->continues = pass->end < u->shard_start[pass->first_shard + shards];
+    workers_run(s->workers, shards - pass->continues, complete_shard, s);
+    if (pass->continues) pass->blocks[0] = pass->blocks[shards - 1];
 }
 
 /* ---- the update ---------------------------------------------------------------------------------------- */
@@ -312,7 +297,7 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The pairs by the work that they make, most first, and by number where that is the same. */
+/* The pairs sorted by their work, most first; equal ones by number. */
 static int *longest_first(const Corpus *corpus, const int *pairs, int count) {
     uint64_t *keys = mem_alloc((size_t)count, sizeof *keys);
     int *sorted = mem_alloc((size_t)count, sizeof *sorted);
@@ -327,17 +312,38 @@ static int *longest_first(const Corpus *corpus, const int *pairs, int count) {
     return sorted;
 }
 
-BatchLoss shards_run(Shards *s, const ShardBatch *batches, int count, double label_smoothing, double scale) {
-    ShardBatch *sorted = mem_alloc((size_t)count, sizeof *sorted);
+/* Every process runs a range of the shards. Small parts give work to many threads, and shards of about
+ * SHARD_ROWS need few gradient blocks. How many parts are in a pass affects time and memory alone. */
+static BatchLoss run_update(Shards *s) {
+    Update *u = &s->update;
+    BatchLoss sum = {0};
+    u->part_count = 0;
+    u->shards = 0;
+    for (int b = 0; b < u->batch_count; b++) plan_batch(s, b);
+    sum_tree_begin(s->sum, u->shards);
+    int first, count = group_range(u->shards, &first);
+    size_t end = u->shard_start[first + count];
+    s->pass.continues = false;
+    for (size_t part = u->shard_start[first]; part < end; part = s->pass.end) {
+        plan_pass(s, part, end);
+        run_pass(s);
+    }
+    group_gather_ranges(u->parts, sizeof *u->parts, u->shard_start, u->shards);
+    for (size_t i = 0; i < u->part_count; i++) batch_loss_add(&sum, u->parts[i].loss);
+    return sum;
+}
+
+BatchLoss shards_run(Shards *s, const MicroBatch *batches, int count, double label_smoothing, double scale) {
+    MicroBatch *sorted = mem_alloc((size_t)count, sizeof *sorted);
     for (int b = 0; b < count; b++) {
         sorted[b] = batches[b];
         sorted[b].pairs = longest_first(s->corpus, batches[b].pairs, batches[b].count);
     }
-    s->batches = sorted;
-    s->batch_count = count;
-    s->label_smoothing = label_smoothing;
-    s->scale = scale;
-    BatchLoss sum = run_short_tapes(s);
+    s->update.batches = sorted;
+    s->update.batch_count = count;
+    s->update.label_smoothing = label_smoothing;
+    s->update.scale = scale;
+    BatchLoss sum = run_update(s);
     for (int b = 0; b < count; b++) mem_free((int *)sorted[b].pairs);
     mem_free(sorted);
     return sum;

@@ -1,18 +1,19 @@
 /* shards.h - the gradient of an update, computed in parts by several threads.
  *
- * The sentences of a batch are dealt to its parts like cards, longest first, so that all have equal work.
- * What the parts are follows from configuration and batch, what threads do from who is free: parts have
- * numbers, and sums have a fixed order, so which thread runs what changes nothing in the result.
+ * An update has one or more micro-batches (train.accumulate). The sentences of each are sorted and assigned
+ * to its parts in snake order, so that all parts have equal work. Configuration and batch decide what the
+ * parts are. Parts have numbers, and sums have a fixed order, so the result does not depend on which thread
+ * runs which part.
  *
- * A part is about 60 tokens on a tape of its own. A thread runs its parts side by side (autograd/tapes.h), so
- * a step of few sentences costs little more than one of many. The weight gradients of all parts are added
- * afterwards, slice by slice (autograd/gradients.h): those of a shard, about 1,000 tokens, in order, and the
- * shards in a tree (sum_tree.h). A gradient block for each part would cost 10 % of the time with 8 parts and
- * 15 % with 16. A batch of configs/multi30k.json has 32 parts in 2 or 4 shards. On two threads that takes as
- * long as 2 parts, on one thread up to 3 % longer.
+ * A part has about 60 tokens and a tape of its own. A thread runs several parts side by side
+ * (autograd/tapes.h), so a step of few sentences costs little more than one of many. The weight gradients of
+ * all parts are added afterwards, slice by slice (autograd/gradients.h): those of a shard, about 1,000
+ * tokens, in order, and the shards in a tree (sum_tree.h). One gradient block per part instead would cost 10
+ * % of the time with 8 parts and 15 % with 16. A batch of configs/multi30k.json has 32 parts in 2 or 4
+ * shards. On two threads that takes as long as 2 parts, on one thread up to 3 % longer.
  *
- * Of several ranks (comm.h) each runs its share of the shards; the loss is that of all, the gradients are
- * those of the share.
+ * Each process of a group (distributed/group.h) runs a range of the shards. The loss is that of all shards,
+ * the gradients are those of the range.
  *
  * Owner   Shards owns tapes and gradient blocks
  */
@@ -30,25 +31,26 @@ typedef struct {
     int shards, parts; /* of a batch; each shard has the same number of parts */
 } ShardPlan;
 
-/* For a batch of this many sentences with `rows` source and target tokens, </s> counted. */
+/* For a batch of this many sentences with `rows` source and target tokens, both </s> included. */
 ShardPlan shards_plan(int sentences, long rows);
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 void shards_free(Shards *shards);
-SumRest shards_gradients(Shards *shards); /* what shards_run left; zeros are wanted back (optimizer.h) */
-/* One of the batches whose gradients make an update; seed_update as in TrainingBatch. */
-typedef struct {
-    const int *pairs;
-    int count;
-    uint64_t seed_update;
-} ShardBatch;
+/* The gradients that shards_run computed. The next shards_run needs zeros there (optimizer.h). */
+SumRest shards_gradients(Shards *shards);
 
-/* scale * gradient of the loss of these batches; the loss is their sum. */
-BatchLoss shards_run(Shards *shards, const ShardBatch *batches, int count, double label_smoothing,
+/* Pairs of the corpus that go through the model together. */
+typedef struct {
+    const int *pairs; /* [count] */
+    int count;
+    uint64_t seed_update; /* as in TrainingBatch */
+} MicroBatch;
+
+/* Computes scale * gradient of the loss of these batches; returns the sum of their losses. */
+BatchLoss shards_run(Shards *shards, const MicroBatch *batches, int count, double label_smoothing,
                      double scale);
 
-/* These pairs of the corpus as a batch, whose arrays live on the tape. */
-TrainingBatch shard_batch(Tape *tape, const Corpus *corpus, const int *pairs, int count,
-                          uint64_t seed_update);
+/* The tokens of a micro-batch, in arrays that live on the tape. */
+TrainingBatch micro_batch_tokens(const MicroBatch *batch, const Corpus *corpus, Tape *tape);
 void batch_loss_add(BatchLoss *sum, BatchLoss part);
 
 #endif

@@ -2,7 +2,6 @@
 #include "train/train_plan.h"
 
 #include <string.h>
-#include "distributed/comm.h"
 #include "base/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -27,8 +26,7 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     user_options_add(plan->given, row);
 }
 
-/* FILEs take the place of what a configuration names; they are not added to it. */
-static Status take_files(const TrainPlan *plan) {
+Status train_plan_files(const TrainPlan *plan) {
     StrList *train = &plan->config->data.train;
     const StrList *files = plan->files;
     if (!files->count) return STATUS_OK;
@@ -308,8 +306,6 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     Config *c = plan->config;
     StrBuf provenance = {0};
     *init = NULL;
-    TRY(take_files(plan));
-    if (!comm_is_root()) return STATUS_OK;
     if (plan->without_config && !option_is_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;
     bool saved = plan->resume && c->model.size == SIZE_AUTO;

@@ -16,9 +16,10 @@ typedef struct {
     UserOptions *given; /* keys that the user set; those of the plan are added */
 } TrainPlan;
 
-/* Fill the configuration. Of several ranks (distributed/comm.h) only the first does; the others take the
- * files. *init receives the model, or NULL; release it with seq2seq_free in any case.
- *   files      become data.train
+/* The files of the command line become data.train, in place of those of the configuration. */
+Status train_plan_files(const TrainPlan *plan);
+/* Complete the configuration, after train_plan_files. *init receives the model, or NULL; release it with
+ * seq2seq_free in any case.
  *   resume     with model.size=auto, what was not given is as it was in the run
  *   languages  by --languages, else by the first line of the first file, else as the model has them, else
  *              "source" and "target"

@@ -1,10 +1,9 @@
-/* validate.c - loss, BLEU and chrF on validation data. Ranks take batches and sentences by their number; the
- * first one gets all translations and judges them. */
+/* validate.c - loss, BLEU and chrF on validation data. The processes take batches and sentences in turn; the
+ * root gets all translations and computes the scores. */
 #include "train/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include "distributed/comm.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress_line.h"
@@ -12,6 +11,7 @@
 #include "bleu/chrf.h"
 #include "translate/translator.h"
 #include "distributed/broadcast.h"
+#include "distributed/group.h"
 #include "train/shards.h"
 
 enum { BATCH = 16 }; /* sentences */
@@ -24,10 +24,9 @@ typedef struct {
 typedef struct {
     const Seq2Seq *model;
     const Corpus *corpus;
-    Tape **tape;    /* per thread */
-    Batch *batches; /* the longest first, so that no thread is left with one at the end */
-    int *first;     /* [ranks + 1]: rank r has batches r, r + ranks ... and puts their losses there */
-    BatchLoss *loss;
+    Tape **tape;     /* per thread */
+    Batch *batches;  /* the longest first, so that the threads end together */
+    BatchLoss *loss; /* of each, in the same order */
 } LossRun;
 
 static int longer_first(const void *a, const void *b) {
@@ -47,80 +46,73 @@ static Batch *longest_first(const Corpus *corpus, int count) {
 
 static void run_batch(void *context, int task, int thread) {
     LossRun *run = context;
-    int rank = comm_rank(), pairs[BATCH], count = 0;
-    int number = run->batches[rank + task * comm_size()].number;
+    int pairs[BATCH], count = 0, turn = group_turn(task);
+    int number = run->batches[turn].number;
     for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
-    TrainingBatch batch = shard_batch(run->tape[thread], run->corpus, pairs, count, 0);
-    run->loss[run->first[rank] + task] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
+    TrainingBatch batch = micro_batch_tokens(&(MicroBatch){pairs, count, 0}, run->corpus, run->tape[thread]);
+    run->loss[turn] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
 }
 
-/* Those of all ranks, by number. */
-static void gather_losses(LossRun *run, int batches) {
-    int ranks = comm_size();
-    size_t *bytes = mem_alloc((size_t)ranks + 1, sizeof *bytes);
-    BatchLoss *by_number = mem_alloc((size_t)batches + 1, sizeof *by_number);
-    for (int r = 0; r <= ranks; r++) bytes[r] = (size_t)run->first[r] * sizeof *run->loss;
-    comm_gather(run->loss, bytes);
-    for (int i = 0; i < batches; i++)
-        by_number[run->batches[i].number] = run->loss[run->first[i % ranks] + i / ranks];
-    mem_free(run->loss);
-    mem_free(bytes);
-    run->loss = by_number;
+/* Added in the order of the corpus. */
+static BatchLoss sum_losses(const LossRun *run, int batches) {
+    BatchLoss sum = {0}, *by_number = mem_alloc((size_t)batches + 1, sizeof *by_number);
+    for (int i = 0; i < batches; i++) by_number[run->batches[i].number] = run->loss[i];
+    for (int i = 0; i < batches; i++) batch_loss_add(&sum, by_number[i]);
+    mem_free(by_number);
+    return sum;
 }
 
 BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *workers) {
     int batches = (corpus->count + BATCH - 1) / BATCH, threads = workers_count(workers);
-    int ranks = comm_size();
     LossRun run = {.model = model, .corpus = corpus};
     run.tape = mem_alloc((size_t)threads, sizeof *run.tape);
     run.batches = longest_first(corpus, batches);
     run.loss = mem_alloc((size_t)batches + 1, sizeof *run.loss);
-    run.first = mem_alloc((size_t)ranks + 1, sizeof *run.first);
-    for (int r = 0; r < ranks; r++) run.first[r + 1] = run.first[r] + (batches - r + ranks - 1) / ranks;
     for (int i = 0; i < threads; i++) run.tape[i] = tape_new(seq2seq_params(model), false);
-    workers_run(workers, run.first[comm_rank() + 1] - run.first[comm_rank()], run_batch, &run);
-    gather_losses(&run, batches);
-    BatchLoss sum = {0};
-    for (int i = 0; i < batches; i++) batch_loss_add(&sum, run.loss[i]);
+    workers_run(workers, group_turns(batches), run_batch, &run);
+    group_gather_turns(run.loss, sizeof *run.loss, batches);
+    BatchLoss sum = sum_losses(&run, batches);
     for (int i = 0; i < threads; i++) tape_free(run.tape[i]);
     mem_free(run.tape);
     mem_free(run.batches);
     mem_free(run.loss);
-    mem_free(run.first);
     return sum;
 }
 
-static void show_share(void *work, double share) { progress_line_share(work, share); }
+static void show_share(void *progress, double share) { progress_line_share(progress, share); }
 
-/* The first hypothesis of each sentence, on rank 0. */
+/* The first hypothesis of each sentence, in the root process. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                  Workers *workers, int count) {
-    int size = comm_size(), own = 0;
-    Tokens *sources = mem_alloc((size_t)count, sizeof *sources);
-    HypothesisList *mine = mem_alloc((size_t)count, sizeof *mine);
-    HypothesisList *found = mem_alloc((size_t)count, sizeof *found);
+    int turns = group_turns(count);
+    Tokens *sources = mem_alloc((size_t)turns + 1, sizeof *sources);
+    HypothesisList *own = mem_alloc((size_t)turns + 1, sizeof *own);
+    HypothesisList *translations = mem_alloc((size_t)count, sizeof *translations);
     int *ids = mem_alloc(corpus_tokens(corpus, &corpus->source) + 1, sizeof *ids);
-    for (int i = comm_rank(); i < count; i += size)
-        sources[own++] = corpus_source(corpus, i, ids + corpus->source.start[i]);
-    ProgressLine work = progress_line_begin("validating");
-    translator_greedy(model, sources, own, &config->decode, workers, show_share, &work, mine);
-    for (int i = 0; i < own; i++) found[comm_rank() + i * size] = mine[i];
-    broadcast_translations(found, count);
+    for (int k = 0; k < turns; k++) {
+        int i = group_turn(k);
+        sources[k] = corpus_source(corpus, i, ids + corpus->source.start[i]);
+    }
+    ProgressLine progress = progress_line_begin("validating");
+    translator_greedy(model, sources, turns, &config->decode, workers, show_share, &progress, own);
+    for (int k = 0; k < turns; k++) translations[group_turn(k)] = own[k];
+    broadcast_translations(translations, count);
     mem_free(ids);
     mem_free(sources);
-    mem_free(mine);
-    return found;
+    mem_free(own);
+    return translations;
 }
 
-static void judge(const Seq2Seq *model, const Corpus *corpus, const HypothesisList *found,
-                  const Config *config, ValidationScore *score) {
+/* BLEU, chrF and calibration. A sentence without hypothesis counts as an empty translation. */
+static void score_translations(const Seq2Seq *model, const Corpus *corpus, const HypothesisList *translations,
+                               const Config *config, ValidationScore *score) {
     CalibrationWords words = {0};
     StrView *hypotheses = mem_alloc((size_t)score->count, sizeof *hypotheses);
     StrView *references = mem_alloc((size_t)score->count, sizeof *references);
     score->hypotheses = mem_alloc((size_t)score->count, sizeof *score->hypotheses);
     for (int i = 0; i < score->count; i++) {
-        const Hypothesis none = {0}, *best = found[i].count ? &found[i].items[0] : &none; /* none: left out */
+        const Hypothesis none = {0}, *best = translations[i].count ? &translations[i].items[0] : &none;
         StrBuf line = {0};
         tokenizer_decode(seq2seq_target(model), best->ids, (size_t)best->length, &line);
         score->hypotheses[i] = mem_strdup(strbuf_text(&line));
@@ -146,15 +138,15 @@ ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const
     BatchLoss loss = validate_loss(model, corpus, workers);
     ValidationScore score = {.loss = loss.likelihood / (double)loss.tokens, .chrf = NAN};
     int limit = config->train.valid_limit, count = limit && limit < corpus->count ? limit : corpus->count;
-    HypothesisList *found = translate(model, corpus, config, workers, count);
-    if (comm_is_root()) {
+    HypothesisList *translations = translate(model, corpus, config, workers, count);
+    if (group_is_root()) {
         score.count = count;
-        judge(model, corpus, found, config, &score);
+        score_translations(model, corpus, translations, config, &score);
     }
-    for (int i = 0; i < count; i++) hypotheses_free(&found[i]);
-    mem_free(found);
-    comm_broadcast(&score.bleu, sizeof score.bleu);
-    comm_broadcast(&score.chrf, sizeof score.chrf);
+    for (int i = 0; i < count; i++) hypotheses_free(&translations[i]);
+    mem_free(translations);
+    group_broadcast(&score.bleu, sizeof score.bleu);
+    group_broadcast(&score.chrf, sizeof score.chrf);
     return score;
 }
 

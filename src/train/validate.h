@@ -1,7 +1,7 @@
 /* validate.h - how good the model is on the validation data: loss, perplexity, and BLEU and chrF of
  * greedy translations.
  *
- * The numbers do not depend on the number of threads, nor on that of ranks (comm.h), which share the work.
+ * The numbers do not depend on the number of threads and processes (distributed/group.h) that share the work.
  */
 #ifndef TRAIN_VALIDATE_H
 #define TRAIN_VALIDATE_H
@@ -17,11 +17,11 @@ typedef struct {
     double chrf;             /* 0..100; NAN unless train.stop_on asks for it */
     Calibration calibration; /* of the words of the translations */
     char **hypotheses;       /* [count] */
-    int count;               /* 0 on other ranks than the first, which have no calibration either */
+    int count;               /* 0 in other processes than the root, which have no calibration either */
 } ValidationScore;
 
-/* `corpus` was read with its text. Translates the first `config.train.valid_limit` pairs (0 = all). Release
- * the score with validate_free. Says in the log how far it is, from time to time. */
+/* Translates the first `config.train.valid_limit` pairs (0 = all) of a corpus that was read with its text.
+ * Logs its progress. Release the score with validate_free. */
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers);
 void validate_free(ValidationScore *score);

@@ -78,17 +78,17 @@ done
 # what arrives at rank 1 in each exchange that is large enough to carry weights, from the third on.
 cat >"$TMP/flip.c" <<'END'
 #include "distributed/comm.h"
-void __real_comm_gather(void *block, const size_t *first);
-void __wrap_comm_gather(void *block, const size_t *first);
-void __wrap_comm_gather(void *block, const size_t *first) {
+void __real_group_gather(void *block, const size_t *first);
+void __wrap_group_gather(void *block, const size_t *first);
+void __wrap_group_gather(void *block, const size_t *first) {
     static int calls;
-    __real_comm_gather(block, first);
+    __real_group_gather(block, first);
     if (first[comm_size()] > 100000 && ++calls >= 3 && comm_rank() == 1) ((char *)block)[4000] ^= 1;
 }
 END
 library=${mpis# }
 library=${library%% *}
-link_with "$library" "$TMP/attn-mt-flip" "$TMP/flip.c" -Wl,--wrap=comm_gather >"$TMP/out" 2>&1 ||
+link_with "$library" "$TMP/attn-mt-flip" "$TMP/flip.c" -Wl,--wrap=group_gather >"$TMP/out" 2>&1 ||
     fail "flip: $(cat "$TMP/out")"
 eval "run_flip=\$run_$library"
 # shellcheck disable=SC2086  # the options are words

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "distributed/comm.h"
+#include "distributed/group.h"
 #include "base/mem.h"
 
 static void alone(void **state) {
@@ -24,12 +25,21 @@ static void alone(void **state) {
     assert_true(comm_host(0)[0] != '\0');
     comm_exchange(&message);
     assert_string_equal(to, "abc");
-    comm_broadcast(to, 4);
-    comm_gather(to, (size_t[]){0, 4});
-    comm_gather_root(to, (size_t[]){0, 4});
+    group_broadcast(to, 4);
+    group_gather(to, (size_t[]){0, 4});
+    group_gather_root(to, (size_t[]){0, 4});
     assert_string_equal(to, "abc");
-    assert_int_equal(comm_largest(-5), -5);
-    assert_int_equal(comm_agree_status(status_fail(STATUS_DATA, "line %d", 7)), STATUS_DATA);
+    int first = -1;
+    assert_int_equal(group_range(7, &first), 7);
+    assert_int_equal(first, 0);
+    assert_int_equal(group_turns(7), 7);
+    assert_int_equal(group_turn(3), 3);
+    group_gather_ranges(to, 1, (size_t[]){0, 1, 4}, 2);
+    group_gather_turns(to, 1, 4);
+    assert_string_equal(to, "abc");
+    assert_int_equal(group_largest(-5), -5);
+    assert_int_equal(ROOT_ONLY(status_fail(STATUS_USAGE, "root")), STATUS_USAGE);
+    assert_int_equal(group_agree(status_fail(STATUS_DATA, "line %d", 7)), STATUS_DATA);
     assert_string_equal(status_message(), "line 7");
     comm_finish();
 }
@@ -55,23 +65,23 @@ static void refuses_singletons(void **state) {
     unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
-static void places(void **state) {
+static void ranks(void **state) {
     (void)state;
-    CommRank *place = comm_places(0);
-    assert_int_equal(place->sharing, 1);
-    assert_int_equal(place->threads, place->cores);
-    assert_true(place->cores >= 1 && place->machine >= 1);
-    mem_free(place);
-    place = comm_places(7);
-    assert_int_equal(place->threads, 7);
-    mem_free(place);
+    CommRank *rank = comm_ranks(0);
+    assert_int_equal(rank->sharing, 1);
+    assert_int_equal(rank->threads, rank->cores);
+    assert_true(rank->cores >= 1 && rank->machine >= 1);
+    mem_free(rank);
+    rank = comm_ranks(7);
+    assert_int_equal(rank->threads, 7);
+    mem_free(rank);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),
         cmocka_unit_test(refuses_singletons),
-        cmocka_unit_test(places),
+        cmocka_unit_test(ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

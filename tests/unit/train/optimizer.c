@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "kern/kern.h"
 #include "train/optimizer.h"
-#include "train/schedule.h"
 
 enum { SHARDS = 3, UPDATES = 4 };
 
@@ -233,40 +232,42 @@ static void test_schedules(void **state) {
     static const int KINDS[] = {SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR};
     for (int i = 0; i < 4; i++) { /* all warm up alike, and reach the full rate */
         o.schedule = KINDS[i];
-        assert_true(near(schedule_rate(&o, 1, 0, 0), 0.002));
-        assert_true(near(schedule_rate(&o, 50, 0, 0), 0.1));
-        assert_true(near(schedule_rate(&o, 100, 0, 0), 0.2));
+        assert_true(near(optimizer_learning_rate(&o, 1, 0, 0), 0.002));
+        assert_true(near(optimizer_learning_rate(&o, 50, 0, 0), 0.1));
+        assert_true(near(optimizer_learning_rate(&o, 100, 0, 0), 0.2));
         o.warmup = 0;
-        assert_true(near(schedule_rate(&o, 1, 0, 0), 0.2));
+        assert_true(near(optimizer_learning_rate(&o, 1, 0, 0), 0.2));
         o.warmup = 100;
     }
     o.schedule = SCHEDULE_CONSTANT;
-    assert_true(near(schedule_rate(&o, 100000, 0.9, 5), 0.2));
+    assert_true(near(optimizer_learning_rate(&o, 100000, 0.9, 5), 0.2));
     o.schedule = SCHEDULE_INVERSE_SQRT;
-    assert_true(near(schedule_rate(&o, 400, 0.9, 5), 0.1));
-    assert_true(near(schedule_rate(&o, 10000, 0.9, 5), 0.02));
+    assert_true(near(optimizer_learning_rate(&o, 400, 0.9, 5), 0.1));
+    assert_true(near(optimizer_learning_rate(&o, 10000, 0.9, 5), 0.02));
     o.schedule = SCHEDULE_PLATEAU;
-    assert_true(near(schedule_rate(&o, 400, 0.9, 0), 0.2));
-    assert_true(near(schedule_rate(&o, 400, 0.9, 3), 0.025));
+    assert_true(near(optimizer_learning_rate(&o, 400, 0.9, 0), 0.2));
+    assert_true(near(optimizer_learning_rate(&o, 400, 0.9, 3), 0.025));
     o.schedule = SCHEDULE_LINEAR;
     for (int update = 100; update <= 1000; update++) /* of 1000: all of it at first, then equal steps to 0 */
-        assert_true(near(schedule_rate(&o, update, (update - 1) / 1000.0, 3), 0.2 * (1001 - update) / 901));
-    assert_true(near(schedule_rate(&o, 400, 0, 0), 0.2)); /* there is no end */
-    assert_true(near(schedule_rate(&o, 400, 1, 0), 0));
-    assert_true(near(schedule_rate(&o, 400, 1.5, 0), 0));
+        assert_true(
+            near(optimizer_learning_rate(&o, update, (update - 1) / 1000.0, 3), 0.2 * (1001 - update) / 901));
+    assert_true(near(optimizer_learning_rate(&o, 400, 0, 0), 0.2)); /* there is no end */
+    assert_true(near(optimizer_learning_rate(&o, 400, 1, 0), 0));
+    assert_true(near(optimizer_learning_rate(&o, 400, 1.5, 0), 0));
     o.warmup = 0;
-    assert_true(near(schedule_rate(&o, 400, 0.25, 3), 0.15));
+    assert_true(near(optimizer_learning_rate(&o, 400, 0.25, 3), 0.15));
 }
 
 static void test_averaging(void **state) {
     (void)state;
     TrainOptions o = {.average = 0.01};
-    assert_true(near(schedule_average(&o, 0), 0.9));
-    assert_true(near(schedule_average(&o, 8), 0.5));
-    assert_true(near(schedule_average(&o, 100000), 0.01));
-    for (long t = 1; t < 2000; t++) assert_true(schedule_average(&o, t) <= schedule_average(&o, t - 1));
+    assert_true(near(optimizer_average_rate(&o, 0), 0.9));
+    assert_true(near(optimizer_average_rate(&o, 8), 0.5));
+    assert_true(near(optimizer_average_rate(&o, 100000), 0.01));
+    for (long t = 1; t < 2000; t++)
+        assert_true(optimizer_average_rate(&o, t) <= optimizer_average_rate(&o, t - 1));
     o.average = 0;
-    assert_true(schedule_average(&o, 5) == 0);
+    assert_true(optimizer_average_rate(&o, 5) == 0);
 }
 
 int main(void) {

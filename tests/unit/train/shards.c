@@ -54,18 +54,17 @@ typedef struct {
     real *gradient; /* summed over the shards */
 } Result;
 
-static ShardBatch batch_of(int count, uint64_t key) { return (ShardBatch){BATCH, count, key}; }
+static MicroBatch batch_of(int count, uint64_t key) { return (MicroBatch){BATCH, count, key}; }
 
 /* Of these batches, each as a whole on one tape. */
-static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const ShardBatch *batches,
+static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroBatch *batches,
                         int batch_count) {
     Tape *tape = tape_new(seq2seq_params(model), true);
     Result result = {.gradient = params_block(seq2seq_params(model))};
     tape->grads = result.gradient;
     for (int b = 0; b < batch_count; b++) {
         tape_reset(tape);
-        TrainingBatch batch =
-            shard_batch(tape, corpus, batches[b].pairs, batches[b].count, batches[b].seed_update);
+        TrainingBatch batch = micro_batch_tokens(&batches[b], corpus, tape);
         batch_loss_add(&result.loss, seq2seq_loss(model, tape, &batch, 0.1, 0.01));
         tape_backward(tape);
     }
@@ -74,13 +73,13 @@ static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const ShardB
 }
 
 /* Of these batches, after another update that must leave nothing behind. */
-static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int threads, const ShardBatch *batches,
+static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int threads, const MicroBatch *batches,
                           int batch_count) {
     Workers *workers = workers_new(threads);
     Shards *shards = shards_new(model, corpus, workers);
     size_t size = seq2seq_params(model)->size;
     Result result = {.gradient = params_block(seq2seq_params(model))};
-    const ShardBatch before = batch_of(4, 77);
+    const MicroBatch before = batch_of(4, 77);
     for (int update = 0; update < 2; update++) {
         result.loss = update ? shards_run(shards, batches, batch_count, 0.1, 0.01)
                              : shards_run(shards, &before, 1, 0.1, 1);
@@ -96,7 +95,7 @@ static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int thread
 }
 
 static Result run(const Seq2Seq *model, const Corpus *corpus, int threads, int batch_size, uint64_t key) {
-    const ShardBatch batch = batch_of(batch_size, key);
+    const MicroBatch batch = batch_of(batch_size, key);
     return run_batches(model, corpus, threads, &batch, 1);
 }
 
@@ -106,7 +105,7 @@ static void test_threads(void **state) {
     Seq2Seq *model = make_model();
     size_t size = seq2seq_params(model)->size;
     for (int key = 0; key < 2; key++) {
-        const ShardBatch batch = batch_of(BATCH_SIZE, (uint64_t)key);
+        const MicroBatch batch = batch_of(BATCH_SIZE, (uint64_t)key);
         Result whole = run_whole(model, &corpus, &batch, 1);
         long tokens = 0;
         for (int i = 0; i < BATCH_SIZE; i++) tokens += corpus_target_length(&corpus, BATCH[i]) + 1;
@@ -137,7 +136,7 @@ static void test_several_batches(void **state) {
     Corpus corpus = make_corpus();
     Seq2Seq *model = make_model();
     size_t size = seq2seq_params(model)->size;
-    const ShardBatch two[2] = {batch_of(BATCH_SIZE, 1), batch_of(5, 2)};
+    const MicroBatch two[2] = {batch_of(BATCH_SIZE, 1), batch_of(5, 2)};
     Result a = run_batches(model, &corpus, 1, &two[0], 1), b = run_batches(model, &corpus, 1, &two[1], 1);
     for (int threads = 1; threads <= 4; threads++) {
         Result both = run_batches(model, &corpus, threads, two, 2),
@@ -163,7 +162,7 @@ static void test_by_batch(void **state) {
     static int all[PAIRS];
     for (int i = 0; i < PAIRS; i++) all[i] = PAIRS - 1 - i;
     static const int THREADS[] = {1, 2, 3, 4, 8, 11, 16};
-    const ShardBatch batches[] = {{all, PAIRS, 1}, {BATCH, 1, 2}, {all, 100, 3}, {BATCH, BATCH_SIZE, 4}};
+    const MicroBatch batches[] = {{all, PAIRS, 1}, {BATCH, 1, 2}, {all, 100, 3}, {BATCH, BATCH_SIZE, 4}};
     const int count = sizeof batches / sizeof *batches;
     Corpus corpus = make_corpus();
     for (int variant = 0; MODEL_VARIANTS[variant].name; variant++) {
@@ -205,7 +204,7 @@ static void test_rounded_products(void **state) {
     if (!kern->weights[WEIGHT_BF16].outer) skip();
     static int all[PAIRS];
     for (int i = 0; i < PAIRS; i++) all[i] = i;
-    const ShardBatch batches[] = {{all, PAIRS, 1}, {BATCH, BATCH_SIZE, 2}};
+    const MicroBatch batches[] = {{all, PAIRS, 1}, {BATCH, BATCH_SIZE, 2}};
     Corpus corpus = make_corpus();
     for (int variant = 0; MODEL_VARIANTS[variant].name; variant++) {
         if (!variant_allowed(&MODEL_VARIANTS[variant], DROPOUTS)) continue;
