@@ -285,15 +285,14 @@ static void drop_long_pairs(Session *session) {
 /* Nobody is kept from scoring other languages than the model's. */
 static void say_columns(const Session *session) {
     const PairWindow *window = &session->window;
-    const LanguageColumns *named = &window->named;
+    const Columns *columns = &window->columns;
     StrView source = window->source_language, target = window->target_language;
-    bool swapped = window->source_column > window->target_column;
     if (session->options.quiet) return;
-    languages_log_columns(named, line_reader_path(window->reader));
-    if (swapped || !languages_differ(source, target, named->first_name, named->second_name)) return;
+    columns_log(columns, line_reader_path(window->reader));
+    if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
-             session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
-             SV_ARG(named->second_name));
+             session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),
+             SV_ARG(columns->target_name));
 }
 
 /* The names of the languages stay with the pairs, or name the columns of the scores. */

@@ -6,7 +6,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
-#include "text/languages.h"
+#include "data/columns.h"
 #include "data/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
@@ -106,7 +106,7 @@ static void add_spaces(const PairStats *stats, int side, StrBuf *out) {
                   str_count(count, number));
 }
 
-static void write_text(const PairStats *stats, const InspectData *wanted, const char *path, StrBuf *out) {
+static void write_text(const PairStats *stats, const InspectData *options, const char *path, StrBuf *out) {
     char count[32];
     strbuf_format(out, "%s\n\n  %-36s %10s\n", path, "pairs", str_count(stats->pairs, count));
     StrView rest = strbuf_view(&stats->report), line;
@@ -129,7 +129,7 @@ static void write_text(const PairStats *stats, const InspectData *wanted, const 
     strbuf_add(out, SV("\nsuspicious\n"));
     for (int kind = FOUND_SAME_TEXT; kind < FINDINGS; kind++) add_finding(stats, kind, out);
     if (valid_is_swapped(stats))
-        strbuf_format(out, "\nThe columns of %s seem to be in the other order.\n", wanted->valid);
+        strbuf_format(out, "\nThe columns of %s seem to be in the other order.\n", options->valid);
 }
 
 /* ---- JSON ---- */
@@ -211,47 +211,39 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
-/* Which columns are read, as training has it: those that are named, by the command line or the first line,
- * else the first two. */
-static Status choose_columns(const InspectData *wanted, const char *path, DataOptions *data) {
-    StrView two[] = {SV("source"), SV("target")};
-    StrBuf header = {0}, names = {0};
-    LanguageColumns columns;
-    if (wanted->languages) TRY(languages_split(wanted->languages, &two[0], &two[1]));
-    pairs_read_header(path, &header);
-    bool named = wanted->languages ? languages_header_of(strbuf_view(&header), two[0], two[1], &columns)
-                                   : languages_header(strbuf_view(&header), &columns);
-    if (wanted->columns) {
-        strbuf_add(&names, sv(wanted->columns));
-    } else if (named) {
-        languages_log_columns(&columns, path);
-        languages_add_columns(&columns, &names);
+/* The columns are chosen as training does it. */
+static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
+    StrBuf first_line = {0}, names = {0};
+    Columns columns;
+    columns_read_first_line(path, &first_line);
+    Status status = columns_choose(&(ColumnHints){.path = path,
+                                                  .first_line = strbuf_view(&first_line),
+                                                  .languages = options->languages,
+                                                  .names = options->columns},
+                                   &columns);
+    if (status == STATUS_OK) {
+        columns_log(&columns, path);
+        columns_format(&columns, &names);
+        data->source = mem_strndup(columns.source_name.data, columns.source_name.length);
+        data->target = mem_strndup(columns.target_name.data, columns.target_name.length);
+        data->columns = mem_strdup(options->columns ? options->columns : strbuf_text(&names));
     }
-    if (wanted->columns && !wanted->languages) {
-        languages_in_columns(wanted->columns, two);
-    } else if (named && !wanted->languages) {
-        two[0] = columns.first_name;
-        two[1] = columns.second_name;
-    }
-    data->source = mem_strndup(two[0].data, two[0].length);
-    data->target = mem_strndup(two[1].data, two[1].length);
-    data->columns = mem_strdup(strbuf_text(&names));
-    strbuf_free(&header);
+    strbuf_free(&first_line);
     strbuf_free(&names);
-    return STATUS_OK;
+    return status;
 }
 
-Status inspect_data(const InspectData *wanted, const char *path) {
+Status inspect_data(const InspectData *options, const char *path) {
     DataOptions data = {0};
     PairStats stats;
     StrBuf out = {0};
-    TRY(choose_columns(wanted, path, &data));
-    Status status = pair_stats_read(&stats, path, wanted->valid, &data);
+    TRY(choose_columns(options, path, &data));
+    Status status = pair_stats_read(&stats, path, options->valid, &data);
     if (status == STATUS_OK) {
-        if (wanted->json)
+        if (options->json)
             write_json(&stats, path, &out);
         else
-            write_text(&stats, wanted, path, &out);
+            write_text(&stats, options, path, &out);
         status = command_print_report(&out);
         pair_stats_free(&stats);
     }

@@ -16,6 +16,6 @@ typedef struct {
 } InspectData;
 
 /* Print the report. */
-Status inspect_data(const InspectData *wanted, const char *path);
+Status inspect_data(const InspectData *options, const char *path);
 
 #endif

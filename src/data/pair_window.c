@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "text/languages.h"
 #include "data/pairs.h"
 
 enum { MOST_BYTES = 32 << 20 };
@@ -28,33 +27,24 @@ static Status next_line(PairWindow *window, LineReader *reader, StrView *line, b
     return STATUS_OK;
 }
 
-/* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
+/* SOURCE TAB TARGET, or the columns of a header. */
 static Status cut_columns(const PairWindow *window, Pair *pair) {
-    StrView rest = pair->raw, field;
-    int columns = 0;
-    for (; sv_next(&rest, '\t', &field); columns++) {
-        if (columns == window->source_column) pair->source = field;
-        if (columns == window->target_column) pair->target = field;
-    }
-    bool first = line_reader_number(window->reader) == 1; /* and so names no columns */
-    if (first && columns > 2 && pair_has_id(pair->source, pair->target))
+    int count = columns_cut(&window->columns, pair->raw, &pair->source, &pair->target);
+    bool first = line_reader_number(window->reader) == 1; /* and so no header before it */
+    if (first && columns_look_like_ids(&window->columns, pair->raw))
         return fail_line(window->reader, "the first of more than two columns is a number",
                          "a first line such as id TAB en TAB fr says which columns are the pairs");
-    if (columns > 1) return STATUS_OK;
+    if (count > 1) return STATUS_OK;
     return fail_line(window->reader, "no TAB in it",
                      "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
 }
 
-/* One that names the model's languages, or any two. */
-static bool find_header(PairWindow *window, StrView line) {
-    StrView source = window->source_language, target = window->target_language;
-    LanguageColumns *named = &window->named;
+static bool is_header(PairWindow *window, StrView line) {
+    Columns columns;
     if (window->n_best || line_reader_number(window->reader) != 1) return false;
-    if (!languages_header_of(line, source, target, named) && !languages_header(line, named)) return false;
+    if (!columns_from_header(line, window->source_language, window->target_language, &columns)) return false;
+    window->columns = columns;
     strbuf_add(&window->header, line);
-    bool swapped = language_same(named->first_name, target) && language_same(named->second_name, source);
-    window->source_column = swapped ? named->second : named->first;
-    window->target_column = swapped ? named->first : named->second;
     return true;
 }
 
@@ -132,7 +122,7 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     do {
         TRY(next_line(window, window->reader, &pair->raw, more));
         if (!*more) return STATUS_OK;
-    } while (find_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    } while (is_header(window, pair->raw) || is_passed_over(window, pair->raw));
     pair->raw = arena_text(window->arena, pair->raw);
     return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
 }
@@ -172,8 +162,8 @@ static Status read_sources(PairWindow *window, const char *path) {
 Status pair_window_open(PairWindow *window, const char *pairs) {
     window->arena = arena_new();
     window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
-    window->target_column = 1;
     window->bytes = (double)file_size(pairs);
+    window->columns = columns_first_two(window->source_language, window->target_language);
     return line_reader_open(&window->reader, pairs);
 }
 

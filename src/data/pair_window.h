@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/fileio.h"
-#include "text/languages.h"
+#include "data/columns.h"
 
 typedef struct {
     StrView raw; /* the line it came from; of two files SOURCE TAB TARGET, if `filters` */
@@ -31,8 +31,7 @@ typedef struct {
     int count;
     bool n_best;
     StrBuf header;                       /* the first line of a file of pairs, if it names two languages */
-    LanguageColumns named;               /* what it names */
-    int source_column, target_column;    /* of the model's languages, as it says */
+    Columns columns;                     /* of the model's languages, or as the header has them */
     long repaired, first_repaired;       /* lines that are no text, over all reads */
     long passed_over, first_passed_over; /* lines that are no pair */
 

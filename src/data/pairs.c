@@ -8,15 +8,14 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "text/languages.h"
+#include "data/columns.h"
 #include "data/pair_issues.h"
 
 struct PairReader {
     StrList entries;
     size_t current;
     char *source, *target;
-    int source_column, target_column;
-    int columns;                     /* that have a name, if only "-" */
+    Columns columns;                 /* of TSV files */
     StrView line;                    /* of a TSV file, with all its columns */
     LineReader *first, *second;      /* second: NULL for TSV */
     StrBuf source_text, target_text; /* repaired */
@@ -27,8 +26,8 @@ struct PairReader {
     PairSplit part;
     double held_out;
     bool tolerant;
-    bool numbered; /* the source of the first line is a number */
-    int limit;     /* of the pairs of all parts; 0 = none */
+    bool first_is_number; /* the source of the first line */
+    int limit;            /* of the pairs of all parts; 0 = none */
 };
 
 static void note(PairReader *reader, PairIssueKind kind, long count, long line) {
@@ -111,16 +110,6 @@ static void pair_files(const StrList *entries, const DataOptions *options, StrLi
     }
 }
 
-/* The first column of that name from `first` on. */
-static Status find_column(const char *columns, const char *language, int first, int *column) {
-    StrView rest = sv(columns), name;
-    for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (*column >= first && sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
-    status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
-    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
-                                     "en-de those that are read");
-}
-
 /* Add what can be known of a file only after reading it, and close it. */
 static void close_files(PairReader *reader) {
     LineReader *files[2] = {reader->first, reader->second};
@@ -137,7 +126,7 @@ static void close_files(PairReader *reader) {
 
 static Status open_files(PairReader *reader) {
     const char *entry = reader->entries.items[reader->current];
-    reader->numbered = false;
+    reader->first_is_number = false;
     reader->seen_before = pairs_seen(reader);
     reader->short_lines = 0;
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
@@ -153,15 +142,8 @@ static Status open_files(PairReader *reader) {
 static Status prepare(PairReader *reader, const DataOptions *options) {
     bool tsv = false;
     for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
-    reader->target_column = 1;
-    reader->columns = 2;
-    if (tsv && options->columns && options->columns[0]) {
-        StrView name, names = sv(options->columns);
-        for (reader->columns = 0; sv_next(&names, ',', &name);) reader->columns++;
-        TRY(find_column(options->columns, reader->source, 0, &reader->source_column));
-        int first = strcmp(reader->source, reader->target) == 0 ? reader->source_column + 1 : 0;
-        TRY(find_column(options->columns, reader->target, first, &reader->target_column));
-    }
+    TRY(columns_locate(tsv ? options->columns : NULL, sv(reader->source), sv(reader->target),
+                       &reader->columns));
     for (size_t i = 0; i < reader->entries.count; i++) TRY(check_entry(reader, reader->entries.items[i]));
     return STATUS_OK;
 }
@@ -291,16 +273,6 @@ static bool accept(PairReader *reader, StrView *source, StrView *target, long li
     return true;
 }
 
-static bool split_columns(const PairReader *reader, StrView line, StrView *source, StrView *target) {
-    bool found_source = false, found_target = false;
-    StrView field, rest = line;
-    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
-        if (column == reader->source_column) *source = field, found_source = true;
-        if (column == reader->target_column) *target = field, found_target = true;
-    }
-    return found_source && found_target;
-}
-
 static Status count_lines(LineReader *reader, long *count) {
     for (bool more = true; more;) {
         StrView line;
@@ -331,7 +303,8 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
         if (*more != more_target) return fail_line_counts(reader, *more, before);
     } else if (*more) {
         reader->line = *source;
-        *ok = split_columns(reader, reader->line, source, target);
+        int fields = columns_cut(&reader->columns, reader->line, source, target);
+        *ok = fields > reader->columns.source && fields > reader->columns.target;
         bool blank = !*ok && unicode_is_blank(reader->line);
         if (!*ok)
             note(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
@@ -342,72 +315,31 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
     return STATUS_OK;
 }
 
-/* Does the first line name the two languages further to the right than `data.columns` goes? */
-static Status check_columns(const PairReader *reader) {
-    LanguageColumns named;
-    StrBuf columns = {0};
-    if (!languages_header_of(reader->line, sv(reader->source), sv(reader->target), &named) ||
-        named.second < reader->columns)
-        return STATUS_OK;
-    languages_add_columns(&named, &columns);
-    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read",
-                line_reader_path(reader->first), named.first + 1, named.second + 1, SV_ARG(named.first_name),
-                SV_ARG(named.second_name), reader->source_column + 1, reader->target_column + 1);
-    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&columns));
-    strbuf_free(&columns);
-    return STATUS_DATA;
-}
-
-static bool is_number(StrView text) {
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] < '0' || text.data[i] > '9') return false;
-    return text.length > 0;
-}
-
-bool pair_has_id(StrView source, StrView target) {
-    return is_number(sv_trim(source)) && !is_number(sv_trim(target));
-}
-
-/* Does the first line, or the one behind it, which may name the columns in words that nobody here knows, have
- * a number for its source alone, and columns that no name accounts for? Tables that begin with ids look like
- * this. */
-static Status check_ids(PairReader *reader, StrView source, StrView target) {
+/* Many tables begin with a column of ids. It shows in the first line, or in the second one if the first is a
+ * header in words that are no languages. */
+static Status check_ids(PairReader *reader, StrView source) {
     long line = line_reader_number(reader->first);
-    StrView rest = reader->line, field;
-    int columns = 0;
-    while (sv_next(&rest, '\t', &field)) columns++;
-    bool known = line > 1 && reader->numbered;
-    reader->numbered = is_number(sv_trim(source));
-    if (columns <= reader->columns || known || !pair_has_id(source, target)) return STATUS_OK;
-    if (reader->tolerant) {
-        note(reader, IDS, 1, line);
-        return STATUS_OK;
-    }
-    status_fail(STATUS_DATA, "'%s' has %d columns, and in line %ld the %s side is the number %.*s",
-                line_reader_path(reader->first), columns, line, reader->source, SV_ARG(sv_trim(source)));
-    return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
-                       reader->source, columns > 3 ? "-," : "", reader->target);
+    bool known = line > 1 && reader->first_is_number;
+    reader->first_is_number = columns_is_number(source);
+    if (known || !columns_look_like_ids(&reader->columns, reader->line)) return STATUS_OK;
+    if (!reader->tolerant)
+        return columns_fail_ids(&reader->columns, reader->line, line_reader_path(reader->first), line);
+    note(reader, IDS, 1, line);
+    return STATUS_OK;
 }
 
-/* Is this the line that names the columns? */
-static Status find_header(PairReader *reader, StrView source, StrView target, bool *found) {
-    StrView a = sv(reader->source), b = sv(reader->target);
+/* Checks the first two lines of a TSV file. *header: the line names the columns. */
+static Status check_columns(PairReader *reader, StrView source, bool *header) {
     long line = line_reader_number(reader->first);
-    *found = false;
+    FirstLine kind = FIRST_LINE_PAIR;
+    *header = false;
     if (reader->second || line > 2) return STATUS_OK;
-    if (line == 2) return check_ids(reader, source, target);
-    *found = (language_same(source, a) && language_same(target, b)) ||
-             (language_same(source, SV("source")) && language_same(target, SV("target")));
-    if (*found) return STATUS_OK;
-    if (!language_same(source, b) || !language_same(target, a)) {
-        LanguageColumns others;
-        TRY(check_columns(reader));
-        if (languages_header(reader->line, &others)) note(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
-        return check_ids(reader, source, target);
-    }
-    status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
-                line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
-    return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
+    if (line == 1)
+        TRY(columns_check_first_line(&reader->columns, reader->line, line_reader_path(reader->first), &kind));
+    *header = kind == FIRST_LINE_HEADER;
+    if (*header) note(reader, HEADER, 1, 1);
+    if (kind == FIRST_LINE_OTHER_HEADER) note(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
+    return *header ? STATUS_OK : check_ids(reader, source);
 }
 
 /* 0 to 1, the same for the same text. */
@@ -458,10 +390,10 @@ static Status fail_unusable(const PairReader *reader) {
 /* Of several files one with other columns must not be dropped as a whole. Of a single one in the first two
  * columns fail_unusable says more. */
 static Status check_file_read(const PairReader *reader) {
-    bool plain = reader->entries.count == 1 && reader->columns == 2;
+    bool plain = reader->entries.count == 1 && reader->columns.count == 2;
     if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
     status_fail(STATUS_DATA, "no usable sentence pair in '%s', where columns %d and %d should be %s and %s",
-                line_reader_path(reader->first), reader->source_column + 1, reader->target_column + 1,
+                line_reader_path(reader->first), reader->columns.source + 1, reader->columns.target + 1,
                 reader->source, reader->target);
     return status_hint(STATUS_DATA, "all files have their columns in one order, with a TAB between them: "
                                     "change those of this one, or data.columns");
@@ -479,8 +411,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             reader->current++;
             continue;
         }
-        if (ok) TRY(find_header(reader, *source, *target, &header));
-        if (header) note(reader, HEADER, 1, 1);
+        if (ok) TRY(check_columns(reader, *source, &header));
         if (!ok || header || !accept(reader, source, target, line_reader_number(reader->first))) continue;
         if (is_wanted(reader, *source)) {
             reader->usable++;
@@ -492,14 +423,4 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
     if (reader->usable == 0) return fail_unusable(reader);
     if (reader->tolerant) return STATUS_OK;
     return pair_issues_check_encoding(&reader->issues, &reader->entries, pairs_seen(reader));
-}
-
-void pairs_read_header(const char *path, StrBuf *line) {
-    LineReader *reader;
-    StrView first;
-    bool more = false;
-    if (strstr(path, "{}") || file_size(path) < 0) return;
-    if (line_reader_open(&reader, path) != STATUS_OK) return;
-    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
-    line_reader_close(reader);
 }

@@ -4,7 +4,7 @@
  * further ones are ignored), or a pattern with {} for the language ("train.{}": train.en and train.fr).
  *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
- *   left out   a first line of a TSV file that names the two languages (languages.h)
+ *   left out   a first line of a TSV file that names the two languages (columns.h)
  *   fatal      a missing file, two files with different line counts (both numbers named), a first line that
  *              names the two languages elsewhere, no usable pair, a file with lines but none that has both
  *              columns, invalid UTF-8 in more than a tenth of all pairs, a first or second line that looks
@@ -38,9 +38,6 @@ typedef struct {
 /* Whether a pair is held out for validation depends on its source alone, so that no source is in both. */
 typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairSplit;
 
-/* The first line of a table, appended; nothing if the file is none or cannot be read. */
-void pairs_read_header(const char *path, StrBuf *line);
-
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
@@ -58,8 +55,6 @@ double pair_reader_share(const PairReader *reader); /* of all bytes, or of the l
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
-/* Is the source a number and the target none? Tables that begin with ids look like this. */
-bool pair_has_id(StrView source, StrView target);
 /* "source TAB target", appended; a TAB in a text would begin another column, and becomes a space. */
 void pair_join(StrBuf *line, StrView source, StrView target);
 

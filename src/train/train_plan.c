@@ -11,7 +11,7 @@
 #include "models/modelfile.h"
 #include "text/bpe.h"
 #include "text/languages.h"
-#include "data/pairs.h"
+#include "data/columns.h"
 #include "train/checkpoint.h"
 #include "config/auto_config.h"
 
@@ -73,19 +73,13 @@ static Status take_saved(const TrainPlan *plan) {
 
 /* ---- languages ----------------------------------------------------------------------------------------- */
 
-static void set_languages(const TrainPlan *plan, StrView source, StrView target,
-                          const LanguageColumns *columns) {
+static void set_languages(const TrainPlan *plan, const Columns *columns) {
     StrBuf names = {0};
-    languages_add_columns(columns, &names);
-    set_string(plan, "data.source", source);
-    set_string(plan, "data.target", target);
+    columns_format(columns, &names);
+    set_string(plan, "data.source", columns->source_name);
+    set_string(plan, "data.target", columns->target_name);
     if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
-}
-
-/* In this order, the first two columns. */
-static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
-    set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
 }
 
 /* On one command line --languages and data.source or data.target say the same; those of a configuration give
@@ -97,43 +91,20 @@ static Status check_name(const TrainPlan *plan, const char *key, const char *nam
     return status_hint(STATUS_USAGE, "leave out one of them");
 }
 
-/* The first column is the source unless the header says otherwise. */
-static Status use_option(const TrainPlan *plan, StrView header) {
+/* --languages contradicts neither the other options nor the first line. */
+static Status check_languages(const TrainPlan *plan, const ColumnHints *hints) {
     StrView source, target;
-    LanguageColumns columns;
+    if (!plan->languages) return STATUS_OK;
     TRY(languages_split(plan->languages, &source, &target));
     TRY(check_name(plan, "data.source", plan->config->data.source, source));
     TRY(check_name(plan, "data.target", plan->config->data.target, target));
-    if (languages_header_of(header, source, target, &columns)) {
-        languages_log_columns(&columns, plan->config->data.train.items[0]);
-        set_languages(plan, source, target, &columns);
-        return STATUS_OK;
-    }
-    if (languages_header(header, &columns)) {
-        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
-                    plan->config->data.train.items[0], SV_ARG(columns.first_name),
-                    SV_ARG(columns.second_name), plan->languages);
-        return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
-    }
-    set_two_languages(plan, source, target);
-    return STATUS_OK;
+    return columns_check_languages(hints);
 }
 
 /* The languages of the model to start from, empty if it does not say. */
 typedef struct {
     StrBuf source, target;
 } ModelLanguages;
-
-/* A model goes on in its direction, whatever the order of the columns. */
-static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
-    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
-    bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
-    languages_log_columns(columns, plan->config->data.train.items[0]);
-    if (swapped)
-        set_languages(plan, columns->second_name, columns->first_name, columns);
-    else
-        set_languages(plan, columns->first_name, columns->second_name, columns);
-}
 
 /* Nobody is kept from teaching a model other languages. */
 static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
@@ -145,14 +116,14 @@ static void compare_languages(const TrainPlan *plan, const ModelLanguages *model
              SV_ARG(target), data->source, data->target);
 }
 
-static Status use_neutral_names(const TrainPlan *plan) {
+/* Without names the columns are source and target, which files named by a pattern cannot be. */
+static Status check_neutral_names(const TrainPlan *plan) {
     const StrList *files = &plan->config->data.train;
     for (size_t i = 0; i < files->count; i++)
         if (strstr(files->items[i], "{}"))
             return status_hint(
                 status_fail(STATUS_USAGE, "which languages does {} in '%s' stand for?", files->items[i]),
                 "name them: --languages en-de");
-    set_two_languages(plan, SV("source"), SV("target"));
     log_info("columns  source and target; --languages en-de names the languages");
     return STATUS_OK;
 }
@@ -171,9 +142,23 @@ static bool is_read(const TrainPlan *plan, StrView language) {
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
     if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
-    if (languages_in_columns(plan->config->data.columns, two) != 2) return;
+    if (columns_languages(plan->config->data.columns, two) != 2) return;
     if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
-    set_two_languages(plan, two[0], two[1]);
+    set_string(plan, "data.source", two[0]);
+    set_string(plan, "data.target", two[1]);
+}
+
+/* A configuration names the languages, unless --languages or a header does. */
+static Status use_hints(const TrainPlan *plan, const ColumnHints *hints) {
+    Columns columns;
+    TRY(check_languages(plan, hints));
+    TRY(columns_choose(hints, &columns));
+    bool weak = columns.reason == COLUMNS_DEFAULT || columns.reason == COLUMNS_MODEL;
+    if (weak && !plan->without_config) return STATUS_OK;
+    if (columns.reason == COLUMNS_DEFAULT) TRY(check_neutral_names(plan));
+    columns_log(&columns, hints->path);
+    set_languages(plan, &columns);
+    return STATUS_OK;
 }
 
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
@@ -181,21 +166,18 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
         use_columns(plan);
         return STATUS_OK;
     }
-    Status status = STATUS_OK;
-    StrBuf header = {0};
-    LanguageColumns columns;
-    if (plan->config->data.train.count > 0) pairs_read_header(plan->config->data.train.items[0], &header);
-    if (plan->languages)
-        status = use_option(plan, strbuf_view(&header));
-    else if (languages_header_of(strbuf_view(&header), strbuf_view(&model->source),
-                                 strbuf_view(&model->target), &columns) ||
-             languages_header(strbuf_view(&header), &columns))
-        use_header(plan, &columns, model);
-    else if (plan->without_config && model->source.length > 0)
-        set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
-    else if (plan->without_config)
-        status = use_neutral_names(plan);
-    strbuf_free(&header);
+    const DataOptions *data = &plan->config->data;
+    const char *path = data->train.count > 0 ? data->train.items[0] : NULL;
+    StrBuf first_line = {0};
+    columns_read_first_line(path, &first_line);
+    Status status = use_hints(
+        plan, &(ColumnHints){.path = path,
+                             .first_line = strbuf_view(&first_line),
+                             .languages = plan->languages,
+                             .names = options_given(plan->given, "data.columns") ? data->columns : NULL,
+                             .model_source = strbuf_view(&model->source),
+                             .model_target = strbuf_view(&model->target)});
+    strbuf_free(&first_line);
     return status;
 }
 
