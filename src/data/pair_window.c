@@ -16,15 +16,19 @@ static Status fail_line(const LineReader *reader, const char *what, const char *
     return status_hint(STATUS_DATA, "%s", hint);
 }
 
+/* STATUS_DATA for a line that is too long; counts those that are not text. */
+static Status check_line(PairWindow *window, const LineReader *reader, StrView line) {
+    if (line.length > 2 * (size_t)PAIR_MAX_BYTES)
+        return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
+    bool is_text = !memchr(line.data, 0, line.length) && utf8_valid(line);
+    if (!is_text && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
+    return STATUS_OK;
+}
+
 /* The next line, valid until the one after it is read. */
 static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
     TRY(line_reader_next(reader, line, more));
-    if (!*more) return STATUS_OK;
-    if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
-        return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
-    bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
-    if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
-    return STATUS_OK;
+    return *more ? check_line(window, reader, *line) : STATUS_OK;
 }
 
 /* SOURCE TAB TARGET, or the columns of a header. */
@@ -82,25 +86,13 @@ static Status cut_fields(const PairWindow *window, Pair *pair) {
     return STATUS_OK;
 }
 
-/* Count the lines of the file that goes on, so that both numbers can be named. */
-static Status fail_lengths(PairWindow *window, bool more_sources) {
-    LineReader *longer = more_sources ? window->reader : window->targets;
-    StrView line;
-    for (bool more = true; more;) TRY(line_reader_next(longer, &line, &more));
-    long sources = line_reader_number(window->reader), targets = line_reader_number(window->targets);
-    status_fail(STATUS_DATA, "'%s' has %ld line%s, '%s' has %ld", line_reader_path(window->reader), sources,
-                sources == 1 ? "" : "s", line_reader_path(window->targets), targets);
-    return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
-}
-
-/* Of two files. */
+/* Two files. */
 static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
-    bool more_targets;
     StrBuf both = {0};
-    TRY(next_line(window, window->reader, &pair->source, more));
-    TRY(next_line(window, window->targets, &pair->target, &more_targets));
-    if (*more != more_targets) return fail_lengths(window, *more);
+    TRY(pair_lines_next(window->reader, window->targets, &pair->source, &pair->target, more));
     if (!*more) return STATUS_OK;
+    TRY(check_line(window, window->reader, pair->source));
+    TRY(check_line(window, window->targets, pair->target));
     pair->source = arena_text(window->arena, pair->source);
     pair->target = arena_text(window->arena, pair->target);
     if (!window->filters) return STATUS_OK;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include "base/fileio.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -273,35 +272,33 @@ static bool accept(PairReader *reader, StrView *source, StrView *target, long li
     return true;
 }
 
-static Status count_lines(LineReader *reader, long *count) {
-    for (bool more = true; more;) {
-        StrView line;
-        TRY(line_reader_next(reader, &line, &more));
-        if (more) *count = line_reader_number(reader);
-    }
-    return STATUS_OK;
+/* Reads on to the end of the longer file, to name both numbers of lines. */
+static Status fail_line_counts(LineReader *source, LineReader *target, bool source_is_longer) {
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(source_is_longer ? source : target, &line, &more));
+    long lines = line_reader_number(source);
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(source), lines,
+                lines == 1 ? "" : "s", line_reader_path(target), line_reader_number(target));
+    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
 }
 
-/* One file ended at `lines`, the other had one more: count on, to name both numbers. */
-static Status fail_line_counts(PairReader *reader, bool more_first, long lines) {
-    long longer = lines + 1;
-    TRY(count_lines(more_first ? reader->first : reader->second, &longer));
-    long first = more_first ? longer : lines, second = more_first ? lines : longer;
-    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(reader->first), first,
-                first == 1 ? "" : "s", line_reader_path(reader->second), second);
-    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
+Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
+                       bool *more) {
+    bool more_targets;
+    TRY(line_reader_next(sources, source, more));
+    TRY(line_reader_next(targets, target, &more_targets));
+    return *more == more_targets ? STATUS_OK : fail_line_counts(sources, targets, *more);
 }
 
 /* The next line of the open file or files; *more is false at their end. *ok: it has both sides. */
 static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
     long before = line_reader_number(reader->first);
     *ok = true;
-    TRY(line_reader_next(reader->first, source, more));
-    if (reader->second) {
-        bool more_target;
-        TRY(line_reader_next(reader->second, target, &more_target));
-        if (*more != more_target) return fail_line_counts(reader, *more, before);
-    } else if (*more) {
+    if (reader->second)
+        TRY(pair_lines_next(reader->first, reader->second, source, target, more));
+    else
+        TRY(line_reader_next(reader->first, source, more));
+    if (*more && !reader->second) {
         reader->line = *source;
         int fields = columns_cut(&reader->columns, reader->line, source, target);
         *ok = fields > reader->columns.source && fields > reader->columns.target;

@@ -18,6 +18,7 @@
 #ifndef DATA_PAIRS_H
 #define DATA_PAIRS_H
 
+#include "base/fileio.h"
 #include "base/options.h"
 #include "base/status.h"
 #include "base/strview.h"
@@ -55,6 +56,10 @@ double pair_reader_share(const PairReader *reader); /* of all bytes, or of the l
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
+/* The next line of each of two files. STATUS_DATA, with both numbers of lines, if one file ends before the
+ * other. */
+Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
+                       bool *more);
 /* "source TAB target", appended; a TAB in a text would begin another column, and becomes a space. */
 void pair_join(StrBuf *line, StrView source, StrView target);
 
