@@ -316,9 +316,9 @@ static void report(const Session *session) {
     if (session->too_long > 0)
         log_warn("%ld pair%s with more than %d tokens on a side left out", session->too_long,
                  session->too_long == 1 ? "" : "s", options->max_length);
-    if (session->window.passed_over > 0)
-        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
-                 session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
+    if (session->window.skipped > 0)
+        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.skipped,
+                 session->window.skipped == 1 ? "" : "s", session->window.first_skipped);
     if (session->filter)
         log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
                  session->scored + session->too_long, options->keep_above);

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include "base/status.h"
 
-/* Sentence pairs rather than a model: a pattern with {}, gzip, or text? */
+/* Are these sentence pairs rather than a model: a pattern with {}, gzip, or text? */
 bool inspect_is_data(const char *path);
 
 typedef struct {
-    const char *valid;     /* file to compare with, or NULL */
+    const char *valid;     /* validation file, or NULL */
     const char *languages; /* "en-de": names in patterns, or NULL */
-    const char *columns;   /* "-,en,fr": names of the columns in order, or NULL: as the first line has it */
+    const char *columns;   /* "-,en,fr": names of the columns in order, or NULL: see data/columns.h */
     bool json;
 } InspectData;
 

@@ -68,12 +68,12 @@ StrView n_best_next_field(StrView *rest) {
 static Status cut_fields(const PairWindow *window, Pair *pair) {
     StrView rest = pair->raw, number = sv_trim(n_best_next_field(&rest));
     long id = 0;
-    bool sound = number.length > 0 && number.length < 10 && rest.length > 0;
-    for (size_t i = 0; i < number.length && sound; i++) {
-        sound = number.data[i] >= '0' && number.data[i] <= '9';
+    bool is_id = number.length > 0 && number.length < 10 && rest.length > 0;
+    for (size_t i = 0; i < number.length && is_id; i++) {
+        is_id = number.data[i] >= '0' && number.data[i] <= '9';
         id = id * 10 + (number.data[i] - '0');
     }
-    if (!sound)
+    if (!is_id)
         return fail_line(window->reader, "not 'NUMBER ||| TEXT ||| ...'",
                          "n-best lists are in Moses format, as 'attn-mt translate --n-best' prints them");
     if (id >= window->source_count) {
@@ -102,9 +102,9 @@ static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
     return STATUS_OK;
 }
 
-static bool is_passed_over(PairWindow *window, StrView line) {
+static bool is_skipped(PairWindow *window, StrView line) {
     if (!window->filters || memchr(line.data, '\t', line.length)) return false;
-    if (window->passed_over++ == 0) window->first_passed_over = line_reader_number(window->reader);
+    if (window->skipped++ == 0) window->first_skipped = line_reader_number(window->reader);
     return true;
 }
 
@@ -114,7 +114,7 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     do {
         TRY(next_line(window, window->reader, &pair->raw, more));
         if (!*more) return STATUS_OK;
-    } while (is_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    } while (is_header(window, pair->raw) || is_skipped(window, pair->raw));
     pair->raw = arena_text(window->arena, pair->raw);
     return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
 }

@@ -15,26 +15,27 @@ struct PairReader {
     size_t current;
     char *source, *target;
     Columns columns;                 /* of TSV files */
-    StrView line;                    /* of a TSV file, with all its columns */
+    StrView line;                    /* the current line of a TSV file */
     LineReader *first, *second;      /* second: NULL for TSV */
-    StrBuf source_text, target_text; /* repaired */
+    StrBuf source_text, target_text; /* repaired texts */
     PairIssues issues;
-    long usable, in_other_part;
-    long seen_before, short_lines; /* of the open file: pairs of those before it; lines without its columns */
-    double bytes, bytes_done;      /* of all files; of those that were read to their end */
-    PairSplit part;
+    long usable, in_other_split;
+    long seen_before;         /* usable pairs in the files before the open one */
+    long short_lines;         /* lines of the open file without the columns */
+    double bytes, bytes_done; /* size of all files; bytes read from closed files */
+    PairSplit split;
     double held_out;
-    bool tolerant;
-    bool first_is_number; /* the source of the first line */
-    int limit;            /* of the pairs of all parts; 0 = none */
+    bool allows_other_encodings;
+    bool first_is_number; /* the source of the first line is a number */
+    int limit;            /* usable pairs to read, in all splits; 0 = no limit */
 };
 
-static void note(PairReader *reader, PairIssueKind kind, long count, long line) {
+static void count_issue(PairReader *reader, PairIssueKind kind, long count, long line) {
     pair_issues_add(&reader->issues, kind, count, reader->current, line);
 }
 
-/* Usable pairs so far, whichever part they belong to. */
-static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
+/* Usable pairs so far, in all splits. */
+static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_split; }
 
 void pair_reader_report(const PairReader *reader, StrBuf *out) {
     pair_issues_report(&reader->issues, &reader->entries, pairs_seen(reader), out);
@@ -56,7 +57,7 @@ static char *fill_pattern(const char *pattern, const char *language) {
     return result;
 }
 
-/* Which of the corpora that scripts/get-data fetches the file would be part of, or NULL. */
+/* The corpus of scripts/get-data that contains the file, or NULL. */
 static const char *corpus_of(const char *path) {
     if (sv_starts(sv(path), SV("data/multi30k/"))) return "multi30k";
     if (sv_starts(sv(path), SV("data/tatoeba/"))) return "tatoeba";
@@ -96,7 +97,7 @@ static Status check_entry(const PairReader *reader, const char *entry) {
     return status;
 }
 
-/* The files that the entries stand for, appended. */
+/* The files of all entries, appended. */
 static void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
     const char *languages[2] = {options->source, options->target};
     for (size_t i = 0; i < entries->count; i++) {
@@ -109,14 +110,14 @@ static void pair_files(const StrList *entries, const DataOptions *options, StrLi
     }
 }
 
-/* Add what can be known of a file only after reading it, and close it. */
+/* Closes the files and counts the issues that concern them as a whole. */
 static void close_files(PairReader *reader) {
     LineReader *files[2] = {reader->first, reader->second};
     for (int i = 0; i < 2; i++) {
         if (!files[i]) continue;
         if (line_reader_returns(files[i]) > 0)
-            note(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
-        if (line_reader_marked(files[i])) note(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
+            count_issue(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_returns(files[i]), 0);
+        if (line_reader_marked(files[i])) count_issue(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
         reader->bytes_done += (double)line_reader_consumed(files[i]);
         line_reader_close(files[i]);
     }
@@ -173,15 +174,15 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     return status;
 }
 
-void pair_reader_set_range(PairReader *reader, PairSplit part, int limit) {
-    reader->part = part;
+void pair_reader_set_range(PairReader *reader, PairSplit split, int limit) {
+    reader->split = split;
     reader->limit = limit;
 }
 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
     reader->current = 0;
-    reader->usable = reader->in_other_part = 0;
+    reader->usable = reader->in_other_split = 0;
     reader->bytes_done = 0;
     reader->issues = (PairIssues){0};
 }
@@ -197,7 +198,7 @@ void pair_reader_close(PairReader *reader) {
     mem_free(reader);
 }
 
-void pair_reader_allow_other_encodings(PairReader *reader) { reader->tolerant = true; }
+void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
 
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
@@ -236,37 +237,37 @@ static void repair(StrView *text, StrBuf *buffer) {
     *text = strbuf_view(buffer);
 }
 
-/* As Excel writes a field that has a quote in it: in quotes, and each of its own twice. */
+/* Excel writes a field that contains quotes in quotes, and doubles the ones inside. */
 static bool is_quoted(StrView text) {
-    bool twice = false;
+    bool has_doubled = false;
     if (text.length < 4 || text.data[0] != '"' || text.data[text.length - 1] != '"') return false;
     for (size_t i = 1; i + 1 < text.length; i++) {
         if (text.data[i] != '"') continue;
         if (i + 2 == text.length || text.data[++i] != '"') return false;
-        twice = true;
+        has_doubled = true;
     }
-    return twice;
+    return has_doubled;
 }
 
-/* Is this pair usable, if need be after repair? */
-static bool accept(PairReader *reader, StrView *source, StrView *target, long line) {
+/* Repairs a pair; false if it is unusable. */
+static bool repair_pair(PairReader *reader, StrView *source, StrView *target, long line) {
     if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
-        note(reader, PAIR_ISSUE_TOO_BIG, 1, line);
+        count_issue(reader, PAIR_ISSUE_TOO_BIG, 1, line);
         return false;
     }
     if (unicode_is_blank(*source) || unicode_is_blank(*target)) {
-        note(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
+        count_issue(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
         return false;
     }
     if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
-        note(reader, PAIR_ISSUE_INNER_RETURN, 1, line);
-    if (is_quoted(*source) || is_quoted(*target)) note(reader, QUOTED, 1, line);
+        count_issue(reader, PAIR_ISSUE_INNER_RETURN, 1, line);
+    if (is_quoted(*source) || is_quoted(*target)) count_issue(reader, PAIR_ISSUE_QUOTED, 1, line);
     bool nul = false;
     bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
     if (nul)
-        note(reader, PAIR_ISSUE_NUL_BYTES, 1, line);
+        count_issue(reader, PAIR_ISSUE_NUL_BYTES, 1, line);
     else if (bad_source || bad_target)
-        note(reader, PAIR_ISSUE_BAD_UTF8, 1, line);
+        count_issue(reader, PAIR_ISSUE_BAD_UTF8, 1, line);
     if (bad_source) repair(source, &reader->source_text);
     if (bad_target) repair(target, &reader->target_text);
     return true;
@@ -290,7 +291,7 @@ Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source
     return *more == more_targets ? STATUS_OK : fail_line_counts(sources, targets, *more);
 }
 
-/* The next line of the open file or files; *more is false at their end. *ok: it has both sides. */
+/* The next line of the open file or files; *more is false at their end. *ok: the line has both columns. */
 static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
     long before = line_reader_number(reader->first);
     *ok = true;
@@ -304,11 +305,11 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
         *ok = fields > reader->columns.source && fields > reader->columns.target;
         bool blank = !*ok && unicode_is_blank(reader->line);
         if (!*ok)
-            note(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
-                 line_reader_number(reader->first));
+            count_issue(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
+                        line_reader_number(reader->first));
         reader->short_lines += !*ok && !blank;
     }
-    if (!*more && before == 0) note(reader, PAIR_ISSUE_NO_LINES, 1, 0);
+    if (!*more && before == 0) count_issue(reader, PAIR_ISSUE_NO_LINES, 1, 0);
     return STATUS_OK;
 }
 
@@ -319,9 +320,9 @@ static Status check_ids(PairReader *reader, StrView source) {
     bool known = line > 1 && reader->first_is_number;
     reader->first_is_number = columns_is_number(source);
     if (known || !columns_look_like_ids(&reader->columns, reader->line)) return STATUS_OK;
-    if (!reader->tolerant)
+    if (!reader->allows_other_encodings)
         return columns_fail_ids(&reader->columns, reader->line, line_reader_path(reader->first), line);
-    note(reader, IDS, 1, line);
+    count_issue(reader, PAIR_ISSUE_IDS, 1, line);
     return STATUS_OK;
 }
 
@@ -334,32 +335,33 @@ static Status check_columns(PairReader *reader, StrView source, bool *header) {
     if (line == 1)
         TRY(columns_check_first_line(&reader->columns, reader->line, line_reader_path(reader->first), &kind));
     *header = kind == FIRST_LINE_HEADER;
-    if (*header) note(reader, HEADER, 1, 1);
-    if (kind == FIRST_LINE_OTHER_HEADER) note(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
+    if (*header) count_issue(reader, PAIR_ISSUE_HEADER, 1, 1);
+    if (kind == FIRST_LINE_OTHER_HEADER) count_issue(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
     return *header ? STATUS_OK : check_ids(reader, source);
 }
 
-/* 0 to 1, the same for the same text. */
-static double hash_share(StrView text) {
+/* A number in [0, 1) that depends on the text alone. */
+static double hash_fraction(StrView text) {
     return (double)(sv_hash(text, 0) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-static bool is_wanted(PairReader *reader, StrView source) {
-    if (reader->part == PAIRS_ALL) return true;
-    bool wanted = (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
-    reader->in_other_part += !wanted;
-    return wanted;
+static bool is_in_split(PairReader *reader, StrView source) {
+    if (reader->split == PAIRS_ALL) return true;
+    bool is_held_out = hash_fraction(sv_trim(source)) < reader->held_out;
+    bool is_in = is_held_out == (reader->split == PAIRS_HELD_OUT);
+    reader->in_other_split += !is_in;
+    return is_in;
 }
 
-/* What is held out is so of the pairs that are used. */
-static bool is_over(const PairReader *reader) {
+/* The limit counts the pairs of both splits. */
+static bool is_finished(const PairReader *reader) {
     return (reader->limit > 0 && pairs_seen(reader) >= reader->limit) ||
            reader->current >= reader->entries.count;
 }
 
 static Status fail_unusable(const PairReader *reader) {
-    if (reader->in_other_part > 0) {
-        bool none = reader->part == PAIRS_HELD_OUT;
+    if (reader->in_other_split > 0) {
+        bool none = reader->split == PAIRS_HELD_OUT;
         const char *ends = reader->issues.of[PAIR_ISSUE_INNER_RETURN].count > 0
                                ? "; old Macs ended lines with carriage returns: tr '\\r' '\\n' <FILE >NEW"
                                : "";
@@ -384,8 +386,8 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
-/* Of several files one with other columns must not be dropped as a whole. Of a single one in the first two
- * columns fail_unusable says more. */
+/* If one of several files has other columns, training must not go on without it. For a single file with two
+ * columns, fail_unusable has the better message. */
 static Status check_file_read(const PairReader *reader) {
     bool plain = reader->entries.count == 1 && reader->columns.count == 2;
     if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
@@ -398,7 +400,7 @@ static Status check_file_read(const PairReader *reader) {
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
-    while (!is_over(reader)) {
+    while (!is_finished(reader)) {
         bool line = false, ok = false, header = false;
         if (!reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));
@@ -409,15 +411,16 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             continue;
         }
         if (ok) TRY(check_columns(reader, *source, &header));
-        if (!ok || header || !accept(reader, source, target, line_reader_number(reader->first))) continue;
-        if (is_wanted(reader, *source)) {
+        if (!ok || header || !repair_pair(reader, source, target, line_reader_number(reader->first)))
+            continue;
+        if (is_in_split(reader, *source)) {
             reader->usable++;
             *more = true;
             return STATUS_OK;
         }
     }
-    close_files(reader); /* of which the limit may have left one open */
+    close_files(reader); /* one may be open because of the limit */
     if (reader->usable == 0) return fail_unusable(reader);
-    if (reader->tolerant) return STATUS_OK;
+    if (reader->allows_other_encodings) return STATUS_OK;
     return pair_issues_check_encoding(&reader->issues, &reader->entries, pairs_seen(reader));
 }

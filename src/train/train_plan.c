@@ -27,7 +27,7 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     option_give(plan->given, row);
 }
 
-/* FILEs take the place of what a configuration names; they are not added to it. */
+/* FILEs replace data.train of a configuration. */
 static Status take_files(const TrainPlan *plan) {
     StrList *train = &plan->config->data.train;
     const StrList *files = plan->files;
@@ -44,28 +44,28 @@ static Status take_files(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------ */
+/* ---- resuming ------------------------------------------------------------------------------------------ */
 
-/* Only what the user says anew ends a run. */
+/* These options do not come from the run: it ended because of them. */
 static bool ends_run(const char *key) {
     return !strcmp(key, "train.max_updates") || !strcmp(key, "train.max_minutes") ||
            !strcmp(key, "train.patience");
 }
 
-/* What was not given is as it was: the rule for sizes does not choose twice. */
+/* Options that the user did not set come from the run, because model.size=auto must not choose twice. */
 static Status take_saved(const TrainPlan *plan) {
     Config saved;
-    OptionTable now[6], then[6];
+    OptionTable current[6], saved_tables[6];
     Status status = checkpoint_load_config(plan->resume, &saved);
-    config_tables(plan->config, now);
-    config_tables(&saved, then);
-    for (int t = 0; now[t].rows && status == STATUS_OK; t++)
-        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+    config_tables(plan->config, current);
+    config_tables(&saved, saved_tables);
+    for (int t = 0; current[t].rows && status == STATUS_OK; t++)
+        for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
             if (options_given(plan->given, row->key) || ends_run(row->key)) continue;
-            const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
+            const char *text = row->type == OPT_STRING ? *(char **)option_field(&saved_tables[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
-                option_copy(row, option_field(&now[t], row), option_field(&then[t], row));
+                option_copy(row, option_field(&current[t], row), option_field(&saved_tables[t], row));
         }
     config_free(&saved);
     return status;
@@ -82,8 +82,8 @@ static void set_languages(const TrainPlan *plan, const Columns *columns) {
     strbuf_free(&names);
 }
 
-/* On one command line --languages and data.source or data.target say the same; those of a configuration give
- * way. */
+/* --languages must agree with data.source and data.target of the same command line, but overrides those of a
+ * configuration. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
     if (!plan->without_config || !options_given(plan->given, key) || language_same(sv(name), language))
         return STATUS_OK;
@@ -101,12 +101,12 @@ static Status check_languages(const TrainPlan *plan, const ColumnHints *hints) {
     return columns_check_languages(hints);
 }
 
-/* The languages of the model to start from, empty if it does not say. */
+/* The languages of the model to start from; empty if unknown. */
 typedef struct {
     StrBuf source, target;
 } ModelLanguages;
 
-/* Nobody is kept from teaching a model other languages. */
+/* Other languages are a warning, not an error. */
 static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     const DataOptions *data = &plan->config->data;
@@ -128,7 +128,7 @@ static Status check_neutral_names(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-static bool names_are_given(const TrainPlan *plan) {
+static bool names_are_set(const TrainPlan *plan) {
     return options_given(plan->given, "data.source") || options_given(plan->given, "data.target") ||
            options_given(plan->given, "data.columns");
 }
@@ -138,7 +138,8 @@ static bool is_read(const TrainPlan *plan, StrView language) {
            sv_equal(language, sv(plan->config->data.target));
 }
 
-/* data.columns alone names two languages, in this order, unless those that are read are among them. */
+/* If only data.columns is set and names two languages, the pairs are from the first to the second, unless
+ * data.source and data.target are these two. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
     if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
@@ -162,7 +163,7 @@ static Status use_hints(const TrainPlan *plan, const ColumnHints *hints) {
 }
 
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
-    if (!plan->languages && names_are_given(plan)) {
+    if (!plan->languages && names_are_set(plan)) {
         use_columns(plan);
         return STATUS_OK;
     }
@@ -201,14 +202,14 @@ static void choose_tokenizer(const TrainPlan *plan) {
              TOKENIZERS[tokenizer].name);
 }
 
-/* The file of merges says how words are marked: the user may have meant another one. */
+/* The merges decide how words are marked; the option has no effect. */
 static void compare_marker(const TrainPlan *plan) {
     static const char *const NAMES[] = {[BPE_PREFIX] = "prefix", [BPE_SUFFIX] = "suffix"};
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
     if (!options_given(plan->given, "text.bpe_marker")) return;
-    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
+    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* training reports the error */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
     if (text->bpe_marker != marker)
         log_warn("text.bpe_marker=%s has no effect: the merges in '%s' are of text.bpe_marker=%s",
@@ -218,18 +219,19 @@ static void compare_marker(const TrainPlan *plan) {
 
 /* ---- starting from a model ----------------------------------------------------------------------------- */
 
-/* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
-static bool is_free(const Option *row) {
+/* May the option differ from the model to start from? It does not show in the weights or the vocabulary. */
+static bool is_independent(const Option *row) {
     return row->type == OPT_STRING || strstr(row->key, "dropout") || !strcmp(row->key, "model.size") ||
            !strcmp(row->key, "model.embedding_scale") || !strcmp(row->key, "text.min_count") ||
            !strcmp(row->key, "text.max_vocab");
 }
 
-static Status check_same(const TrainPlan *plan, const Option *row, const void *now, const void *model) {
+static Status check_same(const TrainPlan *plan, const Option *row, const void *value,
+                         const void *model_value) {
     bool vocabulary = plan->vocabulary_only;
     StrBuf a = {0}, b = {0};
-    option_to_json(row, model, &a);
-    option_to_json(row, now, &b);
+    option_to_json(row, model_value, &a);
+    option_to_json(row, value, &b);
     Status s = STATUS_OK;
     if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
         s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
@@ -243,28 +245,28 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *n
     return s;
 }
 
-/* Sections text and model, or text alone. */
+/* Takes the sections text and model, or text alone. */
 static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
-    Config theirs = config_view(seq2seq_config(model));
-    OptionTable now[6], then[6];
-    config_tables(plan->config, now);
-    config_tables(&theirs, then);
+    Config model_config = config_view(seq2seq_config(model));
+    OptionTable current[6], model_tables[6];
+    config_tables(plan->config, current);
+    config_tables(&model_config, model_tables);
     for (int t = 1; t <= (plan->vocabulary_only ? 1 : 2); t++)
-        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
-            void *field = option_field(&now[t], row);
-            const void *other = option_field(&then[t], row);
+        for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
+            void *field = option_field(&current[t], row);
+            const void *model_field = option_field(&model_tables[t], row);
             if (!options_given(plan->given, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
-                option_copy(row, field, other);
+                option_copy(row, field, model_field);
                 option_give(plan->given, row);
-            } else if (!is_free(row)) {
-                TRY(check_same(plan, row, field, other));
+            } else if (!is_independent(row)) {
+                TRY(check_same(plan, row, field, model_field));
             }
         }
     return STATUS_OK;
 }
 
-/* ---- all together -------------------------------------------------------------------------------------- */
+/* ---- the whole plan ------------------------------------------------------------------------------------ */
 
 static Status choose_sizes(const TrainPlan *plan) {
     Config *c = plan->config;

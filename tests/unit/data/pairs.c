@@ -310,7 +310,8 @@ static void test_quoted(void **state) {
     CHECK_TSV(
         "a\tb\nx\t\"the \"\"a\"\"\"\n\"\"\"\"\ty\n", "a=b;x=\"the \"\"a\"\"\";\"\"\"\"=y;",
         "found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in 2 pairs (a.tsv: lines 2, 3)\n"
-        "a model learns these quotes; without: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; i++) "
+        "a model learns these quotes; to remove them: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; "
+        "i++) "
         "if ($i ~ /^\".*\"$/) {$i = substr($i, 2, length($i) - 2); gsub(/\"\"/, \"\\\"\", $i)} print}' FILE "
         "> NEW\n");
 }
