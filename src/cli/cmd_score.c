@@ -285,15 +285,14 @@ static void drop_long_pairs(Session *session) {
 /* Nobody is kept from scoring other languages than the model's. */
 static void say_columns(const Session *session) {
     const PairWindow *window = &session->window;
-    const LanguageColumns *named = &window->named;
+    const Columns *columns = &window->columns;
     StrView source = window->source_language, target = window->target_language;
-    bool swapped = window->source_column > window->target_column;
     if (session->options.quiet) return;
-    languages_log_columns(named, line_reader_path(window->reader));
-    if (swapped || !languages_differ(source, target, named->first_name, named->second_name)) return;
+    columns_log(columns, line_reader_path(window->reader));
+    if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
-             session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
-             SV_ARG(named->second_name));
+             session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),
+             SV_ARG(columns->target_name));
 }
 
 /* The names of the languages stay with the pairs, or name the columns of the scores. */
@@ -317,9 +316,9 @@ static void report(const Session *session) {
     if (session->too_long > 0)
         log_warn("%ld pair%s with more than %d tokens on a side left out", session->too_long,
                  session->too_long == 1 ? "" : "s", options->max_length);
-    if (session->window.passed_over > 0)
-        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
-                 session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
+    if (session->window.skipped > 0)
+        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.skipped,
+                 session->window.skipped == 1 ? "" : "s", session->window.first_skipped);
     if (session->filter)
         log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
                  session->scored + session->too_long, options->keep_above);

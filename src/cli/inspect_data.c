@@ -1,4 +1,4 @@
-/* inspect_data.c - what pair_stats found, as text and as JSON. */
+/* inspect_data.c - the report of data/pair_stats.h as text and as JSON. */
 #include "cli/inspect_data.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
-#include "text/languages.h"
+#include "data/columns.h"
 #include "data/pair_stats.h"
 
 bool inspect_is_data(const char *path) {
@@ -18,8 +18,8 @@ bool inspect_is_data(const char *path) {
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
-    /* A model begins with the length of its header, in 8 bytes of which the highest are 0 and others may look
-     * like the end of a line. What is wrong with a text is told by who reads its pairs. */
+    /* A model begins with the length of its header in 8 bytes. The highest ones are 0, and others may look
+     * like the end of a line. Errors of texts are reported when the pairs are read. */
     for (size_t seen = 0; seen < LENGTH_BYTES && !zero; seen += line.length + 1) {
         status = line_reader_next(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
@@ -30,25 +30,25 @@ bool inspect_is_data(const char *path) {
     return status == STATUS_DATA || (status == STATUS_OK && !zero);
 }
 
-/* ---- what the report calls things ---- */
+/* ---- wording ---- */
 
-static const char *const SIDE_NAMES[SIDE_COUNT] = {"source", "target"};
+static const char *const SIDE_NAMES[PAIR_SIDES] = {"source", "target"};
 
 static const struct {
     const char *key, *text;
-} FINDING_NAMES[FINDINGS] = {
-    [FOUND_REPEATED] = {"repeated_pairs", "pairs that stand there before"},
-    [FOUND_OTHER_TRANSLATION] = {"other_translations", "sources that had another target"},
-    [FOUND_IN_VALID] = {"in_validation", "pairs also in validation"},
-    [FOUND_SOURCE_IN_VALID] = {"source_in_validation", "sources in validation, other target"},
-    [FOUND_SAME_TEXT] = {"same_text", "the same text on both sides"},
-    [FOUND_SWAPPED] = {"swapped", "columns swapped"},
-    [FOUND_MOJIBAKE] = {"mojibake", "letters decoded wrongly, as in \"Ã©\""},
-    [FOUND_LENGTHS] = {"lengths", "very different lengths"},
+} FINDING_NAMES[FINDING_KINDS] = {
+    [FINDING_REPEATED] = {"repeated_pairs", "repeated pairs"},
+    [FINDING_OTHER_TRANSLATION] = {"other_translations", "repeated sources, other target"},
+    [FINDING_IN_VALID] = {"in_validation", "pairs also in validation"},
+    [FINDING_SOURCE_IN_VALID] = {"source_in_validation", "sources in validation, other target"},
+    [FINDING_SAME_TEXT] = {"same_text", "the same text on both sides"},
+    [FINDING_SWAPPED] = {"swapped", "swapped columns"},
+    [FINDING_MOJIBAKE] = {"mojibake", "wrongly decoded letters, as in \"Ã©\""},
+    [FINDING_LENGTHS] = {"lengths", "very different lengths"},
 };
 
-static bool is_shown(const PairStats *stats, int kind) {
-    return stats->valid_pairs > 0 || (kind != FOUND_IN_VALID && kind != FOUND_SOURCE_IN_VALID);
+static bool is_reported(const PairStats *stats, int kind) {
+    return stats->valid_pairs > 0 || (kind != FINDING_IN_VALID && kind != FINDING_SOURCE_IN_VALID);
 }
 
 static bool valid_is_swapped(const PairStats *stats) {
@@ -60,15 +60,15 @@ static bool valid_is_swapped(const PairStats *stats) {
 static void add_finding(const PairStats *stats, int kind, StrBuf *out) {
     const Finding *finding = &stats->findings[kind];
     char count[32];
-    if (!is_shown(stats, kind)) return;
+    if (!is_reported(stats, kind)) return;
     strbuf_format(out, "  %-36s %10s", FINDING_NAMES[kind].text, str_count(finding->count, count));
-    for (int i = 0; i < FIRST_LINES && i < finding->count; i++)
+    for (int i = 0; i < FINDING_LINES && i < finding->count; i++)
         strbuf_format(out, "%s%ld",
                       i                    ? ", "
                       : finding->count > 1 ? "  lines "
                                            : "  line ",
                       finding->lines[i]);
-    strbuf_add(out, finding->count > FIRST_LINES ? SV(", ...\n") : SV("\n"));
+    strbuf_add(out, finding->count > FINDING_LINES ? SV(", ...\n") : SV("\n"));
 }
 
 static void add_lengths(const char *side, const char *unit, const Histogram *histogram, StrBuf *out) {
@@ -79,15 +79,15 @@ static void add_lengths(const char *side, const char *unit, const Histogram *his
         str_count(histogram_quantile(histogram, 0.95), number[1]), str_count(histogram->greatest, number[2]));
 }
 
-enum { SCRIPTS_SHOWN = 4 };
+enum { MOST_SCRIPTS = 4 };
 
 static void add_characters(const PairStats *stats, int side, StrBuf *out) {
-    ScriptCount scripts[SCRIPTS_SHOWN];
-    int different, once, count = pair_stats_scripts(stats, side, scripts, SCRIPTS_SHOWN, &different, &once);
+    ScriptCount scripts[MOST_SCRIPTS];
+    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MOST_SCRIPTS, &distinct, &once);
     char number[32], rare[32];
     double letters = 0;
     for (int i = 0; i < count; i++) letters += (double)scripts[i].letters;
-    strbuf_format(out, "  %-36s %10s  %s of them once", SIDE_NAMES[side], str_count(different, number),
+    strbuf_format(out, "  %-36s %10s  %s seen once", SIDE_NAMES[side], str_count(distinct, number),
                   str_count(once, rare));
     for (int i = 0; i < count; i++) {
         double percent = 100 * (double)scripts[i].letters / letters;
@@ -102,34 +102,34 @@ static void add_spaces(const PairStats *stats, int side, StrBuf *out) {
     long count = pair_stats_other_spaces(stats, side);
     if (count == 0) return;
     snprintf(name, sizeof name, "%s, no-break or wide spaces", SIDE_NAMES[side]);
-    strbuf_format(out, "  %-36s %10s  text.normalize=nfkc makes them plain\n", name,
+    strbuf_format(out, "  %-36s %10s  text.normalize=nfkc turns them into plain spaces\n", name,
                   str_count(count, number));
 }
 
-static void write_text(const PairStats *stats, const InspectData *wanted, const char *path, StrBuf *out) {
+static void write_text(const PairStats *stats, const InspectData *options, const char *path, StrBuf *out) {
     char count[32];
     strbuf_format(out, "%s\n\n  %-36s %10s\n", path, "pairs", str_count(stats->pairs, count));
     StrView rest = strbuf_view(&stats->report), line;
     while (sv_next(&rest, '\n', &line))
         if (line.length) strbuf_format(out, "  %.*s\n", SV_ARG(line));
     strbuf_format(out, "\n%-38s %10s %10s %10s\n", "lengths", "median", "95 %", "longest");
-    for (int side = 0; side < SIDE_COUNT; side++) {
+    for (int side = 0; side < PAIR_SIDES; side++) {
         add_lengths(SIDE_NAMES[side], "words", &stats->words[side], out);
         add_lengths(SIDE_NAMES[side], "characters", &stats->characters[side], out);
     }
-    strbuf_format(out, "  %-36s %10.2f  from %.2f to %.2f for nine of ten\n", "target / source characters",
+    strbuf_format(out, "  %-36s %10.2f  %.2f to %.2f for 90 %% of the pairs\n", "target / source characters",
                   histogram_quantile(&stats->ratio, 0.5) / 100.0,
                   histogram_quantile(&stats->ratio, 0.05) / 100.0,
                   histogram_quantile(&stats->ratio, 0.95) / 100.0);
     strbuf_add(out, SV("\ncharacters\n"));
-    for (int side = 0; side < SIDE_COUNT; side++) add_characters(stats, side, out);
-    for (int side = 0; side < SIDE_COUNT; side++) add_spaces(stats, side, out);
+    for (int side = 0; side < PAIR_SIDES; side++) add_characters(stats, side, out);
+    for (int side = 0; side < PAIR_SIDES; side++) add_spaces(stats, side, out);
     strbuf_add(out, SV("\nrepeated\n"));
-    for (int kind = 0; kind < FOUND_SAME_TEXT; kind++) add_finding(stats, kind, out);
+    for (int kind = 0; kind < FINDING_SAME_TEXT; kind++) add_finding(stats, kind, out);
     strbuf_add(out, SV("\nsuspicious\n"));
-    for (int kind = FOUND_SAME_TEXT; kind < FINDINGS; kind++) add_finding(stats, kind, out);
+    for (int kind = FINDING_SAME_TEXT; kind < FINDING_KINDS; kind++) add_finding(stats, kind, out);
     if (valid_is_swapped(stats))
-        strbuf_format(out, "\nThe columns of %s seem to be in the other order.\n", wanted->valid);
+        strbuf_format(out, "\nThe columns of %s seem to be swapped.\n", options->valid);
 }
 
 /* ---- JSON ---- */
@@ -143,13 +143,13 @@ static void add_quantiles(const char *name, const Histogram *histogram, StrBuf *
 }
 
 static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
-    ScriptCount scripts[SCRIPTS_SHOWN];
-    int different, once, count = pair_stats_scripts(stats, side, scripts, SCRIPTS_SHOWN, &different, &once);
+    ScriptCount scripts[MOST_SCRIPTS];
+    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MOST_SCRIPTS, &distinct, &once);
     json_write_line(out, 0);
     json_put_object(out, SIDE_NAMES[side]);
     add_quantiles("words", &stats->words[side], out);
     add_quantiles("characters", &stats->characters[side], out);
-    json_put_integer(out, "different_characters", different);
+    json_put_integer(out, "different_characters", distinct);
     json_put_integer(out, "seen_once", once);
     json_put_integer(out, "other_spaces", pair_stats_other_spaces(stats, side));
     json_put_object(out, "letters");
@@ -185,7 +185,7 @@ static void add_json_finding(const char *key, const Finding *finding, StrBuf *ou
     json_put_object(out, key);
     json_put_integer(out, "count", finding->count);
     json_put_array(out, "lines");
-    for (int i = 0; i < FIRST_LINES && i < finding->count; i++) json_write_integer(out, finding->lines[i]);
+    for (int i = 0; i < FINDING_LINES && i < finding->count; i++) json_write_integer(out, finding->lines[i]);
     json_close_array(out);
     json_close_object(out);
 }
@@ -195,10 +195,10 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
     json_put_string(out, "file", sv(path));
     json_put_integer(out, "pairs", stats->pairs);
     add_json_notes(stats, out);
-    for (int side = 0; side < SIDE_COUNT; side++) add_json_side(stats, side, out);
+    for (int side = 0; side < PAIR_SIDES; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
-    for (int kind = 0; kind < FINDINGS; kind++)
-        if (is_shown(stats, kind)) add_json_finding(FINDING_NAMES[kind].key, &stats->findings[kind], out);
+    for (int kind = 0; kind < FINDING_KINDS; kind++)
+        if (is_reported(stats, kind)) add_json_finding(FINDING_NAMES[kind].key, &stats->findings[kind], out);
     if (stats->valid_pairs > 0) {
         json_write_line(out, 0);
         json_put_object(out, "validation");
@@ -211,47 +211,39 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 
 /* ---- the command ---- */
 
-/* Which columns are read, as training has it: those that are named, by the command line or the first line,
- * else the first two. */
-static Status choose_columns(const InspectData *wanted, const char *path, DataOptions *data) {
-    StrView two[] = {SV("source"), SV("target")};
-    StrBuf header = {0}, names = {0};
-    LanguageColumns columns;
-    if (wanted->languages) TRY(languages_split(wanted->languages, &two[0], &two[1]));
-    pairs_read_header(path, &header);
-    bool named = wanted->languages ? languages_header_of(strbuf_view(&header), two[0], two[1], &columns)
-                                   : languages_header(strbuf_view(&header), &columns);
-    if (wanted->columns) {
-        strbuf_add(&names, sv(wanted->columns));
-    } else if (named) {
-        languages_log_columns(&columns, path);
-        languages_add_columns(&columns, &names);
+/* The columns are chosen as training does it. */
+static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
+    StrBuf first_line = {0}, names = {0};
+    Columns columns;
+    columns_read_first_line(path, &first_line);
+    Status status = columns_choose(&(ColumnHints){.path = path,
+                                                  .first_line = strbuf_view(&first_line),
+                                                  .languages = options->languages,
+                                                  .names = options->columns},
+                                   &columns);
+    if (status == STATUS_OK) {
+        columns_log(&columns, path);
+        columns_format(&columns, &names);
+        data->source = mem_strndup(columns.source_name.data, columns.source_name.length);
+        data->target = mem_strndup(columns.target_name.data, columns.target_name.length);
+        data->columns = mem_strdup(options->columns ? options->columns : strbuf_text(&names));
     }
-    if (wanted->columns && !wanted->languages) {
-        languages_in_columns(wanted->columns, two);
-    } else if (named && !wanted->languages) {
-        two[0] = columns.first_name;
-        two[1] = columns.second_name;
-    }
-    data->source = mem_strndup(two[0].data, two[0].length);
-    data->target = mem_strndup(two[1].data, two[1].length);
-    data->columns = mem_strdup(strbuf_text(&names));
-    strbuf_free(&header);
+    strbuf_free(&first_line);
     strbuf_free(&names);
-    return STATUS_OK;
+    return status;
 }
 
-Status inspect_data(const InspectData *wanted, const char *path) {
+Status inspect_data(const InspectData *options, const char *path) {
     DataOptions data = {0};
     PairStats stats;
     StrBuf out = {0};
-    TRY(choose_columns(wanted, path, &data));
-    Status status = pair_stats_read(&stats, path, wanted->valid, &data);
+    TRY(choose_columns(options, path, &data));
+    Status status = pair_stats_read(&stats, path, options->valid, &data);
     if (status == STATUS_OK) {
-        if (wanted->json)
+        if (options->json)
             write_json(&stats, path, &out);
         else
-            write_text(&stats, wanted, path, &out);
+            write_text(&stats, options, path, &out);
         status = command_print_report(&out);
         pair_stats_free(&stats);
     }

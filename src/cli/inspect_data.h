@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include "base/status.h"
 
-/* Sentence pairs rather than a model: a pattern with {}, gzip, or text? */
+/* Are these sentence pairs rather than a model: a pattern with {}, gzip, or text? */
 bool inspect_is_data(const char *path);
 
 typedef struct {
-    const char *valid;     /* file to compare with, or NULL */
+    const char *valid;     /* validation file, or NULL */
     const char *languages; /* "en-de": names in patterns, or NULL */
-    const char *columns;   /* "-,en,fr": names of the columns in order, or NULL: as the first line has it */
+    const char *columns;   /* "-,en,fr": names of the columns in order, or NULL: see data/columns.h */
     bool json;
 } InspectData;
 
 /* Print the report. */
-Status inspect_data(const InspectData *wanted, const char *path);
+Status inspect_data(const InspectData *options, const char *path);
 
 #endif

@@ -10,19 +10,19 @@ enum { STREAM_PAIRS = 1, STREAM_BATCHES = 2 }; /* third part of the random key *
 
 typedef struct {
     int pair, source, target; /* lengths */
-    int place;                /* in the shuffled order: settles ties */
+    int rank;                 /* position in the shuffled order: breaks ties */
 } Item;
 
 static int shorter_first(const void *a, const void *b) {
     const Item *p = a, *q = b;
     if (p->target != q->target) return p->target < q->target ? -1 : 1;
     if (p->source != q->source) return p->source < q->source ? -1 : 1;
-    return p->place < q->place ? -1 : 1;
+    return p->rank < q->rank ? -1 : 1;
 }
 
 static int longer_first(const void *a, const void *b) { return shorter_first(b, a); }
 
-/* What one pair takes of a batch's size. */
+/* The size of one pair, in units of the batch. */
 static int cost(const Item *item, BatchUnit unit) { return unit == BATCH_TOKENS ? item->target + 1 : 1; }
 
 enum { TASK_ITEMS = 1 << 16 };
@@ -31,17 +31,17 @@ typedef struct {
     const Corpus *corpus;
     const int *order;
     Item *items;
-} Filling;
+} ItemFill;
 
-/* Lengths from all over the corpus: mostly waiting for memory, so all threads wait at once. */
+/* Random reads of lengths are bound by memory latency, so all threads read at once. */
 static void fill_items(void *context, int task, int thread) {
-    const Filling *filling = context;
-    const Corpus *corpus = filling->corpus;
+    const ItemFill *fill = context;
+    const Corpus *corpus = fill->corpus;
     int first = task * TASK_ITEMS, left = corpus->count - first;
     (void)thread;
     for (int i = first; i < first + (left < TASK_ITEMS ? left : TASK_ITEMS); i++) {
-        int pair = filling->order[i];
-        filling->items[i] =
+        int pair = fill->order[i];
+        fill->items[i] =
             (Item){pair, corpus_source_length(corpus, pair), corpus_target_length(corpus, pair), i};
     }
 }
@@ -51,11 +51,10 @@ static Item *shuffled_items(const Corpus *corpus, uint64_t seed, int epoch, Work
     for (int i = 0; i < corpus->count; i++) order[i] = i;
     Rng rng = rng_new(rng_key(seed, (uint64_t)epoch, STREAM_PAIRS, 0));
     rng_shuffle(&rng, order, (size_t)corpus->count);
-    Filling filling = {corpus, order, mem_alloc((size_t)corpus->count + 1, sizeof *filling.items)};
-    workers_run(workers, (int)(((unsigned)corpus->count + TASK_ITEMS - 1) / TASK_ITEMS), fill_items,
-                &filling);
+    ItemFill fill = {corpus, order, mem_alloc((size_t)corpus->count + 1, sizeof *fill.items)};
+    workers_run(workers, (int)(((unsigned)corpus->count + TASK_ITEMS - 1) / TASK_ITEMS), fill_items, &fill);
     mem_free(order);
-    return filling.items;
+    return fill.items;
 }
 
 typedef struct {
@@ -63,7 +62,7 @@ typedef struct {
     int *start; /* [windows + 1] */
 } Windows;
 
-/* Every other window downwards: where two meet, and share a batch, lengths are alike. */
+/* Every other window is sorted downwards, so that lengths are similar where two windows share a batch. */
 static void sort_window(void *context, int task, int thread) {
     const Windows *windows = context;
     const int *start = windows->start + task;
@@ -75,21 +74,21 @@ static void sort_window(void *context, int task, int thread) {
 static void sort_windows(Item *items, int count, BatchUnit unit, long long window_cost, Workers *workers) {
     Windows windows = {items, NULL};
     size_t capacity = 0;
-    int found = 0;
+    int window_count = 0;
     for (int start = 0, end; start < count; start = end) {
         long long sum = 0;
         for (end = start; end < count && (end == start || sum + cost(&items[end], unit) <= window_cost);
              end++)
             sum += cost(&items[end], unit);
-        MEM_GROW(windows.start, capacity, (size_t)found + 2);
-        windows.start[found++] = start;
-        windows.start[found] = end;
+        MEM_GROW(windows.start, capacity, (size_t)window_count + 2);
+        windows.start[window_count++] = start;
+        windows.start[window_count] = end;
     }
-    workers_run(workers, found, sort_window, &windows);
+    workers_run(workers, window_count, sort_window, &windows);
     mem_free(windows.start);
 }
 
-/* Cut the sorted items into batches: plan->start, and plan->count of them. */
+/* Cuts the sorted items into batches: sets plan->start and plan->count. */
 static void cut_batches(BatchPlan *plan, const Item *items, int count, BatchUnit unit, int size) {
     size_t capacity = 0;
     long long sum = 0;

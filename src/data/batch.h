@@ -1,9 +1,9 @@
-/* batch.h - which sentence pairs go together, and in which order, in one epoch.
+/* batch.h - the batches of one epoch, and their order.
  *
- * All pairs are shuffled by (seed, epoch), sorted by length inside windows of `window` batches, cut into
- * batches, and the batches are shuffled again: sentences of one batch are alike in length, and the order is
- * still random.
- * Units   a batch holds `size` sentences, or as many as fit into `size` target tokens (each with its </s>)
+ * Pairs are shuffled by (seed, epoch), sorted by length within windows of `window` batches, and cut into
+ * batches, which are shuffled again. So the sentences of a batch have similar lengths, and the order is
+ * random.
+ * Units   a batch has `size` sentences, or the sentences that fit into `size` target tokens (</s> included)
  */
 #ifndef DATA_BATCH_H
 #define DATA_BATCH_H

@@ -14,8 +14,8 @@ enum { NARROW_IDS = 1 << 16 };
 
 typedef struct {
     CorpusSide *side;
-    size_t tokens, capacity; /* in the side's ids, and space for them */
-    size_t starts;           /* space for them */
+    size_t tokens, capacity; /* of side->ids */
+    size_t start_capacity;   /* of side->start */
 } SideBuilder;
 
 static SideBuilder side_begin(CorpusSide *side, const Tokenizer *tokenizer) {
@@ -23,12 +23,12 @@ static SideBuilder side_begin(CorpusSide *side, const Tokenizer *tokenizer) {
     return (SideBuilder){.side = side};
 }
 
-/* Sentences behind the `count` that are there; `length`: of each. */
+/* Appends sentences to the first `count` ones. `length` [sentences]: their tokens in `ids`. */
 static void side_add(SideBuilder *builder, int count, const IdList *ids, const int *length, int sentences) {
     CorpusSide *side = builder->side;
     side->ids =
         mem_grow(side->ids, &builder->capacity, builder->tokens + ids->count + 1, corpus_id_size(side));
-    MEM_GROW(side->start, builder->starts, (size_t)count + (size_t)sentences + 1);
+    MEM_GROW(side->start, builder->start_capacity, (size_t)count + (size_t)sentences + 1);
     uint32_t *wide = (uint32_t *)side->ids + builder->tokens;
     uint16_t *narrow = (uint16_t *)side->ids + builder->tokens;
     for (size_t i = 0; i < ids->count; i++) {
@@ -43,34 +43,34 @@ static void side_add(SideBuilder *builder, int count, const IdList *ids, const i
     builder->tokens += ids->count;
 }
 
-/* Give back what growing by halves took too much. */
+/* Returns the spare capacity. */
 static void side_end(SideBuilder *builder, int count) {
     CorpusSide *side = builder->side;
     side->ids = mem_realloc(side->ids, builder->tokens + 1, corpus_id_size(side));
     side->start = mem_realloc(side->start, (size_t)count + 1, sizeof *side->start);
 }
 
-static Tokens side_tokens(const CorpusSide *side, int pair, int *room) {
+static Tokens side_tokens(const CorpusSide *side, int pair, int *ids) {
     size_t start = side->start[pair];
     int length = (int)(side->start[pair + 1] - start);
-    for (int i = 0; i < length; i++) room[i] = (int)corpus_id(side, start + (size_t)i);
-    return (Tokens){room, length};
+    for (int i = 0; i < length; i++) ids[i] = (int)corpus_id(side, start + (size_t)i);
+    return (Tokens){ids, length};
 }
 
-Tokens corpus_source(const Corpus *corpus, int pair, int *room) {
-    return side_tokens(&corpus->source, pair, room);
+Tokens corpus_source(const Corpus *corpus, int pair, int *ids) {
+    return side_tokens(&corpus->source, pair, ids);
 }
 
-Tokens corpus_target(const Corpus *corpus, int pair, int *room) {
-    return side_tokens(&corpus->target, pair, room);
+Tokens corpus_target(const Corpus *corpus, int pair, int *ids) {
+    return side_tokens(&corpus->target, pair, ids);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* What becomes of a block of pairs. */
+/* A block of pairs as token ids. */
 typedef struct {
     IdList source, target;
-    int count; /* pairs that are kept */
+    int count; /* pairs that are not too long */
     int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
     long too_long;
 } Encoded;
@@ -93,13 +93,13 @@ static bool is_too_long(size_t source, size_t target, const DataOptions *options
     return options->max_ratio > 0 && (double)longer > options->max_ratio * (double)shorter;
 }
 
-/* Encode a pair behind those of its block; take it off again if it is not wanted. */
+/* Appends the ids of a pair, and removes them again if it is too long. */
 static void encode_pair(const Reading *reading, const PairBlock *block, int pair, Encoded *out, int thread) {
     size_t source_start = out->source.count, target_start = out->target.count;
     tokenizer_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
     tokenizer_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
     size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
-    assert(source_length > 0 && target_length > 0); /* of texts that are not blank */
+    assert(source_length > 0 && target_length > 0); /* the texts are not blank */
     if (is_too_long(source_length, target_length, reading->filter)) {
         out->too_long++;
         out->source.count = source_start;
@@ -161,17 +161,17 @@ void corpus_warn(StrView report) {
         if (line.length > 0) log_warn("%.*s", SV_ARG(line));
 }
 
-PairSplit corpus_part(const DataOptions *options, bool training) {
+PairSplit corpus_split(const DataOptions *options, bool training) {
     if (options->held_out <= 0 || options->valid.count > 0) return PAIRS_ALL;
     return training ? PAIRS_NOT_HELD_OUT : PAIRS_HELD_OUT;
 }
 
 void corpus_set_limit(PairReader *reader, const DataOptions *options, bool training) {
-    PairSplit part = corpus_part(options, training);
-    pair_reader_set_range(reader, part, training || part == PAIRS_HELD_OUT ? options->limit : 0);
+    PairSplit split = corpus_split(options, training);
+    pair_reader_set_range(reader, split, training || split == PAIRS_HELD_OUT ? options->limit : 0);
 }
 
-/* With a view of both tokenizers for each thread. */
+/* Each thread has a view of both tokenizers. */
 static void reading_begin(Reading *reading, Tokenizer *source, Tokenizer *target, int threads) {
     size_t n = (size_t)threads;
     reading->source = side_begin(&reading->corpus->source, source);
@@ -226,7 +226,7 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     reading_begin(&reading, source, target, workers_count(workers));
     Status status = read_pairs(&reading, reader, workers);
     reading_end(&reading, workers_count(workers));
-    if (status == STATUS_OK && corpus_part(options, filter) != PAIRS_HELD_OUT)
+    if (status == STATUS_OK && corpus_split(options, filter) != PAIRS_HELD_OUT)
         pair_reader_report(reader, &corpus->report);
     if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
     pair_reader_close(reader);
@@ -261,7 +261,7 @@ void corpus_free(Corpus *corpus) {
 
 enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
 
-/* PAIR_SLOTS blocks of sentences at a time. */
+/* PAIR_SLOTS blocks of sentences in parallel. */
 typedef struct {
     const StrList *texts;
     Tokenizer **view; /* [threads] */
@@ -270,26 +270,25 @@ typedef struct {
     size_t first; /* sentence of the first block */
     IdList *ids;  /* [PAIR_SLOTS] */
     int (*length)[PAIR_BLOCK];
-} Recut;
+} Retokenizing;
 
-static int recut_count(const Recut *recut, int task) {
-    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
-    if (start >= recut->texts->count) return 0;
-    size_t left = recut->texts->count - start;
+static int retokenize_count(const Retokenizing *work, int task) {
+    size_t start = work->first + (size_t)task * PAIR_BLOCK;
+    if (start >= work->texts->count) return 0;
+    size_t left = work->texts->count - start;
     return left < PAIR_BLOCK ? (int)left : PAIR_BLOCK;
 }
 
-static void recut_block(void *context, int task, int thread) {
-    Recut *recut = context;
-    IdList *ids = &recut->ids[task];
-    size_t start = recut->first + (size_t)task * PAIR_BLOCK;
+static void retokenize_block(void *context, int task, int thread) {
+    Retokenizing *work = context;
+    IdList *ids = &work->ids[task];
+    size_t start = work->first + (size_t)task * PAIR_BLOCK;
     ids->count = 0;
-    for (int i = 0; i < recut_count(recut, task); i++) {
+    for (int i = 0; i < retokenize_count(work, task); i++) {
         size_t pair = start + (size_t)i, before = ids->count;
-        Rng rng = rng_new(rng_key(recut->key, pair, 0, 0));
-        tokenizer_encode_dropout(recut->view[thread], sv(recut->texts->items[pair]), recut->dropout, &rng,
-                                 ids);
-        recut->length[task][i] = (int)(ids->count - before);
+        Rng rng = rng_new(rng_key(work->key, pair, 0, 0));
+        tokenizer_encode_dropout(work->view[thread], sv(work->texts->items[pair]), work->dropout, &rng, ids);
+        work->length[task][i] = (int)(ids->count - before);
     }
 }
 
@@ -301,25 +300,25 @@ static void retokenize(CorpusSide *side, const StrList *texts, Tokenizer *tokeni
     mem_free(side->ids);
     mem_free(side->start);
     side->ids = side->start = NULL;
-    Recut recut = {.texts = texts, .dropout = dropout, .key = key};
-    recut.view = mem_alloc((size_t)threads, sizeof *recut.view);
-    recut.ids = mem_alloc(PAIR_SLOTS, sizeof *recut.ids);
-    recut.length = mem_alloc(PAIR_SLOTS, sizeof *recut.length);
-    for (int i = 0; i < threads; i++) recut.view[i] = tokenizer_view(tokenizer);
-    for (int done = 0; recut.first < texts->count; recut.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
-        workers_run(workers, PAIR_SLOTS, recut_block, &recut);
+    Retokenizing work = {.texts = texts, .dropout = dropout, .key = key};
+    work.view = mem_alloc((size_t)threads, sizeof *work.view);
+    work.ids = mem_alloc(PAIR_SLOTS, sizeof *work.ids);
+    work.length = mem_alloc(PAIR_SLOTS, sizeof *work.length);
+    for (int i = 0; i < threads; i++) work.view[i] = tokenizer_view(tokenizer);
+    for (int done = 0; work.first < texts->count; work.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
+        workers_run(workers, PAIR_SLOTS, retokenize_block, &work);
         for (int task = 0; task < PAIR_SLOTS; task++) {
-            int count = recut_count(&recut, task);
-            side_add(&builder, done, &recut.ids[task], recut.length[task], count);
+            int count = retokenize_count(&work, task);
+            side_add(&builder, done, &work.ids[task], work.length[task], count);
             done += count;
         }
     }
     side_end(&builder, (int)texts->count);
-    for (int i = 0; i < threads; i++) tokenizer_free(recut.view[i]);
-    for (int slot = 0; slot < PAIR_SLOTS; slot++) id_list_free(&recut.ids[slot]);
-    mem_free(recut.view);
-    mem_free(recut.ids);
-    mem_free(recut.length);
+    for (int i = 0; i < threads; i++) tokenizer_free(work.view[i]);
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) id_list_free(&work.ids[slot]);
+    mem_free(work.view);
+    mem_free(work.ids);
+    mem_free(work.length);
 }
 
 void corpus_retokenize(Corpus *c, Tokenizer *source, double source_dropout, Tokenizer *target,

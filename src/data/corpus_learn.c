@@ -1,7 +1,7 @@
-/* corpus_learn.c - the vocabularies of a corpus.
+/* corpus_learn.c - learns the tokenizers of a corpus.
  *
- * Each block of pairs has its words counted by one thread; the counts are added up in the order of the text,
- * so that the sum has every word where it would be if one thread had read it all.
+ * One thread counts the words of a block. The counts are added in the order of the text, so that the words
+ * have the same order as with a single thread.
  */
 #include <assert.h>
 #include "base/log.h"
@@ -10,30 +10,28 @@
 #include "data/corpus.h"
 #include "data/pair_blocks.h"
 
-enum { SOURCE, TARGET, SIDE_COUNT };
-
 typedef struct {
     Tokenizer **view;                         /* [threads] */
-    HashMap *counted[PAIR_SLOTS][SIDE_COUNT]; /* words of a block */
-    HashMap *words[SIDE_COUNT];               /* both sides are the same if they have one vocabulary */
+    HashMap *counted[PAIR_SLOTS][PAIR_SIDES]; /* words of each block */
+    HashMap *words[PAIR_SIDES];               /* the same map for both sides of a joint vocabulary */
 } Counting;
 
 static void count_block(void *context, const PairBlock *block, int thread) {
     Counting *counting = context;
     HashMap **counted = counting->counted[block->slot];
-    bool joint = counting->words[SOURCE] == counting->words[TARGET];
-    counted[SOURCE] = hashmap_new();
-    counted[TARGET] = joint ? NULL : hashmap_new();
+    bool joint = counting->words[PAIR_SOURCE] == counting->words[PAIR_TARGET];
+    counted[PAIR_SOURCE] = hashmap_new();
+    counted[PAIR_TARGET] = joint ? NULL : hashmap_new();
     for (int pair = 0; pair < block->count; pair++) {
-        tokenizer_count(counting->view[thread], pair_block_source(block, pair), counted[SOURCE]);
+        tokenizer_count(counting->view[thread], pair_block_source(block, pair), counted[PAIR_SOURCE]);
         tokenizer_count(counting->view[thread], pair_block_target(block, pair),
-                        counted[joint ? SOURCE : TARGET]);
+                        counted[joint ? PAIR_SOURCE : PAIR_TARGET]);
     }
 }
 
 static Status collect_words(void *context, const PairBlock *block) {
     Counting *counting = context;
-    for (int side = 0; side < SIDE_COUNT; side++) {
+    for (int side = 0; side < PAIR_SIDES; side++) {
         HashMap **counted = &counting->counted[block->slot][side];
         for (size_t i = 0; *counted && i < hashmap_count(*counted); i++)
             *hashmap_slot(counting->words[side], hashmap_key(*counted, i), 0) += hashmap_value(*counted, i);
@@ -43,47 +41,48 @@ static Status collect_words(void *context, const PairBlock *block) {
     return STATUS_OK;
 }
 
-static Status count_words(Counting *counting, const Tokenizer *cutter, PairReader *reader, Workers *workers) {
+static Status count_words(Counting *counting, const Tokenizer *tokenizer, PairReader *reader,
+                          Workers *workers) {
     PairWork work = {.doing = "counting", .context = counting, .work = count_block, .collect = collect_words};
     int threads = workers_count(workers);
     counting->view = mem_alloc((size_t)threads, sizeof *counting->view);
-    for (int i = 0; i < threads; i++) counting->view[i] = tokenizer_view(cutter);
+    for (int i = 0; i < threads; i++) counting->view[i] = tokenizer_view(tokenizer);
     Status status = pair_blocks_run(reader, workers, &work);
     for (int i = 0; i < threads; i++) tokenizer_free(counting->view[i]);
     mem_free(counting->view);
     for (int slot = 0; slot < PAIR_SLOTS; slot++)
-        for (int side = 0; side < SIDE_COUNT; side++) hashmap_free(counting->counted[slot][side]);
+        for (int side = 0; side < PAIR_SIDES; side++) hashmap_free(counting->counted[slot][side]);
     return status;
 }
 
 typedef struct {
-    Tokenizer *tokenizer[SIDE_COUNT];
-    HashMap *words[SIDE_COUNT];
+    Tokenizer *tokenizer[PAIR_SIDES];
+    HashMap *words[PAIR_SIDES];
     const TextOptions *text;
-    ProgressLine progress; /* of the first */
-} Finishing;
+    ProgressLine progress; /* of the source side */
+} FinishTask;
 
 static void finish_side(void *context, int side, int thread) {
-    Finishing *f = context;
+    FinishTask *f = context;
     (void)thread;
-    Status status =
-        tokenizer_finish(f->tokenizer[side], f->text, f->words[side], side == SOURCE ? &f->progress : NULL);
-    assert(status == STATUS_OK); /* there is a pair, and no text of one is blank */
+    Status status = tokenizer_finish(f->tokenizer[side], f->text, f->words[side],
+                                     side == PAIR_SOURCE ? &f->progress : NULL);
+    assert(status == STATUS_OK); /* there is a pair, and its texts are not blank */
     (void)status;
 }
 
-/* Both sides at once. */
+/* Both sides in parallel. */
 static void finish(Tokenizer **tokenizers, HashMap **words, const TextOptions *text, Workers *workers) {
-    Finishing finishing = {.tokenizer = {tokenizers[SOURCE], tokenizers[TARGET]},
-                           .words = {words[SOURCE], words[TARGET]},
-                           .text = text,
-                           .progress = progress_line_begin("learning")};
-    int count = words[SOURCE] == words[TARGET] ? 1 : SIDE_COUNT;
-    log_progress("%s", finishing.progress.what); /* words are laid out before the first merge */
-    workers_run(workers, count, finish_side, &finishing);
+    FinishTask task = {.tokenizer = {tokenizers[PAIR_SOURCE], tokenizers[PAIR_TARGET]},
+                       .words = {words[PAIR_SOURCE], words[PAIR_TARGET]},
+                       .text = text,
+                       .progress = progress_line_begin("learning")};
+    int count = words[PAIR_SOURCE] == words[PAIR_TARGET] ? 1 : PAIR_SIDES;
+    log_progress("%s", task.progress.what); /* the first merge comes some time later */
+    workers_run(workers, count, finish_side, &task);
 }
 
-/* A model without tokens could be trained, and would write nothing. */
+/* Training would accept a model without tokens, which writes nothing. */
 static Status check_learned(const Tokenizer *tokenizer, const TextOptions *text) {
     bool words = text->tokenizer == TOKENIZER_WORD;
     if (vocab_size(tokenizer_vocab(tokenizer)) > VOCAB_SPECIALS) return STATUS_OK;
@@ -100,28 +99,28 @@ static Status check_learned(const Tokenizer *tokenizer, const TextOptions *text)
 }
 
 static Status learn(PairReader *reader, const TextOptions *text, Workers *workers, Tokenizer **tokenizers) {
-    TRY(tokenizer_begin(&tokenizers[SOURCE], text));
+    TRY(tokenizer_begin(&tokenizers[PAIR_SOURCE], text));
     if (text->joint)
-        tokenizers[TARGET] = tokenizer_retain(tokenizers[SOURCE]);
+        tokenizers[PAIR_TARGET] = tokenizer_retain(tokenizers[PAIR_SOURCE]);
     else
-        TRY(tokenizer_begin(&tokenizers[TARGET], text));
+        TRY(tokenizer_begin(&tokenizers[PAIR_TARGET], text));
     Counting *counting = mem_alloc(1, sizeof *counting);
-    HashMap *words[SIDE_COUNT] = {hashmap_new(), text->joint ? NULL : hashmap_new()};
-    counting->words[SOURCE] = words[SOURCE];
-    counting->words[TARGET] = text->joint ? words[SOURCE] : words[TARGET];
-    Status status = count_words(counting, tokenizers[SOURCE], reader, workers);
+    HashMap *words[PAIR_SIDES] = {hashmap_new(), text->joint ? NULL : hashmap_new()};
+    counting->words[PAIR_SOURCE] = words[PAIR_SOURCE];
+    counting->words[PAIR_TARGET] = text->joint ? words[PAIR_SOURCE] : words[PAIR_TARGET];
+    Status status = count_words(counting, tokenizers[PAIR_SOURCE], reader, workers);
     if (status == STATUS_OK) finish(tokenizers, counting->words, text, workers);
-    for (int side = 0; side < (text->joint ? 1 : SIDE_COUNT) && status == STATUS_OK; side++)
+    for (int side = 0; side < (text->joint ? 1 : PAIR_SIDES) && status == STATUS_OK; side++)
         status = check_learned(tokenizers[side], text);
-    hashmap_free(words[SOURCE]);
-    hashmap_free(words[TARGET]);
+    hashmap_free(words[PAIR_SOURCE]);
+    hashmap_free(words[PAIR_TARGET]);
     mem_free(counting);
     return status;
 }
 
 Status corpus_learn_tokenizers(const StrList *entries, const DataOptions *data, const TextOptions *text,
                                Workers *workers, Tokenizer **source, Tokenizer **target) {
-    Tokenizer *tokenizers[SIDE_COUNT] = {0};
+    Tokenizer *tokenizers[PAIR_SIDES] = {0};
     PairReader *reader;
     *source = *target = NULL;
     TRY(pair_reader_open(&reader, entries, data));
@@ -129,11 +128,11 @@ Status corpus_learn_tokenizers(const StrList *entries, const DataOptions *data, 
     Status status = learn(reader, text, workers, tokenizers);
     pair_reader_close(reader);
     if (status == STATUS_OK) {
-        *source = tokenizers[SOURCE];
-        *target = tokenizers[TARGET];
+        *source = tokenizers[PAIR_SOURCE];
+        *target = tokenizers[PAIR_TARGET];
         return STATUS_OK;
     }
-    tokenizer_free(tokenizers[SOURCE]);
-    tokenizer_free(tokenizers[TARGET]);
+    tokenizer_free(tokenizers[PAIR_SOURCE]);
+    tokenizer_free(tokenizers[PAIR_TARGET]);
     return status;
 }

@@ -16,7 +16,7 @@ typedef struct {
     PairReader *reader;
     const PairWork *work;
     Round *reading, *working, *collecting;
-    bool ended; /* there is nothing more to read */
+    bool ended; /* the reader is at the end */
     StatusRecord read, collected;
 } Run;
 
@@ -69,7 +69,7 @@ static Status collect_round(const Run *run) {
     return STATUS_OK;
 }
 
-/* Reading comes first: it takes longest, and cannot be divided. */
+/* Reading is the first task: it takes longest, and cannot be divided. */
 static void run_task(void *context, int task, int thread) {
     Run *run = context;
     if (task == 0)
@@ -87,10 +87,10 @@ static Status run_rounds(Run *run, Workers *workers) {
         if (run->collected.code != STATUS_OK) return status_restore(&run->collected);
         if (run->read.code != STATUS_OK) return status_restore(&run->read);
         progress_line_share(&progress, pair_reader_share(run->reader));
-        Round *free_again = run->collecting;
+        Round *free_round = run->collecting;
         run->collecting = run->working;
         run->working = run->reading;
-        run->reading = free_again;
+        run->reading = free_round;
     } while (!run->ended || run->working->count + run->collecting->count > 0);
     return STATUS_OK;
 }

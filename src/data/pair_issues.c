@@ -13,11 +13,12 @@ static const struct {
     [PAIR_ISSUE_NUL_BYTES] = {"repaired", "pair with NUL bytes", "pairs with NUL bytes"},
     [PAIR_ISSUE_INNER_RETURN] = {"found carriage returns, the line ends of old Macs, inside of", "pair",
                                  "pairs"},
-    [HEADER] = {"left out", "header line", "header lines"},
+    [PAIR_ISSUE_HEADER] = {"left out", "header line", "header lines"},
     [PAIR_ISSUE_OTHER_HEADER] = {"kept as a pair:", "first line that names other languages",
                                  "first lines that name other languages"},
-    [IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
-    [QUOTED] = {"found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in", "pair", "pairs"},
+    [PAIR_ISSUE_IDS] = {"found a number for the source, and more columns than are read, in", "file", "files"},
+    [PAIR_ISSUE_QUOTED] = {"found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in", "pair",
+                           "pairs"},
     [PAIR_ISSUE_CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [PAIR_ISSUE_BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
     [PAIR_ISSUE_NO_LINES] = {"found", "empty file", "empty files"},
@@ -26,16 +27,16 @@ static const struct {
 void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line) {
     struct PairIssue *issue = &issues->of[kind];
     issue->count += count;
-    if (issue->places == PAIR_ISSUE_LINES) return;
-    issue->entry[issue->places] = entry;
-    issue->line[issue->places++] = line;
+    if (issue->locations == PAIR_ISSUE_LINES) return;
+    issue->entry[issue->locations] = entry;
+    issue->line[issue->locations++] = line;
 }
 
 /* "train.tsv: lines 7, 19; more.tsv: line 3, ..." */
-static void report_places(const StrList *entries, const struct PairIssue *issue, bool all, StrBuf *out) {
-    for (int i = 0; i < issue->places; i++) {
+static void report_locations(const StrList *entries, const struct PairIssue *issue, bool all, StrBuf *out) {
+    for (int i = 0; i < issue->locations; i++) {
         bool same = i > 0 && issue->entry[i] == issue->entry[i - 1];
-        bool more = i + 1 < issue->places && issue->entry[i + 1] == issue->entry[i];
+        bool more = i + 1 < issue->locations && issue->entry[i + 1] == issue->entry[i];
         if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[issue->entry[i]]);
         if (issue->line[i] == 0) continue;
         strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", issue->line[i]);
@@ -43,7 +44,7 @@ static void report_places(const StrList *entries, const struct PairIssue *issue,
     if (!all) strbuf_add(out, SV(", ..."));
 }
 
-/* So many ill-formed lines are text in another encoding, which a model would learn with U+FFFD in it. */
+/* A model would learn text in another encoding with U+FFFD in place of its letters. */
 static bool is_other_encoding(const PairIssues *issues, long pairs) {
     enum { FEW = 10, PERCENT = 10 };
     long bad = issues->of[PAIR_ISSUE_BAD_UTF8].count;
@@ -55,7 +56,8 @@ static bool is_other_encoding(const PairIssues *issues, long pairs) {
     "other encodings"
 
 #define QUOTES_ADVICE                                                                                        \
-    "a model learns these quotes; without: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; i++) if "   \
+    "a model learns these quotes; to remove them: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; "    \
+    "i++) if "                                                                                               \
     "($i ~ /^\".*\"$/) {$i = substr($i, 2, length($i) - 2); gsub(/\"\"/, \"\\\"\", $i)} print}' FILE > NEW"
 
 void pair_issues_report(const PairIssues *issues, const StrList *entries, long pairs, StrBuf *out) {
@@ -65,13 +67,13 @@ void pair_issues_report(const PairIssues *issues, const StrList *entries, long p
         char number[32];
         strbuf_format(out, "%s %s %s (", WORDING[kind].before, str_count(issue->count, number),
                       issue->count == 1 ? WORDING[kind].one : WORDING[kind].many);
-        report_places(entries, issue, kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->places,
-                      out);
+        report_locations(entries, issue,
+                         kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->locations, out);
         strbuf_add(out, SV(")\n"));
     }
-    if (issues->of[QUOTED].count > 0) strbuf_add(out, SV(QUOTES_ADVICE "\n"));
+    if (issues->of[PAIR_ISSUE_QUOTED].count > 0) strbuf_add(out, SV(QUOTES_ADVICE "\n"));
     if (is_other_encoding(issues, pairs))
-        strbuf_add(out, SV("so many are in another encoding: " ENCODING_ADVICE "\n"));
+        strbuf_add(out, SV("the file is in another encoding: " ENCODING_ADVICE "\n"));
 }
 
 Status pair_issues_check_encoding(const PairIssues *issues, const StrList *entries, long pairs) {

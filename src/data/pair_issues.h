@@ -1,4 +1,4 @@
-/* pair_issues.h - what is wrong with files of sentence pairs: how often, and in which lines. */
+/* pair_issues.h - problems in files of sentence pairs, counted, with the first lines that have them. */
 #ifndef DATA_PAIR_ISSUES_H
 #define DATA_PAIR_ISSUES_H
 
@@ -13,11 +13,11 @@ typedef enum {
     PAIR_ISSUE_BAD_UTF8,
     PAIR_ISSUE_NUL_BYTES,
     PAIR_ISSUE_INNER_RETURN,
-    HEADER,
+    PAIR_ISSUE_HEADER,
     PAIR_ISSUE_OTHER_HEADER,
-    IDS,
-    QUOTED,
-    PAIR_ISSUE_CARRIAGE_RETURN, /* from here on of files, not of lines */
+    PAIR_ISSUE_IDS,
+    PAIR_ISSUE_QUOTED,
+    PAIR_ISSUE_CARRIAGE_RETURN, /* this and the following kinds concern files, not lines */
     PAIR_ISSUE_BYTE_ORDER_MARK,
     PAIR_ISSUE_NO_LINES,
     PAIR_ISSUE_KINDS
@@ -25,22 +25,22 @@ typedef enum {
 
 enum { PAIR_ISSUE_LINES = 5 };
 
-/* A zeroed one is empty; nothing to free. */
+/* Zeroed, it has no issues. There is nothing to free. */
 typedef struct {
     struct PairIssue {
         long count;
-        int places; /* the first ones */
+        int locations; /* the first ones */
         size_t entry[PAIR_ISSUE_LINES];
-        long line[PAIR_ISSUE_LINES]; /* 0: the file as a whole */
+        long line[PAIR_ISSUE_LINES]; /* 0: the whole file */
     } of[PAIR_ISSUE_KINDS];
 } PairIssues;
 
-/* `count` more of a kind, in this line (0: none) of this entry of the list of files. */
+/* Adds `count` issues of a kind. `entry`: index into the list of files; `line`: from 1, 0 = whole file. */
 void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line);
-/* One line per kind: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". `pairs`: so many were
- * usable. */
+/* One line per kind: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". `pairs`: usable pairs. */
 void pair_issues_report(const PairIssues *issues, const StrList *entries, long pairs, StrBuf *out);
-/* STATUS_DATA if so many pairs are no UTF-8 that the files are in another encoding. */
+/* STATUS_DATA if the files are in another encoding: more than a tenth of the pairs, and at least 10, are not
+ * UTF-8. */
 Status pair_issues_check_encoding(const PairIssues *issues, const StrList *entries, long pairs);
 
 #endif

@@ -23,18 +23,19 @@ static void histogram_add(Histogram *histogram, int value) {
 }
 
 int histogram_quantile(const Histogram *histogram, double share) {
-    double wanted = share * (double)histogram->total, sum = 0;
+    double target = share * (double)histogram->total, sum = 0;
     for (int value = 0; value < histogram->greatest; value++)
-        if ((sum += (double)histogram->counts[value]) >= wanted) return value;
+        if ((sum += (double)histogram->counts[value]) >= target) return value;
     return histogram->greatest;
 }
 
-static void find(Finding *finding, long line) {
-    if (finding->count < FIRST_LINES) finding->lines[finding->count] = line;
+static void add_finding(Finding *finding, long line) {
+    if (finding->count < FINDING_LINES) finding->lines[finding->count] = line;
     finding->count++;
 }
 
-/* A set of texts by their hashes: two of 64 bits are never equal by chance in data that fits on a disk. */
+/* A set of texts, stored as 64-bit hashes: in data that fits on a disk two texts do not collide by chance.
+ * Not base/hashmap.h, which copies its keys: this takes 8 to 16 bytes per text instead of the text. */
 typedef struct {
     uint64_t *slots; /* 0: empty */
     size_t capacity, count;
@@ -73,15 +74,15 @@ static bool set_add(HashSet *set, uint64_t hash) {
 
 /* ---- one sentence ---- */
 
-/* The byte that Windows-1252 shows as this character, if it is 0x80 to 0xBF; else -1. */
+/* The byte of this character in Windows-1252 if it is 0x80 to 0xBF, else -1. */
 static int continuation_byte(int c) {
-    static const int shown[32] = {0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021,
-                                  0x2C6,  0x2030, 0x160,  0x2039, 0x152,  0x8D,   0x17D,  0x8F,
-                                  0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                  0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
+    static const int characters[32] = {0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021,
+                                       0x2C6,  0x2030, 0x160,  0x2039, 0x152,  0x8D,   0x17D,  0x8F,
+                                       0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                       0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
     if (c >= 0x80 && c <= 0xBF) return c;
     for (int i = 0; i < 32; i++)
-        if (shown[i] == c) return 0x80 + i;
+        if (characters[i] == c) return 0x80 + i;
     return -1;
 }
 
@@ -91,9 +92,9 @@ static bool is_punctuation_byte(int byte) {
            byte == 0xBB;
 }
 
-/* Do the last three characters end in a two- or three-byte sequence of UTF-8, shown as Windows-1252? Of the
- * two-byte ones only those of accented Latin, Greek and Cyrillic letters, which is what happens. What may
- * follow a French letter, as a no-break space before a closing quote, is none. */
+/* Do the last three characters end in a UTF-8 sequence of two or three bytes, read as Windows-1252? Two-byte
+ * sequences count for accented Latin, Greek and Cyrillic letters only, the ones that occur in practice. Text
+ * that can follow a French letter, such as a no-break space before a closing quote, does not count. */
 static bool ends_in_mojibake(int before, int middle, int last) {
     int third = continuation_byte(last);
     if (third < 0) return false;
@@ -104,7 +105,7 @@ static bool ends_in_mojibake(int before, int middle, int last) {
     return second >= 0 && !(is_punctuation_byte(second) && is_punctuation_byte(third));
 }
 
-/* The last three characters, and which trigram they are. */
+/* The last three characters. */
 typedef struct {
     int before, middle, last;
 } Window;
@@ -128,41 +129,41 @@ typedef struct {
     PairStats *stats;
     PairReader *reader;
     HashSet pairs, sources, valid_pairs, valid_sources;
-    uint32_t *trigrams[SIDE_COUNT]; /* [TRIGRAMS] */
-    double trigram_total[SIDE_COUNT];
+    uint32_t *trigrams[PAIR_SIDES]; /* [TRIGRAMS] */
+    double trigram_total[PAIR_SIDES];
 } Survey;
 
 typedef struct {
-    StrView side[SIDE_COUNT];
+    StrView side[PAIR_SIDES];
     long line;
-} Pair;
+} TextPair;
 
-static Status next_pair(PairReader *reader, Pair *pair, bool *more) {
+static Status next_pair(PairReader *reader, TextPair *pair, bool *more) {
     TRY(pair_reader_next(reader, &pair->side[0], &pair->side[1], more));
-    for (int s = 0; s < SIDE_COUNT && *more; s++) pair->side[s] = sv_trim(pair->side[s]);
+    for (int s = 0; s < PAIR_SIDES && *more; s++) pair->side[s] = sv_trim(pair->side[s]);
     pair->line = pair_reader_line(reader);
     return STATUS_OK;
 }
 
-static uint64_t hash_pair(const Pair *pair) {
-    return hash_text(pair->side[SIDE_TARGET], hash_text(pair->side[SIDE_SOURCE], 0));
+static uint64_t hash_pair(const TextPair *pair) {
+    return hash_text(pair->side[PAIR_TARGET], hash_text(pair->side[PAIR_SOURCE], 0));
 }
 
-static void find_repetition(Survey *survey, const Pair *pair) {
+static void check_duplicates(Survey *survey, const TextPair *pair) {
     Finding *findings = survey->stats->findings;
-    uint64_t both = hash_pair(pair), source = hash_text(pair->side[SIDE_SOURCE], 0);
+    uint64_t both = hash_pair(pair), source = hash_text(pair->side[PAIR_SOURCE], 0);
     bool repeated = set_add(&survey->pairs, both), known_source = set_add(&survey->sources, source);
     if (repeated)
-        find(&findings[FOUND_REPEATED], pair->line);
+        add_finding(&findings[FINDING_REPEATED], pair->line);
     else if (known_source)
-        find(&findings[FOUND_OTHER_TRANSLATION], pair->line);
+        add_finding(&findings[FINDING_OTHER_TRANSLATION], pair->line);
     if (set_has(&survey->valid_pairs, both))
-        find(&findings[FOUND_IN_VALID], pair->line);
+        add_finding(&findings[FINDING_IN_VALID], pair->line);
     else if (set_has(&survey->valid_sources, source))
-        find(&findings[FOUND_SOURCE_IN_VALID], pair->line);
+        add_finding(&findings[FINDING_SOURCE_IN_VALID], pair->line);
 }
 
-/* Characters and trigrams of one side; returns its length. */
+/* Counts the characters and trigrams of one side; returns its length in characters. */
 static int survey_text(Survey *survey, int side, StrView text, bool *mojibake) {
     Window window = {0};
     int length = 0;
@@ -178,15 +179,15 @@ static int survey_text(Survey *survey, int side, StrView text, bool *mojibake) {
 }
 
 static int ratio_of(const int *length) {
-    int ratio = (int)lround(100.0 * length[SIDE_TARGET] / length[SIDE_SOURCE]);
+    int ratio = (int)lround(100.0 * length[PAIR_TARGET] / length[PAIR_SOURCE]);
     return ratio < MOST_RATIO ? ratio : MOST_RATIO;
 }
 
-static void survey_pair(Survey *survey, const Pair *pair) {
+static void survey_pair(Survey *survey, const TextPair *pair) {
     PairStats *stats = survey->stats;
     bool mojibake = false;
-    int length[SIDE_COUNT];
-    for (int side = 0; side < SIDE_COUNT; side++) {
+    int length[PAIR_SIDES];
+    for (int side = 0; side < PAIR_SIDES; side++) {
         int words = 0;
         length[side] = survey_text(survey, side, pair->side[side], &mojibake);
         tokenize_words(pair->side[side], count_word, &words);
@@ -195,12 +196,12 @@ static void survey_pair(Survey *survey, const Pair *pair) {
     }
     histogram_add(&stats->ratio, ratio_of(length));
     stats->pairs++;
-    find_repetition(survey, pair);
-    if (sv_equal(pair->side[0], pair->side[1])) find(&stats->findings[FOUND_SAME_TEXT], pair->line);
-    if (mojibake) find(&stats->findings[FOUND_MOJIBAKE], pair->line);
+    check_duplicates(survey, pair);
+    if (sv_equal(pair->side[0], pair->side[1])) add_finding(&stats->findings[FINDING_SAME_TEXT], pair->line);
+    if (mojibake) add_finding(&stats->findings[FINDING_MOJIBAKE], pair->line);
 }
 
-/* Log of how much likelier the text is in the other column; `counted`: its trigrams are among its own. */
+/* log p(text | other column) - log p(text | its column). `counted`: the column's counts include the text. */
 static double other_column(const Survey *survey, int side, StrView text, bool counted) {
     const uint32_t *own = survey->trigrams[side], *other = survey->trigrams[!side];
     double sum = 0, half = 0.5 * TRIGRAMS;
@@ -215,34 +216,34 @@ static double other_column(const Survey *survey, int side, StrView text, bool co
     return sum + (double)utf8_count(text) * all;
 }
 
-static bool is_swapped(const Survey *survey, const Pair *pair, bool counted) {
-    static const double SURE = 12, LIKELY = 3; /* of both, of each: short texts say little */
-    double source = other_column(survey, SIDE_SOURCE, pair->side[SIDE_SOURCE], counted);
-    double target = other_column(survey, SIDE_TARGET, pair->side[SIDE_TARGET], counted);
+static bool is_swapped(const Survey *survey, const TextPair *pair, bool counted) {
+    static const double SURE = 12, LIKELY = 3; /* both sides together, each side: short texts prove little */
+    double source = other_column(survey, PAIR_SOURCE, pair->side[PAIR_SOURCE], counted);
+    double target = other_column(survey, PAIR_TARGET, pair->side[PAIR_TARGET], counted);
     return source > LIKELY && target > LIKELY && source + target > SURE;
 }
 
-static bool has_odd_lengths(const PairStats *stats, const Pair *pair) {
-    enum { FACTOR = 3, FEW = 20 }; /* a few characters more or less mean nothing */
+static bool has_odd_lengths(const PairStats *stats, const TextPair *pair) {
+    enum { FACTOR = 3, FEW = 20 }; /* characters: small differences do not count */
     double expected =
-        (double)utf8_count(pair->side[SIDE_SOURCE]) * histogram_quantile(&stats->ratio, 0.5) / 100;
-    double length = (double)utf8_count(pair->side[SIDE_TARGET]);
+        (double)utf8_count(pair->side[PAIR_SOURCE]) * histogram_quantile(&stats->ratio, 0.5) / 100;
+    double length = (double)utf8_count(pair->side[PAIR_TARGET]);
     return fabs(length - expected) > FEW && (length > FACTOR * expected || FACTOR * length < expected);
 }
 
-static Status judge_pairs(Survey *survey) {
+static Status check_pairs(Survey *survey) {
     PairStats *stats = survey->stats;
-    Pair pair;
+    TextPair pair;
     for (bool more = true;;) {
         TRY(next_pair(survey->reader, &pair, &more));
         if (!more) return STATUS_OK;
-        if (is_swapped(survey, &pair, true)) find(&stats->findings[FOUND_SWAPPED], pair.line);
-        if (has_odd_lengths(stats, &pair)) find(&stats->findings[FOUND_LENGTHS], pair.line);
+        if (is_swapped(survey, &pair, true)) add_finding(&stats->findings[FINDING_SWAPPED], pair.line);
+        if (has_odd_lengths(stats, &pair)) add_finding(&stats->findings[FINDING_LENGTHS], pair.line);
     }
 }
 
 static Status survey_pairs(Survey *survey) {
-    Pair pair;
+    TextPair pair;
     for (bool more = true;;) {
         TRY(next_pair(survey->reader, &pair, &more));
         if (!more) return STATUS_OK;
@@ -250,9 +251,9 @@ static Status survey_pairs(Survey *survey) {
     }
 }
 
-/* Before the pairs are surveyed hashes are taken; afterwards it is seen whether the columns agree. */
+/* The validation file is read before the survey for its hashes, and after it to find swapped columns. */
 static Status read_valid(Survey *survey, PairReader *reader, bool surveyed) {
-    Pair pair;
+    TextPair pair;
     for (bool more = true;;) {
         TRY(next_pair(reader, &pair, &more));
         if (!more) return STATUS_OK;
@@ -261,7 +262,7 @@ static Status read_valid(Survey *survey, PairReader *reader, bool surveyed) {
             continue;
         }
         set_add(&survey->valid_pairs, hash_pair(&pair));
-        set_add(&survey->valid_sources, hash_text(pair.side[SIDE_SOURCE], 0));
+        set_add(&survey->valid_sources, hash_text(pair.side[PAIR_SOURCE], 0));
         survey->stats->valid_pairs++;
     }
 }
@@ -280,7 +281,7 @@ static Status run_survey(Survey *survey, PairReader *valid) {
     TRY(survey_pairs(survey));
     pair_reader_report(survey->reader, &survey->stats->report);
     pair_reader_rewind(survey->reader);
-    TRY(judge_pairs(survey));
+    TRY(check_pairs(survey));
     if (!valid) return STATUS_OK;
     pair_reader_rewind(valid);
     return read_valid(survey, valid, true);
@@ -291,7 +292,7 @@ Status pair_stats_read(PairStats *stats, const char *file, const char *valid, co
     PairReader *valid_reader = NULL;
     *stats = (PairStats){0};
     TRY(open_pairs(&survey.reader, file, options));
-    for (int side = 0; side < SIDE_COUNT; side++) {
+    for (int side = 0; side < PAIR_SIDES; side++) {
         stats->seen[side] = mem_alloc(CODE_POINTS, sizeof *stats->seen[side]);
         survey.trigrams[side] = mem_alloc(TRIGRAMS, sizeof *survey.trigrams[side]);
     }
@@ -303,13 +304,13 @@ Status pair_stats_read(PairStats *stats, const char *file, const char *valid, co
     mem_free(survey.sources.slots);
     mem_free(survey.valid_pairs.slots);
     mem_free(survey.valid_sources.slots);
-    for (int side = 0; side < SIDE_COUNT; side++) mem_free(survey.trigrams[side]);
+    for (int side = 0; side < PAIR_SIDES; side++) mem_free(survey.trigrams[side]);
     if (status != STATUS_OK) pair_stats_free(stats);
     return status;
 }
 
 void pair_stats_free(PairStats *stats) {
-    for (int side = 0; side < SIDE_COUNT; side++) {
+    for (int side = 0; side < PAIR_SIDES; side++) {
         mem_free(stats->words[side].counts);
         mem_free(stats->characters[side].counts);
         mem_free(stats->seen[side]);
@@ -321,7 +322,7 @@ void pair_stats_free(PairStats *stats) {
 
 /* ---- scripts ---- */
 
-/* The blocks that the letters of the larger scripts are in; Unicode 15.0, Blocks.txt */
+/* The blocks of the larger scripts; Unicode 15.0, Blocks.txt */
 static const struct {
     int first, last;
     const char *name;
@@ -361,7 +362,7 @@ static int most_letters_first(const void *a, const void *b) {
 
 int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, int most, int *different,
                        int *once) {
-    ScriptCount found[BLOCK_COUNT + 1];
+    ScriptCount counts[BLOCK_COUNT + 1];
     int count = 0;
     *different = *once = 0;
     for (int c = 0; c < CODE_POINTS; c++) {
@@ -372,12 +373,12 @@ int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, i
         if (unicode_class(c) != CHAR_LETTER) continue;
         StrView name = sv(script_of(c));
         int i = 0;
-        while (i < count && !sv_equal(sv(found[i].name), name)) i++;
-        if (i == count) found[count++] = (ScriptCount){name.data, 0};
-        found[i].letters += times;
+        while (i < count && !sv_equal(sv(counts[i].name), name)) i++;
+        if (i == count) counts[count++] = (ScriptCount){name.data, 0};
+        counts[i].letters += times;
     }
-    qsort(found, (size_t)count, sizeof *found, most_letters_first);
-    for (int i = 0; i < count && i < most; i++) scripts[i] = found[i];
+    qsort(counts, (size_t)count, sizeof *counts, most_letters_first);
+    for (int i = 0; i < count && i < most; i++) scripts[i] = counts[i];
     return count < most ? count : most;
 }
 

@@ -1,20 +1,20 @@
-/* pair_stats.h - what a file of sentence pairs holds: how much, how long, in which scripts, and which pairs
- * look wrong.
+/* pair_stats.h - statistics of a file of sentence pairs: lengths, scripts, duplicates and suspicious pairs.
  *
- * Pairs are read as training reads them (pairs.h), twice. Memory grows by 32 to 64 bytes a pair, for the
- * hashes that tell repeated ones, and with the longest sentence.
+ * Reads the pairs twice, as training reads them (pairs.h). Memory grows by 32 to 64 bytes per pair, for the
+ * hashes that find duplicates, and with the longest sentence.
  *
- *   swapped    both sides read more like the other column: trigrams of characters of both columns are
- *              counted, and the pair left out of them. Cavnar and Trenkle 1994 tell languages apart like this
- *   mojibake   UTF-8 that was once taken for Windows-1252, such as "Ã©" for "é"
- *   lengths    more than three times as long or as short, in characters, as the median ratio lets expect
+ *   swapped    both sides look more like the other column, by the counts of character trigrams in both
+ *              columns, without the pair itself (language identification as in Cavnar and Trenkle 1994)
+ *   mojibake   UTF-8 that was read as Windows-1252, such as "Ã©" for "é"
+ *   lengths    the target is more than three times longer or shorter, in characters, than the median ratio
+ *              predicts from the source
  */
 #ifndef DATA_PAIR_STATS_H
 #define DATA_PAIR_STATS_H
 
 #include "data/pairs.h"
 
-enum { SIDE_SOURCE, SIDE_TARGET, SIDE_COUNT, FIRST_LINES = 5 };
+enum { FINDING_LINES = 5 };
 
 /* How often each value occurred. */
 typedef struct {
@@ -24,35 +24,35 @@ typedef struct {
     int greatest;
 } Histogram;
 
-/* The smallest value that a share of all reaches; 0 if there is none. */
+/* The smallest value with at least this share of the total at or below it; 0 if the histogram is empty. */
 int histogram_quantile(const Histogram *histogram, double share);
 
-/* Pairs that something holds for, with the lines of the first few. */
+/* The number of pairs with a finding, and the lines of the first few. */
 typedef struct {
-    long count, lines[FIRST_LINES];
+    long count, lines[FINDING_LINES];
 } Finding;
 
 typedef enum {
-    FOUND_REPEATED,          /* the pair stands there before */
-    FOUND_OTHER_TRANSLATION, /* the source does, with another target */
-    FOUND_IN_VALID,          /* the pair is in the validation file */
-    FOUND_SOURCE_IN_VALID,   /* only its source is */
-    FOUND_SAME_TEXT,         /* on both sides */
-    FOUND_SWAPPED,
-    FOUND_MOJIBAKE,
-    FOUND_LENGTHS,
-    FINDINGS
+    FINDING_REPEATED,          /* the pair occurs earlier in the file */
+    FINDING_OTHER_TRANSLATION, /* the source does, with another target */
+    FINDING_IN_VALID,          /* the pair is in the validation file */
+    FINDING_SOURCE_IN_VALID,   /* only its source is */
+    FINDING_SAME_TEXT,         /* both sides are equal */
+    FINDING_SWAPPED,
+    FINDING_MOJIBAKE,
+    FINDING_LENGTHS,
+    FINDING_KINDS
 } FindingKind;
 
 typedef struct {
     long pairs;
-    Histogram words[SIDE_COUNT],
-        characters[SIDE_COUNT]; /* of a sentence; words as the textbook's tokenizer has them */
+    Histogram words[PAIR_SIDES],
+        characters[PAIR_SIDES]; /* per sentence; words of tokenize_words (text/pretokenize.h) */
     Histogram ratio;            /* target / source characters, in hundredths */
-    long *seen[SIDE_COUNT];     /* [code point] how often */
-    Finding findings[FINDINGS];
+    long *seen[PAIR_SIDES];     /* [code point] its count */
+    Finding findings[FINDING_KINDS];
     long valid_pairs, valid_swapped; /* of the validation file */
-    StrBuf report;                   /* what was dropped or repaired (pair_reader_report) */
+    StrBuf report;                   /* pair_reader_report */
 } PairStats;
 
 /* `valid` may be NULL. On failure there is nothing to release. */
@@ -64,12 +64,12 @@ typedef struct {
     long letters;
 } ScriptCount;
 
-/* Letters of one side by script, most frequent first; returns how many, at most `most`. *different, *once: of
- * all characters but white space. */
+/* Letters of one side by script, most frequent first; returns the number of scripts, at most `most`.
+ * *different, *once: distinct characters, and those seen once, without white space. */
 int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, int most, int *different,
                        int *once);
-/* No-break spaces and those of other widths: byte-pair encoding takes them for characters of words
- * (unicode.h), unless text.normalize=nfkc makes them U+0020. */
+/* The number of no-break spaces and spaces of other widths. Byte-pair encoding treats them as characters of
+ * words (unicode.h), unless text.normalize=nfkc turns them into U+0020. */
 long pair_stats_other_spaces(const PairStats *stats, int side);
 
 #endif

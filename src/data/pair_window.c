@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "text/languages.h"
 #include "data/pairs.h"
 
 enum { MOST_BYTES = 32 << 20 };
@@ -17,44 +16,39 @@ static Status fail_line(const LineReader *reader, const char *what, const char *
     return status_hint(STATUS_DATA, "%s", hint);
 }
 
-/* The next line, valid until the one after it is read. */
-static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
-    TRY(line_reader_next(reader, line, more));
-    if (!*more) return STATUS_OK;
-    if (line->length > 2 * (size_t)PAIR_MAX_BYTES)
+/* STATUS_DATA for a line that is too long; counts those that are not text. */
+static Status check_line(PairWindow *window, const LineReader *reader, StrView line) {
+    if (line.length > 2 * (size_t)PAIR_MAX_BYTES)
         return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
-    bool sound = !memchr(line->data, 0, line->length) && utf8_valid(*line);
-    if (!sound && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
+    bool is_text = !memchr(line.data, 0, line.length) && utf8_valid(line);
+    if (!is_text && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
     return STATUS_OK;
 }
 
-/* SOURCE TAB TARGET, or in the columns that a header says; others are passed over. */
+/* The next line, valid until the one after it is read. */
+static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
+    TRY(line_reader_next(reader, line, more));
+    return *more ? check_line(window, reader, *line) : STATUS_OK;
+}
+
+/* SOURCE TAB TARGET, or the columns of a header. */
 static Status cut_columns(const PairWindow *window, Pair *pair) {
-    StrView rest = pair->raw, field;
-    int columns = 0;
-    for (; sv_next(&rest, '\t', &field); columns++) {
-        if (columns == window->source_column) pair->source = field;
-        if (columns == window->target_column) pair->target = field;
-    }
-    bool first = line_reader_number(window->reader) == 1; /* and so names no columns */
-    if (first && columns > 2 && pair_has_id(pair->source, pair->target))
+    int count = columns_cut(&window->columns, pair->raw, &pair->source, &pair->target);
+    bool first = line_reader_number(window->reader) == 1; /* and so no header before it */
+    if (first && columns_look_like_ids(&window->columns, pair->raw))
         return fail_line(window->reader, "the first of more than two columns is a number",
                          "a first line such as id TAB en TAB fr says which columns are the pairs");
-    if (columns > 1) return STATUS_OK;
+    if (count > 1) return STATUS_OK;
     return fail_line(window->reader, "no TAB in it",
                      "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
 }
 
-/* One that names the model's languages, or any two. */
-static bool find_header(PairWindow *window, StrView line) {
-    StrView source = window->source_language, target = window->target_language;
-    LanguageColumns *named = &window->named;
+static bool is_header(PairWindow *window, StrView line) {
+    Columns columns;
     if (window->n_best || line_reader_number(window->reader) != 1) return false;
-    if (!languages_header_of(line, source, target, named) && !languages_header(line, named)) return false;
+    if (!columns_from_header(line, window->source_language, window->target_language, &columns)) return false;
+    window->columns = columns;
     strbuf_add(&window->header, line);
-    bool swapped = language_same(named->first_name, target) && language_same(named->second_name, source);
-    window->source_column = swapped ? named->second : named->first;
-    window->target_column = swapped ? named->first : named->second;
     return true;
 }
 
@@ -74,12 +68,12 @@ StrView n_best_next_field(StrView *rest) {
 static Status cut_fields(const PairWindow *window, Pair *pair) {
     StrView rest = pair->raw, number = sv_trim(n_best_next_field(&rest));
     long id = 0;
-    bool sound = number.length > 0 && number.length < 10 && rest.length > 0;
-    for (size_t i = 0; i < number.length && sound; i++) {
-        sound = number.data[i] >= '0' && number.data[i] <= '9';
+    bool is_id = number.length > 0 && number.length < 10 && rest.length > 0;
+    for (size_t i = 0; i < number.length && is_id; i++) {
+        is_id = number.data[i] >= '0' && number.data[i] <= '9';
         id = id * 10 + (number.data[i] - '0');
     }
-    if (!sound)
+    if (!is_id)
         return fail_line(window->reader, "not 'NUMBER ||| TEXT ||| ...'",
                          "n-best lists are in Moses format, as 'attn-mt translate --n-best' prints them");
     if (id >= window->source_count) {
@@ -92,25 +86,13 @@ static Status cut_fields(const PairWindow *window, Pair *pair) {
     return STATUS_OK;
 }
 
-/* Count the lines of the file that goes on, so that both numbers can be named. */
-static Status fail_lengths(PairWindow *window, bool more_sources) {
-    LineReader *longer = more_sources ? window->reader : window->targets;
-    StrView line;
-    for (bool more = true; more;) TRY(line_reader_next(longer, &line, &more));
-    long sources = line_reader_number(window->reader), targets = line_reader_number(window->targets);
-    status_fail(STATUS_DATA, "'%s' has %ld line%s, '%s' has %ld", line_reader_path(window->reader), sources,
-                sources == 1 ? "" : "s", line_reader_path(window->targets), targets);
-    return status_hint(STATUS_DATA, "source and target stand on the same line of their files");
-}
-
-/* Of two files. */
+/* Two files. */
 static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
-    bool more_targets;
     StrBuf both = {0};
-    TRY(next_line(window, window->reader, &pair->source, more));
-    TRY(next_line(window, window->targets, &pair->target, &more_targets));
-    if (*more != more_targets) return fail_lengths(window, *more);
+    TRY(pair_lines_next(window->reader, window->targets, &pair->source, &pair->target, more));
     if (!*more) return STATUS_OK;
+    TRY(check_line(window, window->reader, pair->source));
+    TRY(check_line(window, window->targets, pair->target));
     pair->source = arena_text(window->arena, pair->source);
     pair->target = arena_text(window->arena, pair->target);
     if (!window->filters) return STATUS_OK;
@@ -120,9 +102,9 @@ static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
     return STATUS_OK;
 }
 
-static bool is_passed_over(PairWindow *window, StrView line) {
+static bool is_skipped(PairWindow *window, StrView line) {
     if (!window->filters || memchr(line.data, '\t', line.length)) return false;
-    if (window->passed_over++ == 0) window->first_passed_over = line_reader_number(window->reader);
+    if (window->skipped++ == 0) window->first_skipped = line_reader_number(window->reader);
     return true;
 }
 
@@ -132,7 +114,7 @@ static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
     do {
         TRY(next_line(window, window->reader, &pair->raw, more));
         if (!*more) return STATUS_OK;
-    } while (find_header(window, pair->raw) || is_passed_over(window, pair->raw));
+    } while (is_header(window, pair->raw) || is_skipped(window, pair->raw));
     pair->raw = arena_text(window->arena, pair->raw);
     return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
 }
@@ -172,8 +154,8 @@ static Status read_sources(PairWindow *window, const char *path) {
 Status pair_window_open(PairWindow *window, const char *pairs) {
     window->arena = arena_new();
     window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
-    window->target_column = 1;
     window->bytes = (double)file_size(pairs);
+    window->columns = columns_first_two(window->source_language, window->target_language);
     return line_reader_open(&window->reader, pairs);
 }
 

@@ -4,39 +4,38 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include "base/fileio.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "text/languages.h"
+#include "data/columns.h"
 #include "data/pair_issues.h"
 
 struct PairReader {
     StrList entries;
     size_t current;
     char *source, *target;
-    int source_column, target_column;
-    int columns;                     /* that have a name, if only "-" */
-    StrView line;                    /* of a TSV file, with all its columns */
+    Columns columns;                 /* of TSV files */
+    StrView line;                    /* the current line of a TSV file */
     LineReader *first, *second;      /* second: NULL for TSV */
-    StrBuf source_text, target_text; /* repaired */
+    StrBuf source_text, target_text; /* repaired texts */
     PairIssues issues;
-    long usable, in_other_part;
-    long seen_before, short_lines; /* of the open file: pairs of those before it; lines without its columns */
-    double bytes, bytes_done;      /* of all files; of those that were read to their end */
-    PairSplit part;
+    long usable, in_other_split;
+    long seen_before;         /* usable pairs in the files before the open one */
+    long short_lines;         /* lines of the open file without the columns */
+    double bytes, bytes_done; /* size of all files; bytes read from closed files */
+    PairSplit split;
     double held_out;
-    bool tolerant;
-    bool numbered; /* the source of the first line is a number */
-    int limit;     /* of the pairs of all parts; 0 = none */
+    bool allows_other_encodings;
+    bool first_is_number; /* the source of the first line is a number */
+    int limit;            /* usable pairs to read, in all splits; 0 = no limit */
 };
 
-static void note(PairReader *reader, PairIssueKind kind, long count, long line) {
+static void count_issue(PairReader *reader, PairIssueKind kind, long count, long line) {
     pair_issues_add(&reader->issues, kind, count, reader->current, line);
 }
 
-/* Usable pairs so far, whichever part they belong to. */
-static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_part; }
+/* Usable pairs so far, in all splits. */
+static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_split; }
 
 void pair_reader_report(const PairReader *reader, StrBuf *out) {
     pair_issues_report(&reader->issues, &reader->entries, pairs_seen(reader), out);
@@ -58,7 +57,7 @@ static char *fill_pattern(const char *pattern, const char *language) {
     return result;
 }
 
-/* Which of the corpora that scripts/get-data fetches the file would be part of, or NULL. */
+/* The corpus of scripts/get-data that contains the file, or NULL. */
 static const char *corpus_of(const char *path) {
     if (sv_starts(sv(path), SV("data/multi30k/"))) return "multi30k";
     if (sv_starts(sv(path), SV("data/tatoeba/"))) return "tatoeba";
@@ -98,7 +97,7 @@ static Status check_entry(const PairReader *reader, const char *entry) {
     return status;
 }
 
-/* The files that the entries stand for, appended. */
+/* The files of all entries, appended. */
 static void pair_files(const StrList *entries, const DataOptions *options, StrList *files) {
     const char *languages[2] = {options->source, options->target};
     for (size_t i = 0; i < entries->count; i++) {
@@ -111,24 +110,14 @@ static void pair_files(const StrList *entries, const DataOptions *options, StrLi
     }
 }
 
-/* The first column of that name from `first` on. */
-static Status find_column(const char *columns, const char *language, int first, int *column) {
-    StrView rest = sv(columns), name;
-    for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (*column >= first && sv_equal(sv_trim(name), sv(language))) return STATUS_OK;
-    status_fail(STATUS_USAGE, "language '%s' is not one of the columns '%s'", language, columns);
-    return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
-                                     "en-de those that are read");
-}
-
-/* Add what can be known of a file only after reading it, and close it. */
+/* Closes the files and counts the issues that concern them as a whole. */
 static void close_files(PairReader *reader) {
     LineReader *files[2] = {reader->first, reader->second};
     for (int i = 0; i < 2; i++) {
         if (!files[i]) continue;
         if (line_reader_carriage_returns(files[i]) > 0)
-            note(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_carriage_returns(files[i]), 0);
-        if (line_reader_has_bom(files[i])) note(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
+            count_issue(reader, PAIR_ISSUE_CARRIAGE_RETURN, line_reader_carriage_returns(files[i]), 0);
+        if (line_reader_has_bom(files[i])) count_issue(reader, PAIR_ISSUE_BYTE_ORDER_MARK, 1, 0);
         reader->bytes_done += (double)line_reader_consumed(files[i]);
         line_reader_close(files[i]);
     }
@@ -137,7 +126,7 @@ static void close_files(PairReader *reader) {
 
 static Status open_files(PairReader *reader) {
     const char *entry = reader->entries.items[reader->current];
-    reader->numbered = false;
+    reader->first_is_number = false;
     reader->seen_before = pairs_seen(reader);
     reader->short_lines = 0;
     if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
@@ -153,15 +142,8 @@ static Status open_files(PairReader *reader) {
 static Status prepare(PairReader *reader, const DataOptions *options) {
     bool tsv = false;
     for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
-    reader->target_column = 1;
-    reader->columns = 2;
-    if (tsv && options->columns && options->columns[0]) {
-        StrView name, names = sv(options->columns);
-        for (reader->columns = 0; sv_next(&names, ',', &name);) reader->columns++;
-        TRY(find_column(options->columns, reader->source, 0, &reader->source_column));
-        int first = strcmp(reader->source, reader->target) == 0 ? reader->source_column + 1 : 0;
-        TRY(find_column(options->columns, reader->target, first, &reader->target_column));
-    }
+    TRY(columns_locate(tsv ? options->columns : NULL, sv(reader->source), sv(reader->target),
+                       &reader->columns));
     for (size_t i = 0; i < reader->entries.count; i++) TRY(check_entry(reader, reader->entries.items[i]));
     return STATUS_OK;
 }
@@ -192,15 +174,15 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     return status;
 }
 
-void pair_reader_set_range(PairReader *reader, PairSplit part, int limit) {
-    reader->part = part;
+void pair_reader_set_range(PairReader *reader, PairSplit split, int limit) {
+    reader->split = split;
     reader->limit = limit;
 }
 
 void pair_reader_rewind(PairReader *reader) {
     close_files(reader);
     reader->current = 0;
-    reader->usable = reader->in_other_part = 0;
+    reader->usable = reader->in_other_split = 0;
     reader->bytes_done = 0;
     reader->issues = (PairIssues){0};
 }
@@ -216,7 +198,7 @@ void pair_reader_close(PairReader *reader) {
     mem_free(reader);
 }
 
-void pair_reader_allow_other_encodings(PairReader *reader) { reader->tolerant = true; }
+void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
 
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
@@ -255,182 +237,131 @@ static void repair(StrView *text, StrBuf *buffer) {
     *text = strbuf_view(buffer);
 }
 
-/* As Excel writes a field that has a quote in it: in quotes, and each of its own twice. */
+/* Excel writes a field that contains quotes in quotes, and doubles the ones inside. */
 static bool is_quoted(StrView text) {
-    bool twice = false;
+    bool has_doubled = false;
     if (text.length < 4 || text.data[0] != '"' || text.data[text.length - 1] != '"') return false;
     for (size_t i = 1; i + 1 < text.length; i++) {
         if (text.data[i] != '"') continue;
         if (i + 2 == text.length || text.data[++i] != '"') return false;
-        twice = true;
+        has_doubled = true;
     }
-    return twice;
+    return has_doubled;
 }
 
-/* Is this pair usable, if need be after repair? */
-static bool accept(PairReader *reader, StrView *source, StrView *target, long line) {
+/* Repairs a pair; false if it is unusable. */
+static bool repair_pair(PairReader *reader, StrView *source, StrView *target, long line) {
     if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
-        note(reader, PAIR_ISSUE_TOO_BIG, 1, line);
+        count_issue(reader, PAIR_ISSUE_TOO_BIG, 1, line);
         return false;
     }
     if (unicode_is_blank(*source) || unicode_is_blank(*target)) {
-        note(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
+        count_issue(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
         return false;
     }
     if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
-        note(reader, PAIR_ISSUE_INNER_RETURN, 1, line);
-    if (is_quoted(*source) || is_quoted(*target)) note(reader, QUOTED, 1, line);
+        count_issue(reader, PAIR_ISSUE_INNER_RETURN, 1, line);
+    if (is_quoted(*source) || is_quoted(*target)) count_issue(reader, PAIR_ISSUE_QUOTED, 1, line);
     bool nul = false;
     bool bad_source = needs_repair(*source, &nul), bad_target = needs_repair(*target, &nul);
     if (nul)
-        note(reader, PAIR_ISSUE_NUL_BYTES, 1, line);
+        count_issue(reader, PAIR_ISSUE_NUL_BYTES, 1, line);
     else if (bad_source || bad_target)
-        note(reader, PAIR_ISSUE_BAD_UTF8, 1, line);
+        count_issue(reader, PAIR_ISSUE_BAD_UTF8, 1, line);
     if (bad_source) repair(source, &reader->source_text);
     if (bad_target) repair(target, &reader->target_text);
     return true;
 }
 
-static bool split_columns(const PairReader *reader, StrView line, StrView *source, StrView *target) {
-    bool found_source = false, found_target = false;
-    StrView field, rest = line;
-    for (int column = 0; sv_next(&rest, '\t', &field); column++) {
-        if (column == reader->source_column) *source = field, found_source = true;
-        if (column == reader->target_column) *target = field, found_target = true;
-    }
-    return found_source && found_target;
-}
-
-static Status count_lines(LineReader *reader, long *count) {
-    for (bool more = true; more;) {
-        StrView line;
-        TRY(line_reader_next(reader, &line, &more));
-        if (more) *count = line_reader_number(reader);
-    }
-    return STATUS_OK;
-}
-
-/* One file ended at `lines`, the other had one more: count on, to name both numbers. */
-static Status fail_line_counts(PairReader *reader, bool more_first, long lines) {
-    long longer = lines + 1;
-    TRY(count_lines(more_first ? reader->first : reader->second, &longer));
-    long first = more_first ? longer : lines, second = more_first ? lines : longer;
-    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(reader->first), first,
-                first == 1 ? "" : "s", line_reader_path(reader->second), second);
+/* Reads on to the end of the longer file, to name both numbers of lines. */
+static Status fail_line_counts(LineReader *source, LineReader *target, bool source_is_longer) {
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(source_is_longer ? source : target, &line, &more));
+    long lines = line_reader_number(source);
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(source), lines,
+                lines == 1 ? "" : "s", line_reader_path(target), line_reader_number(target));
     return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
 }
 
-/* The next line of the open file or files; *more is false at their end. *ok: it has both sides. */
+Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
+                       bool *more) {
+    bool more_targets;
+    TRY(line_reader_next(sources, source, more));
+    TRY(line_reader_next(targets, target, &more_targets));
+    return *more == more_targets ? STATUS_OK : fail_line_counts(sources, targets, *more);
+}
+
+/* The next line of the open file or files; *more is false at their end. *ok: the line has both columns. */
 static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
     long before = line_reader_number(reader->first);
     *ok = true;
-    TRY(line_reader_next(reader->first, source, more));
-    if (reader->second) {
-        bool more_target;
-        TRY(line_reader_next(reader->second, target, &more_target));
-        if (*more != more_target) return fail_line_counts(reader, *more, before);
-    } else if (*more) {
+    if (reader->second)
+        TRY(pair_lines_next(reader->first, reader->second, source, target, more));
+    else
+        TRY(line_reader_next(reader->first, source, more));
+    if (*more && !reader->second) {
         reader->line = *source;
-        *ok = split_columns(reader, reader->line, source, target);
+        int fields = columns_cut(&reader->columns, reader->line, source, target);
+        *ok = fields > reader->columns.source && fields > reader->columns.target;
         bool blank = !*ok && unicode_is_blank(reader->line);
         if (!*ok)
-            note(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
-                 line_reader_number(reader->first));
+            count_issue(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
+                        line_reader_number(reader->first));
         reader->short_lines += !*ok && !blank;
     }
-    if (!*more && before == 0) note(reader, PAIR_ISSUE_NO_LINES, 1, 0);
+    if (!*more && before == 0) count_issue(reader, PAIR_ISSUE_NO_LINES, 1, 0);
     return STATUS_OK;
 }
 
-/* Does the first line name the two languages further to the right than `data.columns` goes? */
-static Status check_columns(const PairReader *reader) {
-    LanguageColumns named;
-    StrBuf columns = {0};
-    if (!languages_header_of(reader->line, sv(reader->source), sv(reader->target), &named) ||
-        named.second < reader->columns)
-        return STATUS_OK;
-    languages_add_columns(&named, &columns);
-    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read",
-                line_reader_path(reader->first), named.first + 1, named.second + 1, SV_ARG(named.first_name),
-                SV_ARG(named.second_name), reader->source_column + 1, reader->target_column + 1);
-    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&columns));
-    strbuf_free(&columns);
-    return STATUS_DATA;
-}
-
-static bool is_number(StrView text) {
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] < '0' || text.data[i] > '9') return false;
-    return text.length > 0;
-}
-
-bool pair_has_id(StrView source, StrView target) {
-    return is_number(sv_trim(source)) && !is_number(sv_trim(target));
-}
-
-/* Does the first line, or the one behind it, which may name the columns in words that nobody here knows, have
- * a number for its source alone, and columns that no name accounts for? Tables that begin with ids look like
- * this. */
-static Status check_ids(PairReader *reader, StrView source, StrView target) {
+/* Many tables begin with a column of ids. It shows in the first line, or in the second one if the first is a
+ * header in words that are no languages. */
+static Status check_ids(PairReader *reader, StrView source) {
     long line = line_reader_number(reader->first);
-    StrView rest = reader->line, field;
-    int columns = 0;
-    while (sv_next(&rest, '\t', &field)) columns++;
-    bool known = line > 1 && reader->numbered;
-    reader->numbered = is_number(sv_trim(source));
-    if (columns <= reader->columns || known || !pair_has_id(source, target)) return STATUS_OK;
-    if (reader->tolerant) {
-        note(reader, IDS, 1, line);
-        return STATUS_OK;
-    }
-    status_fail(STATUS_DATA, "'%s' has %d columns, and in line %ld the %s side is the number %.*s",
-                line_reader_path(reader->first), columns, line, reader->source, SV_ARG(sv_trim(source)));
-    return status_hint(STATUS_DATA, "name all columns, '-' what is not read: --set data.columns=-,%s,%s%s",
-                       reader->source, columns > 3 ? "-," : "", reader->target);
+    bool known = line > 1 && reader->first_is_number;
+    reader->first_is_number = columns_is_number(source);
+    if (known || !columns_look_like_ids(&reader->columns, reader->line)) return STATUS_OK;
+    if (!reader->allows_other_encodings)
+        return columns_fail_ids(&reader->columns, reader->line, line_reader_path(reader->first), line);
+    count_issue(reader, PAIR_ISSUE_IDS, 1, line);
+    return STATUS_OK;
 }
 
-/* Is this the line that names the columns? */
-static Status find_header(PairReader *reader, StrView source, StrView target, bool *found) {
-    StrView a = sv(reader->source), b = sv(reader->target);
+/* Checks the first two lines of a TSV file. *header: the line names the columns. */
+static Status check_columns(PairReader *reader, StrView source, bool *header) {
     long line = line_reader_number(reader->first);
-    *found = false;
+    FirstLine kind = FIRST_LINE_PAIR;
+    *header = false;
     if (reader->second || line > 2) return STATUS_OK;
-    if (line == 2) return check_ids(reader, source, target);
-    *found = (language_same(source, a) && language_same(target, b)) ||
-             (language_same(source, SV("source")) && language_same(target, SV("target")));
-    if (*found) return STATUS_OK;
-    if (!language_same(source, b) || !language_same(target, a)) {
-        LanguageColumns others;
-        TRY(check_columns(reader));
-        if (languages_header(reader->line, &others)) note(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
-        return check_ids(reader, source, target);
-    }
-    status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read",
-                line_reader_path(reader->first), SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
-    return status_hint(STATUS_DATA, "all files have their columns in one order: change those of this one");
+    if (line == 1)
+        TRY(columns_check_first_line(&reader->columns, reader->line, line_reader_path(reader->first), &kind));
+    *header = kind == FIRST_LINE_HEADER;
+    if (*header) count_issue(reader, PAIR_ISSUE_HEADER, 1, 1);
+    if (kind == FIRST_LINE_OTHER_HEADER) count_issue(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
+    return *header ? STATUS_OK : check_ids(reader, source);
 }
 
-/* 0 to 1, the same for the same text. */
-static double hash_share(StrView text) {
+/* A number in [0, 1) that depends on the text alone. */
+static double hash_fraction(StrView text) {
     return (double)(sv_hash(text, 0) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-static bool is_wanted(PairReader *reader, StrView source) {
-    if (reader->part == PAIRS_ALL) return true;
-    bool wanted = (hash_share(sv_trim(source)) < reader->held_out) == (reader->part == PAIRS_HELD_OUT);
-    reader->in_other_part += !wanted;
-    return wanted;
+static bool is_in_split(PairReader *reader, StrView source) {
+    if (reader->split == PAIRS_ALL) return true;
+    bool is_held_out = hash_fraction(sv_trim(source)) < reader->held_out;
+    bool is_in = is_held_out == (reader->split == PAIRS_HELD_OUT);
+    reader->in_other_split += !is_in;
+    return is_in;
 }
 
-/* What is held out is so of the pairs that are used. */
-static bool is_over(const PairReader *reader) {
+/* The limit counts the pairs of both splits. */
+static bool is_finished(const PairReader *reader) {
     return (reader->limit > 0 && pairs_seen(reader) >= reader->limit) ||
            reader->current >= reader->entries.count;
 }
 
 static Status fail_unusable(const PairReader *reader) {
-    if (reader->in_other_part > 0) {
-        bool none = reader->part == PAIRS_HELD_OUT;
+    if (reader->in_other_split > 0) {
+        bool none = reader->split == PAIRS_HELD_OUT;
         const char *ends = reader->issues.of[PAIR_ISSUE_INNER_RETURN].count > 0
                                ? "; old Macs ended lines with carriage returns: tr '\\r' '\\n' <FILE >NEW"
                                : "";
@@ -455,13 +386,13 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
-/* Of several files one with other columns must not be dropped as a whole. Of a single one in the first two
- * columns fail_unusable says more. */
+/* If one of several files has other columns, training must not go on without it. For a single file with two
+ * columns, fail_unusable has the better message. */
 static Status check_file_read(const PairReader *reader) {
-    bool plain = reader->entries.count == 1 && reader->columns == 2;
+    bool plain = reader->entries.count == 1 && reader->columns.count == 2;
     if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
     status_fail(STATUS_DATA, "no usable sentence pair in '%s', where columns %d and %d should be %s and %s",
-                line_reader_path(reader->first), reader->source_column + 1, reader->target_column + 1,
+                line_reader_path(reader->first), reader->columns.source + 1, reader->columns.target + 1,
                 reader->source, reader->target);
     return status_hint(STATUS_DATA, "all files have their columns in one order, with a TAB between them: "
                                     "change those of this one, or data.columns");
@@ -469,7 +400,7 @@ static Status check_file_read(const PairReader *reader) {
 
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more) {
     *more = false;
-    while (!is_over(reader)) {
+    while (!is_finished(reader)) {
         bool line = false, ok = false, header = false;
         if (!reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));
@@ -479,27 +410,17 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             reader->current++;
             continue;
         }
-        if (ok) TRY(find_header(reader, *source, *target, &header));
-        if (header) note(reader, HEADER, 1, 1);
-        if (!ok || header || !accept(reader, source, target, line_reader_number(reader->first))) continue;
-        if (is_wanted(reader, *source)) {
+        if (ok) TRY(check_columns(reader, *source, &header));
+        if (!ok || header || !repair_pair(reader, source, target, line_reader_number(reader->first)))
+            continue;
+        if (is_in_split(reader, *source)) {
             reader->usable++;
             *more = true;
             return STATUS_OK;
         }
     }
-    close_files(reader); /* of which the limit may have left one open */
+    close_files(reader); /* one may be open because of the limit */
     if (reader->usable == 0) return fail_unusable(reader);
-    if (reader->tolerant) return STATUS_OK;
+    if (reader->allows_other_encodings) return STATUS_OK;
     return pair_issues_check_encoding(&reader->issues, &reader->entries, pairs_seen(reader));
-}
-
-void pairs_read_header(const char *path, StrBuf *line) {
-    LineReader *reader;
-    StrView first;
-    bool more = false;
-    if (strstr(path, "{}") || file_size(path) < 0) return;
-    if (line_reader_open(&reader, path) != STATUS_OK) return;
-    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
-    line_reader_close(reader);
 }

@@ -1,66 +1,66 @@
-/* pairs.h - sentence pairs from files, with a stated policy for everything that can be wrong with them.
+/* pairs.h - sentence pairs from files, with a policy for every problem that they can have.
  *
- * An entry of a file list is a TSV file, plain or gzip, whose columns are named by `columns` ("en,fr":
- * further ones are ignored), or a pattern with {} for the language ("train.{}": train.en and train.fr).
+ * An entry of a file list is a TSV file, plain or gzip, or a pattern with {} for the language ("train.{}":
+ * train.en and train.fr). `columns` names the columns of TSV files ("en,fr"); further columns are ignored.
  *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
- *   left out   a first line of a TSV file that names the two languages (languages.h)
- *   fatal      a missing file, two files with different line counts (both numbers named), a first line that
- *              names the two languages elsewhere, no usable pair, a file with lines but none that has both
- *              columns, invalid UTF-8 in more than a tenth of all pairs, a first or second line that looks
- *              as if ids stand where the source is read
- *   told       fields in the quotes of a spreadsheet, which are kept
- * Everything dropped, repaired or told, and every empty file, is counted, with the first few line numbers.
+ *   left out   a header of the two languages in a TSV file (columns.h)
+ *   fatal      a missing file; two files with different line counts (the message has both); a header with the
+ *              two languages in other columns; no usable pair; a file with lines but without the columns;
+ *              invalid UTF-8 in more than a tenth of all pairs; a column of ids as the source
+ *   reported   fields in the quotes of a spreadsheet, which are kept
+ * All of these, and empty files, are counted (pair_issues.h).
  *
- * Fails   STATUS_USAGE for lists and columns that make no sense, STATUS_RUNTIME for files that cannot be
- *         read, STATUS_DATA for what is in them
+ * Fails   STATUS_USAGE for invalid lists and columns, STATUS_RUNTIME for unreadable files, STATUS_DATA for
+ *         invalid content
  */
 #ifndef DATA_PAIRS_H
 #define DATA_PAIRS_H
 
+#include "base/fileio.h"
 #include "base/options.h"
 #include "base/status.h"
 #include "base/strview.h"
 
 enum { PAIR_MAX_BYTES = 1 << 20 };
+enum { PAIR_SOURCE, PAIR_TARGET, PAIR_SIDES };
 
 typedef struct {
     StrList train, valid;  /* file lists */
     char *source, *target; /* language names, e.g. "en" and "fr" */
     char *columns;         /* names of the TSV columns in order, e.g. "en,fr"; NULL: source, target */
-    int max_length;        /* tokens a side; longer training pairs are left out; 0 = no limit */
+    int max_length;        /* tokens per side; longer training pairs are left out; 0 = no limit */
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
-    double held_out;       /* share of the training pairs that validates if `valid` is empty */
-    int limit;             /* use only the first N training pairs, some of which may be held out, and read no
-                              further; 0 = all */
+    double held_out;       /* fraction of the training pairs used for validation if `valid` is empty */
+    int limit;             /* read only the first N training pairs, including those held out; 0 = all */
 } DataOptions;
 
-/* Whether a pair is held out for validation depends on its source alone, so that no source is in both. */
+/* A hash of the source decides whether a pair is held out for validation, so that no source is in both
+ * splits. */
 typedef enum { PAIRS_ALL, PAIRS_NOT_HELD_OUT, PAIRS_HELD_OUT } PairSplit;
-
-/* The first line of a table, appended; nothing if the file is none or cannot be read. */
-void pairs_read_header(const char *path, StrBuf *line);
 
 typedef struct PairReader PairReader;
 
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
-/* Report other encodings and ids instead of refusing them: for who wants to see what is there. */
+/* Other encodings and columns of ids become part of the report instead of an error: for `inspect`. */
 void pair_reader_allow_other_encodings(PairReader *reader);
-/* From now on, no further than `limit` pairs of all parts; 0 = to the end. Without this call: all pairs. */
-void pair_reader_set_range(PairReader *reader, PairSplit part, int limit);
+/* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
+void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
 /* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
-void pair_reader_rewind(PairReader *reader);        /* counts start again */
-long pair_reader_count(const PairReader *reader);   /* usable pairs so far */
-long pair_reader_line(const PairReader *reader);    /* of the pair just read, in its file */
-double pair_reader_share(const PairReader *reader); /* of all bytes, or of the limit, so much is read */
-/* One line per kind of trouble: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
+void pair_reader_rewind(PairReader *reader);        /* resets all counts */
+long pair_reader_count(const PairReader *reader);   /* usable pairs of the split so far */
+long pair_reader_line(const PairReader *reader);    /* line number of the last pair in its file */
+double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share of the bytes or of the limit */
+/* One line per kind of issue: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
-/* Is the source a number and the target none? Tables that begin with ids look like this. */
-bool pair_has_id(StrView source, StrView target);
-/* "source TAB target", appended; a TAB in a text would begin another column, and becomes a space. */
+/* The next line of each of two files. STATUS_DATA, with both numbers of lines, if one file ends before the
+ * other. */
+Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
+                       bool *more);
+/* "source TAB target", appended; TABs in the texts become spaces. */
 void pair_join(StrBuf *line, StrView source, StrView target);
 
 #endif

@@ -19,7 +19,7 @@ void shortlist_write(const Shortlist *shortlist, StrBuf *out) {
     }
 }
 
-/* The id at *position, which moves behind it. */
+/* Reads the id at *position and moves on. */
 static Status read_id(StrView text, size_t *position, int target_size, int *id) {
     size_t start = *position;
     long long value = 0;
@@ -33,7 +33,7 @@ static Status read_id(StrView text, size_t *position, int target_size, int *id) 
     return STATUS_OK;
 }
 
-/* The list at *position, to the end of `ids`. */
+/* Appends the list at *position to `ids`. */
 static Status read_list(Shortlist *shortlist, StrView text, size_t *position, int list) {
     size_t *end = &shortlist->start[list + 1];
     *end = shortlist->start[list];
@@ -61,13 +61,13 @@ static Status read_lists(Shortlist *shortlist, StrView text) {
 }
 
 Status shortlist_read(Shortlist **shortlist, StrView text, int source_size, int target_size) {
-    Shortlist *made = mem_alloc(1, sizeof *made);
-    *made = (Shortlist){.source_size = source_size, .target_size = target_size};
-    made->start = mem_alloc((size_t)source_size + 2, sizeof *made->start);
-    made->ids = mem_alloc(text.length / 2 + 1, sizeof *made->ids); /* each has a byte behind it */
-    Status status = read_lists(made, text);
-    *shortlist = status == STATUS_OK ? made : NULL;
-    if (status != STATUS_OK) shortlist_free(made);
+    Shortlist *result = mem_alloc(1, sizeof *result);
+    *result = (Shortlist){.source_size = source_size, .target_size = target_size};
+    result->start = mem_alloc((size_t)source_size + 2, sizeof *result->start);
+    result->ids = mem_alloc(text.length / 2 + 1, sizeof *result->ids); /* an id takes two bytes at least */
+    Status status = read_lists(result, text);
+    *shortlist = status == STATUS_OK ? result : NULL;
+    if (status != STATUS_OK) shortlist_free(result);
     return status;
 }
 
@@ -75,13 +75,13 @@ size_t shortlist_translations(const Shortlist *shortlist) {
     return shortlist->start[shortlist->source_size + 1] - shortlist->start[1];
 }
 
-static void mark_list(const Shortlist *shortlist, int list, int best, bool *wanted) {
+static void mark_list(const Shortlist *shortlist, int list, int best, bool *is_listed) {
     size_t first = shortlist->start[list], count = shortlist->start[list + 1] - first;
     if (count > (size_t)best) count = (size_t)best;
-    for (size_t i = first; i < first + count; i++) wanted[shortlist->ids[i]] = true;
+    for (size_t i = first; i < first + count; i++) is_listed[shortlist->ids[i]] = true;
 }
 
-void shortlist_mark(const Shortlist *shortlist, int best, Tokens source, bool *wanted) {
-    mark_list(shortlist, 0, best, wanted);
-    for (int i = 0; i < source.length; i++) mark_list(shortlist, 1 + source.ids[i], best, wanted);
+void shortlist_mark(const Shortlist *shortlist, int best, Tokens source, bool *is_listed) {
+    mark_list(shortlist, 0, best, is_listed);
+    for (int i = 0; i < source.length; i++) mark_list(shortlist, 1 + source.ids[i], best, is_listed);
 }

@@ -1,6 +1,5 @@
 /* languages.c - see languages.h. */
 #include "text/languages.h"
-#include "base/log.h"
 
 #include <string.h>
 
@@ -116,100 +115,4 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
         return STATUS_OK;
     return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),
                        "write --languages en-de, the language to translate from first, or pt-BR:en");
-}
-
-/* No number, and no sentence: one goes on, or ends with a sign that of names only short ones have ("Nr."). */
-static bool is_column_name(StrView field) {
-    enum { LONGEST = 40, SHORT = 4 };
-    field = sv_trim(field);
-    if (field.length == 0) return true;
-    if (field.length > SHORT && strchr(".!?", field.data[field.length - 1])) return false;
-    return field.length <= LONGEST && (field.data[0] < '0' || field.data[0] > '9');
-}
-
-/* Languages in the first two columns are enough; further on, all columns must have names. */
-static bool is_header(StrView line, const LanguageColumns *found) {
-    StrView field;
-    if (found->second == 1) return true;
-    while (sv_next(&line, '\t', &field))
-        if (!is_column_name(field)) return false;
-    return true;
-}
-
-/* The first two languages that the columns name, Indonesian (id) or not. */
-static bool find_two(StrView columns, bool indonesian, LanguageColumns *found) {
-    StrView field;
-    *found = (LanguageColumns){0};
-    for (int column = 0; sv_next(&columns, '\t', &field); column++) {
-        StrView code = language_code(field);
-        if (code.length == 0 || sv_equal(code, found->first_name)) continue;
-        if (sv_equal(code, SV("id")) && !indonesian) continue;
-        if (found->first_name.length > 0) {
-            found->second = column;
-            found->second_name = code;
-            return true;
-        }
-        found->first = column;
-        found->first_name = code;
-    }
-    return false;
-}
-
-bool languages_header(StrView line, LanguageColumns *found) {
-    if (find_two(line, false, found) && is_header(line, found)) return true;
-    if (!find_two(line, true, found)) return false;
-    bool numbered = found->first == 0 && sv_equal(found->first_name, SV("id"));
-    return found->second == 1 || (!numbered && is_header(line, found));
-}
-
-static bool find_these(StrView line, StrView a, StrView b, LanguageColumns *found) {
-    StrView field;
-    int names = 0;
-    for (int column = 0; names < 2 && sv_next(&line, '\t', &field); column++) {
-        bool is_a = language_same(field, a), is_b = language_same(field, b);
-        if (names == 0 && (is_a || is_b)) {
-            *found = (LanguageColumns){.first = column, .first_name = is_a ? a : b};
-            names = 1;
-        } else if (names == 1 && (sv_equal(found->first_name, a) ? is_b : is_a)) {
-            found->second = column;
-            found->second_name = is_a ? a : b;
-            names = 2;
-        }
-    }
-    return names == 2;
-}
-
-bool languages_header_of(StrView line, StrView a, StrView b, LanguageColumns *found) {
-    if (a.length == 0 || b.length == 0) return false;
-    if (find_these(line, a, b, found)) return is_header(line, found);
-    if (!find_these(line, SV("source"), SV("target"), found)) return false;
-    bool in_order = sv_equal(found->first_name, SV("source"));
-    found->first_name = in_order ? a : b;
-    found->second_name = in_order ? b : a;
-    return is_header(line, found);
-}
-
-void languages_add_columns(const LanguageColumns *columns, StrBuf *names) {
-    for (int i = 0; i <= columns->second; i++) {
-        StrView name = i == columns->first ? columns->first_name : SV("-");
-        if (i == columns->second) name = columns->second_name;
-        strbuf_format(names, "%s%.*s", i > 0 ? "," : "", SV_ARG(name));
-    }
-}
-
-int languages_in_columns(const char *names, StrView two[2]) {
-    StrView rest = sv(names ? names : ""), name;
-    int count = 0;
-    while (sv_next(&rest, ',', &name)) {
-        name = sv_trim(name);
-        if (name.length == 0 || sv_equal(name, SV("-"))) continue;
-        if (count < 2) two[count] = name;
-        count++;
-    }
-    return count;
-}
-
-void languages_log_columns(const LanguageColumns *columns, const char *path) {
-    log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(columns->first_name),
-             SV_ARG(columns->second_name), path);
 }

@@ -10,7 +10,7 @@
 #include "models/modelfile.h"
 #include "text/bpe.h"
 #include "text/languages.h"
-#include "data/pairs.h"
+#include "data/columns.h"
 #include "train/checkpoint.h"
 #include "config/auto_config.h"
 
@@ -42,28 +42,28 @@ Status train_plan_files(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------ */
+/* ---- resuming ------------------------------------------------------------------------------------------ */
 
-/* Only what the user says anew ends a run. */
+/* These options do not come from the run: it ended because of them. */
 static bool ends_run(const char *key) {
     return !strcmp(key, "train.max_updates") || !strcmp(key, "train.max_minutes") ||
            !strcmp(key, "train.patience");
 }
 
-/* What was not given is as it was: the rule for sizes does not choose twice. */
+/* Options that the user did not set come from the run, because model.size=auto must not choose twice. */
 static Status take_saved(const TrainPlan *plan) {
     Config saved;
-    OptionTable now[6], then[6];
+    OptionTable current[6], saved_tables[6];
     Status status = checkpoint_load_config(plan->resume, &saved);
-    config_tables(plan->config, now);
-    config_tables(&saved, then);
-    for (int t = 0; now[t].rows && status == STATUS_OK; t++)
-        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
+    config_tables(plan->config, current);
+    config_tables(&saved, saved_tables);
+    for (int t = 0; current[t].rows && status == STATUS_OK; t++)
+        for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
             if (option_is_given(plan->given, row->key) || ends_run(row->key)) continue;
-            const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
+            const char *text = row->type == OPT_STRING ? *(char **)option_field(&saved_tables[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
-                option_copy(row, option_field(&now[t], row), option_field(&then[t], row));
+                option_copy(row, option_field(&current[t], row), option_field(&saved_tables[t], row));
         }
     config_free(&saved);
     return status;
@@ -71,23 +71,17 @@ static Status take_saved(const TrainPlan *plan) {
 
 /* ---- languages ----------------------------------------------------------------------------------------- */
 
-static void set_languages(const TrainPlan *plan, StrView source, StrView target,
-                          const LanguageColumns *columns) {
+static void set_languages(const TrainPlan *plan, const Columns *columns) {
     StrBuf names = {0};
-    languages_add_columns(columns, &names);
-    set_string(plan, "data.source", source);
-    set_string(plan, "data.target", target);
+    columns_format(columns, &names);
+    set_string(plan, "data.source", columns->source_name);
+    set_string(plan, "data.target", columns->target_name);
     if (!option_is_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
 }
 
-/* In this order, the first two columns. */
-static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
-    set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
-}
-
-/* On one command line --languages and data.source or data.target say the same; those of a configuration give
- * way. */
+/* --languages must agree with data.source and data.target of the same command line, but overrides those of a
+ * configuration. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
     if (!plan->without_config || !option_is_given(plan->given, key) || language_same(sv(name), language))
         return STATUS_OK;
@@ -95,45 +89,22 @@ static Status check_name(const TrainPlan *plan, const char *key, const char *nam
     return status_hint(STATUS_USAGE, "leave out one of them");
 }
 
-/* The first column is the source unless the header says otherwise. */
-static Status use_option(const TrainPlan *plan, StrView header) {
+/* --languages contradicts neither the other options nor the first line. */
+static Status check_languages(const TrainPlan *plan, const ColumnHints *hints) {
     StrView source, target;
-    LanguageColumns columns;
+    if (!plan->languages) return STATUS_OK;
     TRY(languages_split(plan->languages, &source, &target));
     TRY(check_name(plan, "data.source", plan->config->data.source, source));
     TRY(check_name(plan, "data.target", plan->config->data.target, target));
-    if (languages_header_of(header, source, target, &columns)) {
-        languages_log_columns(&columns, plan->config->data.train.items[0]);
-        set_languages(plan, source, target, &columns);
-        return STATUS_OK;
-    }
-    if (languages_header(header, &columns)) {
-        status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s",
-                    plan->config->data.train.items[0], SV_ARG(columns.first_name),
-                    SV_ARG(columns.second_name), plan->languages);
-        return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
-    }
-    set_two_languages(plan, source, target);
-    return STATUS_OK;
+    return columns_check_languages(hints);
 }
 
-/* The languages of the model to start from, empty if it does not say. */
+/* The languages of the model to start from; empty if unknown. */
 typedef struct {
     StrBuf source, target;
 } ModelLanguages;
 
-/* A model goes on in its direction, whatever the order of the columns. */
-static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
-    StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
-    bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
-    languages_log_columns(columns, plan->config->data.train.items[0]);
-    if (swapped)
-        set_languages(plan, columns->second_name, columns->first_name, columns);
-    else
-        set_languages(plan, columns->first_name, columns->second_name, columns);
-}
-
-/* Nobody is kept from teaching a model other languages. */
+/* Other languages are a warning, not an error. */
 static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     const DataOptions *data = &plan->config->data;
@@ -143,19 +114,19 @@ static void compare_languages(const TrainPlan *plan, const ModelLanguages *model
              SV_ARG(target), data->source, data->target);
 }
 
-static Status use_neutral_names(const TrainPlan *plan) {
+/* Without names the columns are source and target, which files named by a pattern cannot be. */
+static Status check_neutral_names(const TrainPlan *plan) {
     const StrList *files = &plan->config->data.train;
     for (size_t i = 0; i < files->count; i++)
         if (strstr(files->items[i], "{}"))
             return status_hint(
                 status_fail(STATUS_USAGE, "which languages does {} in '%s' stand for?", files->items[i]),
                 "name them: --languages en-de");
-    set_two_languages(plan, SV("source"), SV("target"));
     log_info("columns  source and target; --languages en-de names the languages");
     return STATUS_OK;
 }
 
-static bool names_are_given(const TrainPlan *plan) {
+static bool names_are_set(const TrainPlan *plan) {
     return option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target") ||
            option_is_given(plan->given, "data.columns");
 }
@@ -165,35 +136,47 @@ static bool is_read(const TrainPlan *plan, StrView language) {
            sv_equal(language, sv(plan->config->data.target));
 }
 
-/* data.columns alone names two languages, in this order, unless those that are read are among them. */
+/* If only data.columns is set and names two languages, the pairs are from the first to the second, unless
+ * data.source and data.target are these two. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
     if (option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target")) return;
-    if (languages_in_columns(plan->config->data.columns, two) != 2) return;
+    if (columns_languages(plan->config->data.columns, two) != 2) return;
     if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
-    set_two_languages(plan, two[0], two[1]);
+    set_string(plan, "data.source", two[0]);
+    set_string(plan, "data.target", two[1]);
+}
+
+/* A configuration names the languages, unless --languages or a header does. */
+static Status use_hints(const TrainPlan *plan, const ColumnHints *hints) {
+    Columns columns;
+    TRY(check_languages(plan, hints));
+    TRY(columns_choose(hints, &columns));
+    bool weak = columns.reason == COLUMNS_DEFAULT || columns.reason == COLUMNS_MODEL;
+    if (weak && !plan->without_config) return STATUS_OK;
+    if (columns.reason == COLUMNS_DEFAULT) TRY(check_neutral_names(plan));
+    columns_log(&columns, hints->path);
+    set_languages(plan, &columns);
+    return STATUS_OK;
 }
 
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
-    if (!plan->languages && names_are_given(plan)) {
+    if (!plan->languages && names_are_set(plan)) {
         use_columns(plan);
         return STATUS_OK;
     }
-    Status status = STATUS_OK;
-    StrBuf header = {0};
-    LanguageColumns columns;
-    if (plan->config->data.train.count > 0) pairs_read_header(plan->config->data.train.items[0], &header);
-    if (plan->languages)
-        status = use_option(plan, strbuf_view(&header));
-    else if (languages_header_of(strbuf_view(&header), strbuf_view(&model->source),
-                                 strbuf_view(&model->target), &columns) ||
-             languages_header(strbuf_view(&header), &columns))
-        use_header(plan, &columns, model);
-    else if (plan->without_config && model->source.length > 0)
-        set_two_languages(plan, strbuf_view(&model->source), strbuf_view(&model->target));
-    else if (plan->without_config)
-        status = use_neutral_names(plan);
-    strbuf_free(&header);
+    const DataOptions *data = &plan->config->data;
+    const char *path = data->train.count > 0 ? data->train.items[0] : NULL;
+    StrBuf first_line = {0};
+    columns_read_first_line(path, &first_line);
+    Status status = use_hints(
+        plan, &(ColumnHints){.path = path,
+                             .first_line = strbuf_view(&first_line),
+                             .languages = plan->languages,
+                             .names = option_is_given(plan->given, "data.columns") ? data->columns : NULL,
+                             .model_source = strbuf_view(&model->source),
+                             .model_target = strbuf_view(&model->target)});
+    strbuf_free(&first_line);
     return status;
 }
 
@@ -217,14 +200,14 @@ static void choose_tokenizer(const TrainPlan *plan) {
              TOKENIZERS[tokenizer].name);
 }
 
-/* The file of merges says how words are marked: the user may have meant another one. */
+/* The merges decide how words are marked; the option has no effect. */
 static void compare_marker(const TrainPlan *plan) {
     static const char *const NAMES[] = {[BPE_PREFIX] = "prefix", [BPE_SUFFIX] = "suffix"};
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
     if (!option_is_given(plan->given, "text.bpe_marker")) return;
-    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
+    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* training reports the error */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
     if (text->bpe_marker != marker)
         log_warn("text.bpe_marker=%s has no effect: the merges in '%s' are of text.bpe_marker=%s",
@@ -234,18 +217,19 @@ static void compare_marker(const TrainPlan *plan) {
 
 /* ---- starting from a model ----------------------------------------------------------------------------- */
 
-/* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
-static bool is_free(const Option *row) {
+/* May the option differ from the model to start from? It does not show in the weights or the vocabulary. */
+static bool is_independent(const Option *row) {
     return row->type == OPT_STRING || strstr(row->key, "dropout") || !strcmp(row->key, "model.size") ||
            !strcmp(row->key, "model.embedding_scale") || !strcmp(row->key, "text.min_count") ||
            !strcmp(row->key, "text.max_vocab");
 }
 
-static Status check_same(const TrainPlan *plan, const Option *row, const void *now, const void *model) {
+static Status check_same(const TrainPlan *plan, const Option *row, const void *value,
+                         const void *model_value) {
     bool vocabulary = plan->vocabulary_only;
     StrBuf a = {0}, b = {0};
-    option_to_json(row, model, &a);
-    option_to_json(row, now, &b);
+    option_to_json(row, model_value, &a);
+    option_to_json(row, value, &b);
     Status s = STATUS_OK;
     if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
         s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
@@ -259,28 +243,28 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *n
     return s;
 }
 
-/* Sections text and model, or text alone. */
+/* Takes the sections text and model, or text alone. */
 static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
-    Config theirs = config_view(seq2seq_config(model));
-    OptionTable now[6], then[6];
-    config_tables(plan->config, now);
-    config_tables(&theirs, then);
+    Config model_config = config_view(seq2seq_config(model));
+    OptionTable current[6], model_tables[6];
+    config_tables(plan->config, current);
+    config_tables(&model_config, model_tables);
     for (int t = 1; t <= (plan->vocabulary_only ? 1 : 2); t++)
-        for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
-            void *field = option_field(&now[t], row);
-            const void *other = option_field(&then[t], row);
+        for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
+            void *field = option_field(&current[t], row);
+            const void *model_field = option_field(&model_tables[t], row);
             if (!option_is_given(plan->given, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
-                option_copy(row, field, other);
+                option_copy(row, field, model_field);
                 user_options_add(plan->given, row);
-            } else if (!is_free(row)) {
-                TRY(check_same(plan, row, field, other));
+            } else if (!is_independent(row)) {
+                TRY(check_same(plan, row, field, model_field));
             }
         }
     return STATUS_OK;
 }
 
-/* ---- all together -------------------------------------------------------------------------------------- */
+/* ---- the whole plan ------------------------------------------------------------------------------------ */
 
 static Status choose_sizes(const TrainPlan *plan) {
     Config *c = plan->config;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# inspect_data.sh - attn-mt inspect of sentence pairs: what there is, and what looks wrong, with lines.
+# inspect_data.sh - attn-mt inspect of sentence pairs: statistics, and suspicious pairs with their lines.
 set -eu
 . tests/cli/tiny_model.inc
 pairs() { "$attn" inspect "$@"; }
@@ -14,14 +14,14 @@ nothing() { grep -Eq "^  $1 +0\$" "$TMP/out" || fail "found: $(grep "$1" "$TMP/o
 expect 0 pairs data/train.tsv --valid data/valid.tsv
 found pairs 10,644
 found "source characters" 27 "45 +67"
-for what in "pairs that stand there before" "pairs also in validation" "the same text on both sides" \
-    "columns swapped" "letters decoded wrongly.*" "very different lengths"; do
+for what in "repeated pairs" "pairs also in validation" "the same text on both sides" \
+    "swapped columns" "wrongly decoded letters.*" "very different lengths"; do
     nothing "$what"
 done
-grep -Eq '^  source  +[0-9]+  [0-9]+ of them once; Latin 100%$' "$TMP/out" ||
+grep -Eq '^  source  +[0-9]+  [0-9]+ seen once; Latin 100%$' "$TMP/out" ||
     fail "characters: $(cat "$TMP/out")"
 
-# Everything that can be wrong, each at its line.
+# Each finding, at its line.
 head -n 2000 data/train.tsv | tail -n 1000 >"$TMP/mine.tsv"
 awk -F '\t' 'NR == 7 { print "only one column"; print "no target\t" }
     NR == 100 || NR == 900 { print $2 "\t" $1; next }
@@ -39,19 +39,19 @@ grep -q "dropped 1 line without a TAB between the languages ($TMP/odd.tsv: line 
     fail "line 7: $(cat "$TMP/out")"
 grep -q "dropped 1 pair with an empty side ($TMP/odd.tsv: line 8)" "$TMP/out" ||
     fail "line 8: $(cat "$TMP/out")"
-found "pairs that stand there before" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
+found "repeated pairs" 7 "lines 1008, 1009, 1010, 1011, 1012, \.\.\."
 found "pairs also in validation" 3 "lines 22, 23, 24"
 found "sources in validation, other target" 1 "line 32"
 found "the same text on both sides" 1 "line 202"
-found "columns swapped" 2 "lines 102, 907"
-found "letters decoded wrongly, as in \"Ã©\"" 2 "lines 303, 404"
+found "swapped columns" 2 "lines 102, 907"
+found "wrongly decoded letters, as in \"Ã©\"" 2 "lines 303, 404"
 found "very different lengths" 1 "line 505"
 grep -q '^  source .*; Latin .*%, Cyrillic ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 grep -q '^  target .*; Latin .*%, Han ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
-! grep -q 'other order' "$TMP/out" || fail "columns of good validation pairs"
+! grep -q 'seem to be swapped' "$TMP/out" || fail "columns of good validation pairs"
 awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/turned.tsv"
 expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/turned.tsv"
-grep -q "The columns of $TMP/turned.tsv seem to be in the other order" "$TMP/out" ||
+grep -q "The columns of $TMP/turned.tsv seem to be swapped" "$TMP/out" ||
     fail "turned: $(cat "$TMP/out")"
 
 # The same as JSON; from two files; compressed.
@@ -73,23 +73,23 @@ expect 0 pairs "$TMP/one.gz"
 found pairs 1
 found "source characters" 2 "2 +2"
 
-# Spaces that are no plain ones are told, and how to read them as such; a rare script has no exponent.
+# No-break and wide spaces are reported, with the option that replaces them; a rare script has no exponent.
 awk -F '\t' 'NR % 100 == 0 { $1 = $1 "\302\240!" } { print "So: " $1 "\t" $1 }
     NR == 2 { print "\320\264\t\320\264" }' data/train.tsv >"$TMP/spaces.tsv"
 expect 0 pairs "$TMP/spaces.tsv"
 for side in source target; do
-    found "$side, no-break or wide spaces" 106 " text.normalize=nfkc makes them plain"
+    found "$side, no-break or wide spaces" 106 " text.normalize=nfkc turns them into plain spaces"
 done
 grep -Eq '; Latin 100%, Cyrillic under 0.01%$' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 expect 0 pairs "$TMP/p.{}" --languages en-fr
 if grep -q 'source, no-break' "$TMP/out"; then fail "no such spaces: $(cat "$TMP/out")"; fi
 
-# The quotes of a spreadsheet are told, and the command that is given takes them off.
+# The quotes of a spreadsheet are reported, and the suggested command removes them.
 printf 'He said hi.\t"Er sagte ""hallo""."\nYes.\tJa.\n"So"\tSo\n' >"$TMP/sheet.tsv"
 expect 0 pairs "$TMP/sheet.tsv"
 grep -q "found the quotes of a spreadsheet, .* in 1 pair ($TMP/sheet.tsv: line 1)" "$TMP/out" ||
     fail "quotes: $(cat "$TMP/out")"
-sed -n 's/.*without: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
+sed -n 's/.*to remove them: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
 sh "$TMP/take_off" <"$TMP/sheet.tsv" >"$TMP/without"
 printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "not taken off"
 
@@ -115,7 +115,7 @@ tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "the first two: $(cat "$T
 expect 2 pairs --columns=-,en "$TMP/wide.tsv"
 says "language 'target' is not one of the columns"
 
-# What makes no sense.
+# Invalid arguments.
 expect 2 pairs --vocab "$TMP/mine.tsv"
 says "holds sentence pairs, and --vocab asks for a model"
 expect 2 pairs --languages en "$TMP/p.{}"
@@ -139,7 +139,7 @@ says "cannot open '$TMP/none'"
 expect 3 pairs "$TMP" --languages en-fr
 says "it is a folder"
 
-# NUL bytes make no model of a text, nor line ends a text of a model (here a length with LF among its bytes).
+# A text with NUL bytes is not a model, and a model with a line end in its length is not a text.
 { printf 'one byte NUL\000\tun octet\n' && cat "$TMP/mine.tsv"; } >"$TMP/nul.tsv"
 expect 0 pairs "$TMP/nul.tsv"
 grep -q "repaired 1 pair with NUL bytes ($TMP/nul.tsv: line 1)" "$TMP/out" || fail "NUL: $(cat "$TMP/out")"

@@ -130,7 +130,7 @@ train 3 latin1 "$TMP/latin1.tsv" --set data.limit=100 # no further, but so far
 says "of 100 pairs are not UTF-8, the first in line"
 expect 0 "$attn" inspect "$TMP/latin1.tsv" # which shows what there is
 grep -q 'pairs with invalid UTF-8' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
-grep -q 'so many are in another encoding: convert the file' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
+grep -q 'the file is in another encoding: convert the file' "$TMP/out" || fail "inspect: $(cat "$TMP/out")"
 grep ü "$TMP/plain.tsv" | head -n 5 | iconv -f UTF-8 -t ISO-8859-1 | cat "$TMP/plain.tsv" - >"$TMP/some.tsv"
 train 0 some "$TMP/some.tsv" --epochs 1
 says 'repaired 5 pairs with invalid UTF-8'

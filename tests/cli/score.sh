@@ -176,9 +176,9 @@ for files in "$TMP/cut.gz" "$TMP/cut.gz $TMP/target" "$TMP/source $TMP/cut.gz" "
     says "'$TMP/cut.gz': the gzip data is cut off"
 done
 expect 3 score "$TMP/source" "$TMP/four"
-says "'$TMP/source' has 64 lines, '$TMP/four' has 4"
+says "'$TMP/source' has 64 lines but '$TMP/four' has 4"
 expect 3 score "$TMP/four" "$TMP/source"
-says "'$TMP/four' has 4 lines, '$TMP/source' has 64"
+says "'$TMP/four' has 4 lines but '$TMP/source' has 64"
 printf 'go\t.\n' >"$TMP/odd"
 printf 'va\t\0!\n' >"$TMP/odd2"
 expect 0 score --keep-above -1000 "$TMP/odd" "$TMP/odd2" # what is kept has one TAB

@@ -363,13 +363,13 @@ static void test_codes_fail(void **state) {
 static void test_parts(void **state) {
     (void)state;
     DataOptions options = english_french();
-    assert_int_equal(corpus_part(&options, true), PAIRS_ALL);
+    assert_int_equal(corpus_split(&options, true), PAIRS_ALL);
     options.held_out = 0.1;
-    assert_int_equal(corpus_part(&options, true), PAIRS_NOT_HELD_OUT);
-    assert_int_equal(corpus_part(&options, false), PAIRS_HELD_OUT);
+    assert_int_equal(corpus_split(&options, true), PAIRS_NOT_HELD_OUT);
+    assert_int_equal(corpus_split(&options, false), PAIRS_HELD_OUT);
     options.valid = ENTRIES; /* then none need be held out */
-    assert_int_equal(corpus_part(&options, true), PAIRS_ALL);
-    assert_int_equal(corpus_part(&options, false), PAIRS_ALL);
+    assert_int_equal(corpus_split(&options, true), PAIRS_ALL);
+    assert_int_equal(corpus_split(&options, false), PAIRS_ALL);
 }
 
 /* Few pairs that are more text than is worked on at a time. */

@@ -41,7 +41,7 @@ static void test_mojibake(void **state) {
         StrBuf line = {0};
         strbuf_format(&line, "%s\tx\n", CASES[i].source);
         PairStats stats = stats_of(strbuf_text(&line));
-        if ((stats.findings[FOUND_MOJIBAKE].count == 1) != CASES[i].found) fail_msg("%s", CASES[i].source);
+        if ((stats.findings[FINDING_MOJIBAKE].count == 1) != CASES[i].found) fail_msg("%s", CASES[i].source);
         pair_stats_free(&stats);
         strbuf_free(&line);
     }
@@ -56,18 +56,18 @@ static void test_findings(void **state) {
         FindingKind kind;
         long line; /* 0: none */
     } CASES[] = {
-        {"a\tb\na\tb\n", FOUND_REPEATED, 2},
-        {"a\tb\na\tb\n", FOUND_OTHER_TRANSLATION, 0},
-        {"a\tb\na\tc\n", FOUND_OTHER_TRANSLATION, 2},
-        {"a\tb\na\tc\n", FOUND_REPEATED, 0},
+        {"a\tb\na\tb\n", FINDING_REPEATED, 2},
+        {"a\tb\na\tb\n", FINDING_OTHER_TRANSLATION, 0},
+        {"a\tb\na\tc\n", FINDING_OTHER_TRANSLATION, 2},
+        {"a\tb\na\tc\n", FINDING_REPEATED, 0},
         {"abcdefghijkl\tabcdefghijkl\nabcdefghijkl\tABCDEFGHIJKL\nabcdefghijklmnopqrstuvwxyz\tabcde\n",
-         FOUND_LENGTHS, 3}, /* 21 fewer than expected, and less than a third */
+         FINDING_LENGTHS, 3}, /* 21 fewer than expected, and less than a third */
         {"abcdefghijkl\tabcdefghijkl\nabcdefghijkl\tABCDEFGHIJKL\nabcdefghijklmnopqrstuvwxyz\tabcdef\n",
-         FOUND_LENGTHS, 0},
-        {"ab\tab\nabc\tabc\nab\tabcdefghijklmnopqrstuvwxyz\n", FOUND_LENGTHS, 3},
-        {"ab\tcd\ncd\tab\n", FOUND_SWAPPED, 0}, /* neither side says enough, then both not together */
-        {THREE THREE THREE "cd\tab\n", FOUND_SWAPPED, 0},
-        {THREE THREE THREE "ab\tcd\ncd\tab\n", FOUND_SWAPPED, 11},
+         FINDING_LENGTHS, 0},
+        {"ab\tab\nabc\tabc\nab\tabcdefghijklmnopqrstuvwxyz\n", FINDING_LENGTHS, 3},
+        {"ab\tcd\ncd\tab\n", FINDING_SWAPPED, 0}, /* neither side says enough, then both not together */
+        {THREE THREE THREE "cd\tab\n", FINDING_SWAPPED, 0},
+        {THREE THREE THREE "ab\tcd\ncd\tab\n", FINDING_SWAPPED, 11},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         PairStats stats = stats_of(CASES[i].text);
@@ -83,7 +83,7 @@ static void test_scripts(void **state) {
     ScriptCount scripts[3];
     int different, once;
     PairStats stats = stats_of("abc \u03B1\u03B2 \u16A0\u16A0\u16A0\u16A0 \u0434 1\tx\n");
-    assert_int_equal(pair_stats_scripts(&stats, SIDE_SOURCE, scripts, 3, &different, &once), 3);
+    assert_int_equal(pair_stats_scripts(&stats, PAIR_SOURCE, scripts, 3, &different, &once), 3);
     static const ScriptCount WANTED[] = {{"other", 4}, {"Latin", 3}, {"Greek", 2}};
     for (int i = 0; i < 3; i++) {
         assert_string_equal(scripts[i].name, WANTED[i].name);
@@ -98,8 +98,8 @@ static void test_scripts(void **state) {
 static void test_other_spaces(void **state) {
     (void)state;
     PairStats stats = stats_of("a b\tc\u00A0: d\u202F? e\u3000f\xC2\x85g\u200Bh\u00A0!\n");
-    assert_int_equal(pair_stats_other_spaces(&stats, SIDE_SOURCE), 0);
-    assert_int_equal(pair_stats_other_spaces(&stats, SIDE_TARGET), 4);
+    assert_int_equal(pair_stats_other_spaces(&stats, PAIR_SOURCE), 0);
+    assert_int_equal(pair_stats_other_spaces(&stats, PAIR_TARGET), 4);
     pair_stats_free(&stats);
 }
 

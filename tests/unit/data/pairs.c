@@ -10,7 +10,6 @@
 #include <zlib.h>
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "text/languages.h"
 #include "data/pairs.h"
 #include "unit/text_fixture.h"
 
@@ -144,78 +143,6 @@ static void test_columns(void **state) {
         pair_reader_close(reader);
         strbuf_free(&out);
     }
-}
-
-static void test_languages(void **state) {
-    (void)state;
-    static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"},    {" ENGLISH ", "english"},
-                                          {"src", "source"}, {"tgt", "trg"},       {"xx", "XX"},
-                                          {"eng", "en"},     {"en-US", "English"}, {"zh_Hans", "cmn"},
-                                          {"ZH", "zh"},      {"en-NZ", " en "},    {" xx", "xx "}};
-    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
-        assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
-    assert_false(language_same(SV("en"), SV("fr")));
-    assert_false(language_same(SV("pt-BR"), SV("pt-PT")));
-    assert_int_equal(language_code(SV("en-1")).length, 0);
-    assert_int_equal(language_code(SV("go-on")).length, 0);
-    assert_int_equal(language_code(SV("en-U")).length, 0); /* too short for a region, too long for a script */
-    assert_int_equal(language_code(SV("zh-Latin")).length, 0);
-    StrView from, to;
-    assert_int_equal(languages_split("pt-BR:en", &from, &to), STATUS_OK);
-    assert_true(sv_equal(from, SV("pt-BR")) && sv_equal(to, SV("en")));
-    assert_int_equal(languages_split("pt-BR-en", &from, &to), STATUS_USAGE);
-    static const char *const NOT_TWO[] = {"en:fr:de", "", "en", "-en", "en-", ":", "en-English"};
-    for (size_t i = 0; i < sizeof NOT_TWO / sizeof *NOT_TWO; i++)
-        assert_int_equal(languages_split(NOT_TWO[i], &from, &to), STATUS_USAGE);
-    assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
-    LanguageColumns at;
-    assert_true(languages_header(SV("German\tEN\tid"), &at));
-    assert_true(sv_equal(at.first_name, SV("de")) && sv_equal(at.second_name, SV("en")));
-    assert_true(at.first == 0 && at.second == 1);
-    assert_true(languages_header(SV("ID\ten\tfr"), &at)); /* of the pair */
-    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 1 && at.second == 2);
-    assert_true(languages_header(SV("id\ten\tnote\tfr\tde"), &at));
-    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 1);
-    assert_true(sv_equal(at.second_name, SV("fr")) && at.second == 3);
-    assert_true(languages_header(SV("id\ten\tnumber"), &at)); /* Indonesian */
-    assert_true(sv_equal(at.first_name, SV("id")) && at.first == 0 && at.second == 1);
-    assert_true(languages_header(SV("en\tid\tde"), &at));
-    assert_true(sv_equal(at.second_name, SV("de")) && at.first == 0 && at.second == 2);
-    assert_true(languages_header(SV("en\tid\tWer ist da?\tde"), &at));
-    assert_true(sv_equal(at.second_name, SV("id")) && at.second == 1);
-    assert_true(languages_header(SV("\tNr.\tnote\ten\tde"), &at)); /* names, if only empty ones */
-    assert_true(sv_equal(at.first_name, SV("en")) && at.first == 3 && at.second == 4);
-    assert_true(languages_header(SV("en\tnote\tid"), &at));
-    assert_true(sv_equal(at.second_name, SV("id")) && at.second == 2);
-    assert_true(languages_header_of(SV("key\tFrench\tde\tsource\ten"), SV("en"), SV("fr"), &at));
-    assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
-    assert_true(sv_equal(at.second_name, SV("en")) && at.second == 4);
-    assert_true(languages_header_of(SV("id\ttarget\tsource"), SV("en"), SV("fr"), &at));
-    assert_true(sv_equal(at.first_name, SV("fr")) && at.first == 1);
-    assert_true(sv_equal(at.second_name, SV("en")) && at.second == 2);
-    assert_true(languages_header_of(SV("src\ttgt"), SV("en"), SV("fr"), &at));
-    assert_true(sv_equal(at.first_name, SV("en")) && sv_equal(at.second_name, SV("fr")));
-    assert_false(languages_header_of(SV("en\ttarget"), SV("en"), SV("fr"), &at));
-    assert_false(languages_header_of(SV("en\tEN\tEnglish"), SV("en"), SV("fr"), &at));
-    assert_false(languages_header_of((StrView){0}, SV("en"), SV("fr"), &at));
-    assert_false(languages_header_of(SV("\tkey\ten"), SV(""), SV("en"), &at)); /* which one is not known */
-    assert_false(languages_header_of(SV("Who is it?\tQui ?\ten\tfr"), SV("en"), SV("fr"), &at));
-    assert_false(languages_header_of(SV("7\tno name\ten\tfr"), SV("en"), SV("fr"), &at));
-    static const char *const NONE[] = {"",
-                                       "en",
-                                       "en\t",
-                                       "en\ten",
-                                       "en\tEnglish",
-                                       "Go.\tVa !",
-                                       "He\tEl",
-                                       "en fr",
-                                       "Go on.\tno\tit",
-                                       "id\ttext\ten",
-                                       "no\tThat is a sentence that goes on and on and on\tit"};
-    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) assert_false(languages_header(sv(NONE[i]), &at));
-    assert_false(languages_header((StrView){0}, &at));
-    assert_true(sv_equal(language_name(SV("en")), SV("english")));
-    assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* one whose name nobody asked for */
 }
 
 /* A first line that names the two languages is no pair; elsewhere, or of other languages, it is. */
@@ -383,7 +310,8 @@ static void test_quoted(void **state) {
     CHECK_TSV(
         "a\tb\nx\t\"the \"\"a\"\"\"\n\"\"\"\"\ty\n", "a=b;x=\"the \"\"a\"\"\";\"\"\"\"=y;",
         "found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in 2 pairs (a.tsv: lines 2, 3)\n"
-        "a model learns these quotes; without: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; i++) "
+        "a model learns these quotes; to remove them: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; "
+        "i++) "
         "if ($i ~ /^\".*\"$/) {$i = substr($i, 2, length($i) - 2); gsub(/\"\"/, \"\\\"\", $i)} print}' FILE "
         "> NEW\n");
 }
@@ -487,22 +415,6 @@ static void test_join(void **state) {
     pair_join(&line, SV("a\tb"), SV("\tc d\t"));
     assert_string_equal(strbuf_text(&line), "x\ty|a b\t c d ");
     strbuf_free(&line);
-}
-
-static void check_first_line(const char *path, const char *expected) {
-    StrBuf line = {0};
-    strbuf_add(&line, SV("> "));
-    pairs_read_header(path, &line);
-    assert_string_equal(strbuf_text(&line) + 2, expected);
-    strbuf_free(&line);
-}
-
-static void test_first_line(void **state) {
-    (void)state;
-    check_first_line(WRITE("f.tsv", "en\tfr\r\na\tb\n"), "en\tfr");
-    check_first_line(WRITE("f.tsv", ""), "");
-    check_first_line(fixture_path("none.tsv"), "");
-    check_first_line(WRITE("f.{}", "a\n"), "");
 }
 
 static void test_share(void **state) {
@@ -748,7 +660,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_languages),
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_other_columns),
         cmocka_unit_test(test_held_out),
@@ -759,7 +670,6 @@ int main(void) {
         cmocka_unit_test(test_two_files),
         cmocka_unit_test(test_other_encoding),
         cmocka_unit_test(test_join),
-        cmocka_unit_test(test_first_line),
         cmocka_unit_test(test_share),
         cmocka_unit_test(test_limit_report),
         cmocka_unit_test(test_pattern_of_one_name),
