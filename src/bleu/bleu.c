@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "text/whole_words.h"
 
 /* clang-format off */
@@ -62,7 +62,7 @@ static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
 
 /* Only some tokenizers find words where no spaces are: to the others a sentence is one, right or wrong. */
 static void warn_if_unspaced(int tokenizer, const StrView *hypotheses, size_t count) {
-    const char *name = TOKENIZERS[tokenizer].name;
+    const char *name = BLEU_TOKENIZERS[tokenizer].name;
     size_t words = 0, unspaced = 0;
     if (strcmp(name, "13a") != 0 && strcmp(name, "intl") != 0) return;
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static void inspect(const void *options_, const StrView *hypotheses, size_t coun
 
 static void add_text(const BleuOptions *options, Scratch *scratch, StrView text) {
     text = unicode_trim_end(scratch_lower(scratch, text, options->lowercase));
-    TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
+    BLEU_TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
     texts_begin(scratch->words);
     texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
 }
@@ -179,7 +179,7 @@ static void sign(const void *options_, Signature *signature) {
     signature_name(signature, "BLEU");
     signature_add(signature, "case", "c", "%s", options->lowercase ? "lc" : "mixed");
     signature_add(signature, "eff", "e", "%s", options->effective_order ? "yes" : "no");
-    signature_add(signature, "tok", "tok", "%s", TOKENIZERS[options->tokenizer].name);
+    signature_add(signature, "tok", "tok", "%s", BLEU_TOKENIZERS[options->tokenizer].name);
     if (has_value)
         signature_add(signature, "smooth", "s", "%s[%.2f]", smoothing, smooth_value(options));
     else

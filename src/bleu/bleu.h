@@ -28,7 +28,7 @@ typedef enum { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_SMOOT
 #define BLEU_SMOOTHING_CHOICES "exp|floor|add-k|none"
 
 typedef struct {
-    int tokenizer; /* index into TOKENIZERS */
+    int tokenizer; /* index into BLEU_TOKENIZERS */
     bool lowercase;
     int smoothing;        /* BleuSmoothing */
     double smooth_value;  /* of floor and add-k; below 0: the usual 0.1 and 1 */

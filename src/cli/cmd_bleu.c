@@ -10,7 +10,7 @@
 #include "bleu/input.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "text/languages.h"
@@ -246,7 +246,7 @@ static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
                                     dash + 1);
         return status_hint(status, "--tokenize char scores characters");
     }
-    if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = tokenizer_for(target);
+    if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = bleu_tokenizer_for(target);
     return STATUS_OK;
 }
 

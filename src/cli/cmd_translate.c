@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "translate/line_constraints.h"
@@ -309,7 +309,7 @@ static Status session_run(Session *session) {
 /* Of BLEU. */
 static int tokenizer_of(const Session *session) {
     if (session->options.tokenizer) return session->options.tokenizer - 1;
-    return tokenizer_for(strbuf_view(&session->models.target_language));
+    return bleu_tokenizer_for(strbuf_view(&session->models.target_language));
 }
 
 /* After the last input line. `status`: how it went. */

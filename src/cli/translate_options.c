@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "translate/mbr.h"
 #include "search/rescore.h"
 

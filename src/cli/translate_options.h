@@ -11,7 +11,7 @@ typedef struct {
     StrList models, inputs, references, glossaries;
     char *output, *report;
     int threads, precision, shortlist;
-    int tokenizer; /* of BLEU: 1 + index into TOKENIZERS; 0: as the language has it */
+    int tokenizer; /* of BLEU: 1 + index into BLEU_TOKENIZERS; 0: as the language has it */
     int n_best;    /* 0: off; N_BEST_ALL: as many as the beam is wide */
     char *alignment;
     int level;

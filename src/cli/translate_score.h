@@ -17,7 +17,7 @@ typedef struct TranslateScore TranslateScore;
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report);
 void translate_score_add(TranslateScore *score, StrView translation); /* of the next line */
 /* The scores: as text on standard error unless `quiet`, as JSON into the report. `tokenizer`: index into
- * TOKENIZERS (bleu/tokenizers.h). STATUS_DATA: not as many references as translations. */
+ * BLEU_TOKENIZERS (bleu/bleu_tokenizers.h). STATUS_DATA: not as many references as translations. */
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet);
 void translate_score_free(TranslateScore *score);
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/options_value.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "models/modelfile.h"
 #include "text/bpe.h"
 #include "text/languages.h"
@@ -212,11 +212,11 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
 static void choose_tokenizer(const TrainPlan *plan) {
     const char *target = plan->config->data.target;
     if (!target || options_given(plan->given, "train.bleu_tokenizer")) return;
-    int tokenizer = tokenizer_for(sv(target));
+    int tokenizer = bleu_tokenizer_for(sv(target));
     if (tokenizer == 0) return;
     plan->config->train.bleu_tokenizer = tokenizer;
     log_info("BLEU     of characters, as '%s' has no spaces: train.bleu_tokenizer=%s", target,
-             TOKENIZERS[tokenizer].name);
+             BLEU_TOKENIZERS[tokenizer].name);
 }
 
 /* The file of merges says how words are marked: the user may have meant another one. */

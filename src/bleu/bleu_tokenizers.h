@@ -1,10 +1,10 @@
-/* tokenizers.h - how a line is cut into words before BLEU and TER count them.
+/* bleu_tokenizers.h - how a line is cut into words before BLEU and TER count them.
  * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as sacreBLEU 2.x has them
  *
  * Fails   never; text should be valid UTF-8
  */
-#ifndef BLEU_TOKENIZERS_H
-#define BLEU_TOKENIZERS_H
+#ifndef BLEU_BLEU_TOKENIZERS_H
+#define BLEU_BLEU_TOKENIZERS_H
 
 #include "base/strview.h"
 
@@ -14,7 +14,7 @@ typedef struct {
     void (*apply)(StrView line, StrBuf *out);
 } BleuTokenizer;
 
-/* One row per tokenizer: its name and its function in tokenizers.c.
+/* One row per tokenizer: its name and its function in bleu_tokenizers.c.
  *
  *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
  *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;
@@ -23,22 +23,22 @@ typedef struct {
  *   none  the line is tokenized already
  *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
  */
-#define TOKENIZER_TABLE(ROW, BETWEEN)                                                                        \
+#define BLEU_TOKENIZER_TABLE(ROW, BETWEEN)                                                                   \
     ROW("13a", tokenize_13a)                                                                                 \
     BETWEEN ROW("intl", tokenize_intl)                                                                       \
     BETWEEN ROW("char", tokenize_char)                                                                       \
     BETWEEN ROW("none", tokenize_none)                                                                       \
     BETWEEN ROW("zh", tokenize_zh)
 
-#define TOKENIZER_NAME(name_, function_) name_
-#define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
+#define BLEU_TOKENIZER_NAME(name_, function_) name_
+#define BLEU_TOKENIZER_CHOICES                BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_NAME, "|")
 
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
-extern const BleuTokenizer TOKENIZERS[];
+extern const BleuTokenizer BLEU_TOKENIZERS[];
 
-/* The one for texts in this language, index into TOKENIZERS: of characters where nothing stands between
+/* The one for texts in this language, index into BLEU_TOKENIZERS: of characters where nothing stands between
  * words, in which the first one, 13a, would find none; else 13a. */
-int tokenizer_for(StrView language);
+int bleu_tokenizer_for(StrView language);
 
 /* The words of TER with one space between them: punctuation is set apart if `normalized`, removed if
  * `no_punct`; `asian` extends both. */

@@ -1,6 +1,6 @@
-/* tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same
+/* bleu_tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same
  * as on characters since all their operands are ASCII. */
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 
 #include <string.h>
 #include "base/unicode.h"
@@ -307,18 +307,18 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
     APPLY(JOIN, out);
 }
 
-#define TOKENIZER_ROW(name_, function_) {name_, function_},
-const BleuTokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
+#define BLEU_TOKENIZER_ROW(name_, function_) {name_, function_},
+const BleuTokenizer BLEU_TOKENIZERS[] = {BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_ROW, ){NULL, NULL}};
 
-int tokenizer_for(StrView language) {
+int bleu_tokenizer_for(StrView language) {
     static const char *const WITHOUT_SPACES[][2] = {
         {"zh", "zh"},   {"yue", "zh"},  {"wuu", "zh"},  {"lzh", "zh"},  {"ja", "char"}, {"th", "char"},
         {"lo", "char"}, {"km", "char"}, {"my", "char"}, {"bo", "char"}, {"dz", "char"}};
     StrView code = language_code(language);
-    const char *name = TOKENIZERS[0].name;
+    const char *name = BLEU_TOKENIZERS[0].name;
     int tokenizer = 0;
     for (size_t i = 0; i < sizeof WITHOUT_SPACES / sizeof *WITHOUT_SPACES; i++)
         if (sv_equal(code, sv(WITHOUT_SPACES[i][0]))) name = WITHOUT_SPACES[i][1];
-    while (strcmp(TOKENIZERS[tokenizer].name, name) != 0) tokenizer++;
+    while (strcmp(BLEU_TOKENIZERS[tokenizer].name, name) != 0) tokenizer++;
     return tokenizer;
 }
