@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "search/backpointers.h"
 #include "translate/confidence.h"
-#include "explain/explore.h"
+#include "explain/explorer_data.h"
 #include "search/rescore.h"
 #include "text/languages.h"
 #include "viz/explorer_page.h"
@@ -20,10 +20,10 @@ enum { FORMULAS = 32 };
 typedef struct {
     const HeatmapPage *page;
     Workers *workers;
-    Translator *translators[EXPLORE_MODELS]; /* one for each model: they do not vote */
-    Backpointers tree;                       /* of the last search */
-    Calibration calibration;                 /* none, if there are several models to compare */
-    Explore *explore;
+    Translator *translators[EXPLORER_MODELS]; /* one for each model: they do not vote */
+    Backpointers tree;                        /* of the last search */
+    Calibration calibration;                  /* none, if there are several models to compare */
+    ExplorerData *data;
     StrBuf pictures;
 } PageWriter;
 
@@ -39,8 +39,8 @@ static StrView model_name(const char *path) {
 
 static void name_languages(PageWriter *writer) {
     const Ensemble *models = writer->page->models;
-    explore_set_languages(writer->explore, language_code(strbuf_view(&models->source_language)),
-                          language_code(strbuf_view(&models->target_language)));
+    explorer_data_set_languages(writer->data, language_code(strbuf_view(&models->source_language)),
+                                language_code(strbuf_view(&models->target_language)));
 }
 
 static Status writer_begin(PageWriter *writer) {
@@ -53,7 +53,7 @@ static Status writer_begin(PageWriter *writer) {
     for (int m = 0; m < models->count; m++) {
         TRY(seq2seq_check_attention(models->items[m]));
         TRY(model_require_left_to_right(models->items[m], "--format html"));
-        explore_add_model(writer->explore, models->items[m], model_name(writer->page->paths->items[m]));
+        explorer_data_add_model(writer->data, models->items[m], model_name(writer->page->paths->items[m]));
         TRY(translator_new(&writer->translators[m], ensemble_items(models) + m, 1, &options,
                            writer->workers));
     }
@@ -63,9 +63,9 @@ static Status writer_begin(PageWriter *writer) {
 }
 
 static void writer_end(PageWriter *writer) {
-    for (int m = 0; m < EXPLORE_MODELS; m++) translator_free(writer->translators[m]);
+    for (int m = 0; m < EXPLORER_MODELS; m++) translator_free(writer->translators[m]);
     workers_free(writer->workers);
-    explore_free(writer->explore);
+    explorer_data_free(writer->data);
     strbuf_free(&writer->pictures);
 }
 
@@ -111,29 +111,29 @@ static int first_map(const HeatmapPage *page, const Seq2Seq *model) {
 }
 
 /* One run: the model's own translation, or `target`. What is found is left in *found. */
-static void add_run(PageWriter *writer, int m, ExploreKind kind, StrView line, StrView target, bool first,
+static void add_run(PageWriter *writer, int m, ExplorerRunKind kind, StrView line, StrView target, bool first,
                     Translation *found) {
     const HeatmapPage *page = writer->page;
     const Seq2Seq *model = page->models->items[m];
-    if (kind == EXPLORE_OWN)
+    if (kind == EXPLORER_OWN)
         translator_run(writer->translators[m], &line, 1, 1, found);
     else
         translator_force(writer->translators[m], &line, &target, 1, found);
     if (found->pieces > 0 && translator_first_nonfinite(writer->translators[m]) < 0) {
         double *words = mem_alloc((size_t)found->items[0].words + 1, sizeof *words);
         if (first) {
-            explore_add_sentence(writer->explore, line);
+            explorer_data_add_sentence(writer->data, line);
             add_picture(writer, line, found, model);
         }
-        ExploreRun run = {.model = m,
-                          .kind = kind,
-                          .translation = found,
-                          .confidence = confidence_of(&writer->calibration, found->items, words),
-                          .decode = &page->translating->search.decode,
-                          .tree = kind == EXPLORE_OWN ? &writer->tree : NULL,
-                          .formula = first_map(page, model),
-                          .formulas = at_least_one(FORMULAS / page->count)};
-        explore_add_run(writer->explore, &run);
+        ExplorerRun run = {.model = m,
+                           .kind = kind,
+                           .translation = found,
+                           .confidence = confidence_of(&writer->calibration, found->items, words),
+                           .decode = &page->translating->search.decode,
+                           .tree = kind == EXPLORER_OWN ? &writer->tree : NULL,
+                           .formula = first_map(page, model),
+                           .formulas = at_least_one(FORMULAS / page->count)};
+        explorer_data_add_run(writer->data, &run);
         mem_free(words);
     }
     backpointers_free(&writer->tree);
@@ -147,11 +147,11 @@ static Status add_sentence(PageWriter *writer, int i) {
     Status status = STATUS_OK;
     for (int m = 0; m < page->models->count && status == STATUS_OK; m++) {
         Translation own = {0}, other = {0};
-        if (page->targets) add_run(writer, m, EXPLORE_GIVEN, line, page->targets[i], m == 0, &other);
-        add_run(writer, m, EXPLORE_OWN, line, SV(""), m == 0 && !page->targets, &own);
+        if (page->targets) add_run(writer, m, EXPLORER_GIVEN, line, page->targets[i], m == 0, &other);
+        add_run(writer, m, EXPLORER_OWN, line, SV(""), m == 0 && !page->targets, &own);
         if (!page->targets && m > 0 && first.pieces > 0 && own.pieces > 0 &&
             !sv_equal(strbuf_view(&first.items[0].text), strbuf_view(&own.items[0].text)))
-            add_run(writer, m, EXPLORE_SAME, line, strbuf_view(&first.items[0].text), false, &other);
+            add_run(writer, m, EXPLORER_SAME, line, strbuf_view(&first.items[0].text), false, &other);
         status = translator_check_finite(writer->translators[m], &(StrList){page->paths->items + m, 1});
         if (m == 0) first = own;
         if (m == 0 && page->remarks)
@@ -164,11 +164,11 @@ static Status add_sentence(PageWriter *writer, int i) {
 }
 
 Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
-    PageWriter writer = {.page = page, .explore = explore_new()};
-    StrBuf data = {0}, title = {0};
-    if (page->models->count > EXPLORE_MODELS) {
-        explore_free(writer.explore);
-        return status_fail(STATUS_USAGE, "a page shows at most %d models, not %d", EXPLORE_MODELS,
+    PageWriter writer = {.page = page, .data = explorer_data_new()};
+    StrBuf json = {0}, title = {0};
+    if (page->models->count > EXPLORER_MODELS) {
+        explorer_data_free(writer.data);
+        return status_fail(STATUS_USAGE, "a page shows at most %d models, not %d", EXPLORER_MODELS,
                            page->models->count);
     }
     writer.workers = workers_new(workers_default_count());
@@ -182,11 +182,11 @@ Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
         strbuf_format(&title, "Attention of %.*s", SV_ARG(model_name(page->paths->items[0])));
         for (int m = 1; m < page->models->count; m++)
             strbuf_format(&title, ", %.*s", SV_ARG(model_name(page->paths->items[m])));
-        explore_write(writer.explore, page->layer, page->head, !page->subwords, &data);
-        explorer_page_write(strbuf_text(&title), strbuf_view(&data), strbuf_view(&writer.pictures), out);
+        explorer_data_write(writer.data, page->layer, page->head, !page->subwords, &json);
+        explorer_page_write(strbuf_text(&title), strbuf_view(&json), strbuf_view(&writer.pictures), out);
     }
     writer_end(&writer);
-    strbuf_free(&data);
+    strbuf_free(&json);
     strbuf_free(&title);
     return status;
 }

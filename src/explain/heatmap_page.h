@@ -16,7 +16,7 @@ typedef struct {
 } HeatmapRemarks;
 
 typedef struct {
-    const Ensemble *models;               /* at most EXPLORE_MODELS, or it fails */
+    const Ensemble *models;               /* at most EXPLORER_MODELS, or it fails */
     const StrList *paths;                 /* of the models */
     const TranslatorOptions *translating; /* how each of them translates */
     const StrView *lines, *targets;       /* [count]; targets NULL: none are given */

@@ -37,10 +37,10 @@ typedef struct {
     int source_length, target_length; /* S and T */
     int *source, *target;             /* ids, with </s> */
     int top;
-    TraceToken *best; /* [T, top] of all tokens, best first */
-    TraceToken *said; /* [T] the target token itself */
-    double *entropy;  /* [T] of the step's probabilities, in bits */
-    Activations notes;
+    TraceToken *best;   /* [T, top] of all tokens, best first */
+    TraceToken *scores; /* [T] the target token */
+    double *entropy;    /* [T] of the step's probabilities, in bits */
+    Activations activations;
 } Trace;
 
 /* `top`: at most the size of the vocabulary. Without </s> in `source` and `target`. */

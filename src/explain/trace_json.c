@@ -29,7 +29,7 @@ static void write_steps(const Trace *trace, const Tokenizer *target, StrBuf *out
     for (int t = 0; t < trace->target_length; t++) {
         json_write_line(out, 2);
         json_open_object(out);
-        write_scores(target, &trace->said[t], out);
+        write_scores(target, &trace->scores[t], out);
         json_put_array(out, "best");
         for (int i = 0; i < trace->top; i++) {
             json_open_object(out);
@@ -69,11 +69,11 @@ static void write_matrix(const Note *one, int head, StrBuf *out) {
     json_close_array(out);
 }
 
-static void write_notes(const Activations *notes, StrBuf *out) {
+static void write_tensors(const Activations *activations, StrBuf *out) {
     json_write_line(out, 0);
     json_put_object(out, "tensors");
-    for (int i = 0; i < notes->count; i++) {
-        const Note *one = &notes->items[i];
+    for (int i = 0; i < activations->count; i++) {
+        const Note *one = &activations->items[i];
         json_write_line(out, 2);
         json_write_key(out, one->name);
         if (one->heads > 1) json_open_array(out);
@@ -89,5 +89,5 @@ void trace_write_json(const Trace *trace, const Seq2Seq *model, const Backpointe
     write_tokens("target", target, trace->target, trace->target_length, out);
     write_steps(trace, target, out);
     if (tree && tree->count > 0) write_beam(tree, target, out);
-    write_notes(&trace->notes, out);
+    write_tensors(&trace->activations, out);
 }

@@ -17,7 +17,7 @@ extern const char *const EXPLORER_STYLE[], *const EXPLORER_SCRIPT[];
 
 /* A picture of the weights for a reader without scripts, in the page's own colours. */
 void explorer_page_picture(const Heatmap *map, StrBuf *out);
-/* `data`: what explain/explore.h describes; it is compressed. `pictures`: of explorer_page_picture. */
+/* `data`: what explain/explorer_data.h describes; it is compressed. `pictures`: of explorer_page_picture. */
 void explorer_page_write(const char *title, StrView data, StrView pictures, StrBuf *out);
 
 #endif
