@@ -1,5 +1,5 @@
-/* explorer_data.c - writes a trace, a beam and the alternatives of each step as compact JSON: without the blanks
- * of base/json.h, because the page holds twenty sentences. */
+/* explorer_data.c - writes a trace, a beam and the alternatives of each step as compact JSON: without the
+ * blanks of base/json.h, because the page holds twenty sentences. */
 #include "explain/explorer_data.h"
 
 #include <assert.h>
