@@ -1,5 +1,5 @@
-/* bleu_tokenizers.h - how a line is cut into words before BLEU and TER count them.
- * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as sacreBLEU 2.x has them
+/* bleu_tokenizers.h - the tokenizers of BLEU and TER.
+ * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as in sacreBLEU 2.x
  *
  * Fails   never; text should be valid UTF-8
  */
@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *name; /* as in options and signatures */
-    /* Replace the content of `out` by the line with white space between words. */
+    /* Sets `out` to the line with white space between words. */
     void (*apply)(StrView line, StrBuf *out);
 } BleuTokenizer;
 
@@ -20,8 +20,8 @@ typedef struct {
  *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;
  *         there is no padding, so a full stop after a final number stays with it
  *   char  every code point is a word
- *   none  the line is tokenized already
- *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
+ *   none  no change: the line is tokenized already
+ *   zh    every ideograph is a word; otherwise as 13a, without padding and XML entities
  */
 #define BLEU_TOKENIZER_TABLE(ROW, BETWEEN)                                                                   \
     ROW("13a", tokenize_13a)                                                                                 \
@@ -36,12 +36,12 @@ typedef struct {
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
 extern const BleuTokenizer BLEU_TOKENIZERS[];
 
-/* The one for texts in this language, index into BLEU_TOKENIZERS: of characters where nothing stands between
- * words, in which the first one, 13a, would find none; else 13a. */
+/* The tokenizer for a language, an index into BLEU_TOKENIZERS: zh or char for languages without spaces
+ * between words, otherwise 13a. */
 int bleu_tokenizer_for(StrView language);
 
-/* The words of TER with one space between them: punctuation is set apart if `normalized`, removed if
- * `no_punct`; `asian` extends both. */
+/* The words of TER with one space between them. `normalized` separates punctuation, `no_punct` removes it,
+ * `asian` extends both to ideographs. */
 void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);
 
 #endif
