@@ -28,8 +28,8 @@ static const Option ROWS[] = {
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
      .help = "no warning if the input looks tokenized or has no spaces"},
     {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
-     .help = "bleu(k) of Dive into Deep Learning (d2l), on tokens between spaces, 0 to 1: mean over lines, or "
-             "each line with --sentence-level"},
+     .help = "bleu(k) of Dive into Deep Learning (d2l) on tokens between spaces, 0 to 1: mean over lines, "
+             "or each line with --sentence-level"},
     {0},
 };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* heatmap_page.c - translate with each model, look at each translation, write the page. */
+/* heatmap_page.c - translates with each model, analyzes each translation, and writes the page. */
 #include "explain/heatmap_page.h"
 
 #include <limits.h>
@@ -6,28 +6,28 @@
 #include "base/mem.h"
 #include "base/progress_line.h"
 #include "base/utf8.h"
-#include "search/backpointers.h"
-#include "translate/confidence.h"
 #include "explain/explorer_data.h"
+#include "search/backpointers.h"
 #include "search/rescore.h"
 #include "text/languages.h"
+#include "translate/confidence.h"
 #include "viz/explorer_page.h"
 #include "viz/label.h"
 
-/* On a page: formulas, of all heads if there are few sentences; bytes for weights. */
-enum { FORMULAS = 32 };
+/* Formulas of a page: few sentences have those of all heads. */
+enum { MAX_FORMULAS = 32 };
 
 typedef struct {
     const HeatmapPage *page;
     Workers *workers;
-    Translator *translators[EXPLORER_MODELS]; /* one for each model: they do not vote */
+    Translator *translators[EXPLORER_MODELS]; /* one for each model, without an ensemble */
     Backpointers tree;                        /* of the last search */
-    Calibration calibration;                  /* none, if there are several models to compare */
+    Calibration calibration;                  /* empty with several models */
     ExplorerData *data;
     StrBuf pictures;
 } PageWriter;
 
-/* "runs/demo/best.safetensors" is called "demo/best.safetensors". */
+/* The name of "runs/demo/best.safetensors" is "demo/best.safetensors". */
 static StrView model_name(const char *path) {
     StrView whole = sv(path);
     int slashes = 0;
@@ -49,7 +49,7 @@ static Status writer_begin(PageWriter *writer) {
     options.search.tree = &writer->tree;
     options.search.attention = true;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
-    options.search.decode.max_input_length = INT_MAX; /* a picture shows a sentence as a whole */
+    options.search.decode.max_input_length = INT_MAX; /* a picture shows a whole sentence */
     for (int m = 0; m < models->count; m++) {
         TRY(seq2seq_check_attention(models->items[m]));
         TRY(model_require_left_to_right(models->items[m], "--format html"));
@@ -72,14 +72,13 @@ static void writer_end(PageWriter *writer) {
 void heatmap_title(StrView line, const Translation *translation, StrBuf *out) {
     size_t start = out->length;
     utf8_repair(line, out);
-    label_keep_order(out, start); /* else the arrow between two right-to-left texts would turn with them */
+    label_keep_order(out, start); /* the arrow between two right-to-left texts keeps its direction */
     strbuf_format(out, " \xE2\x86\x92 %s", strbuf_text(&translation->items[0].text));
 }
 
-void heatmap_remark(HeatmapRemarks *remarks, const Translation *translation, const Seq2Seq *model,
-                    int number) {
-    remarks->shown += translation->pieces > 0;
-    unknown_text_add(&remarks->unknown, translation, seq2seq_source(model), number);
+void heatmap_count(HeatmapCounts *counts, const Translation *translation, const Seq2Seq *model, int number) {
+    counts->translated += translation->pieces > 0;
+    unknown_text_add(&counts->unknown, translation, seq2seq_source(model), number);
 }
 
 static void add_picture(PageWriter *writer, StrView line, const Translation *translation,
@@ -101,7 +100,7 @@ static void add_picture(PageWriter *writer, StrView line, const Translation *tra
 
 static int at_least_one(int count) { return count > 1 ? count : 1; }
 
-/* The map that is shown at first: of the last layer and the first head unless others are asked for. */
+/* The first formula is of --layer and --head; otherwise of the last layer and the first head. */
 static int first_map(const HeatmapPage *page, const Seq2Seq *model) {
     int layers, heads;
     seq2seq_attentions(model, &layers, &heads);
@@ -110,36 +109,38 @@ static int first_map(const HeatmapPage *page, const Seq2Seq *model) {
     return (layer - 1) * heads + head - 1;
 }
 
-/* One run: the model's own translation, or `target`. What is found is left in *found. */
+/* Adds a run of model m: its own translation, or `target`. *translation is the result. `first` begins a new
+ * sentence. */
 static void add_run(PageWriter *writer, int m, ExplorerRunKind kind, StrView line, StrView target, bool first,
-                    Translation *found) {
+                    Translation *translation) {
     const HeatmapPage *page = writer->page;
     const Seq2Seq *model = page->models->items[m];
     if (kind == EXPLORER_OWN)
-        translator_run(writer->translators[m], &line, 1, 1, found);
+        translator_run(writer->translators[m], &line, 1, 1, translation);
     else
-        translator_force(writer->translators[m], &line, &target, 1, found);
-    if (found->pieces > 0 && translator_first_nonfinite(writer->translators[m]) < 0) {
-        double *words = mem_alloc((size_t)found->items[0].words + 1, sizeof *words);
+        translator_force(writer->translators[m], &line, &target, 1, translation);
+    if (translation->pieces > 0 && translator_first_nonfinite(writer->translators[m]) < 0) {
+        double *words = mem_alloc((size_t)translation->items[0].words + 1, sizeof *words);
         if (first) {
             explorer_data_add_sentence(writer->data, line);
-            add_picture(writer, line, found, model);
+            add_picture(writer, line, translation, model);
         }
         ExplorerRun run = {.model = m,
                            .kind = kind,
-                           .translation = found,
-                           .confidence = confidence_of(&writer->calibration, found->items, words),
+                           .translation = translation,
+                           .confidence = confidence_of(&writer->calibration, translation->items, words),
                            .decode = &page->translating->search.decode,
                            .tree = kind == EXPLORER_OWN ? &writer->tree : NULL,
                            .formula = first_map(page, model),
-                           .formulas = at_least_one(FORMULAS / page->count)};
+                           .formulas = at_least_one(MAX_FORMULAS / page->count)};
         explorer_data_add_run(writer->data, &run);
         mem_free(words);
     }
     backpointers_free(&writer->tree);
 }
 
-/* A given translation first, then each model's own one, and the first model's by the others. */
+/* Of each model: the user's translation, if there is one; its own; and without a user's translation, the
+ * first model's if it differs. */
 static Status add_sentence(PageWriter *writer, int i) {
     const HeatmapPage *page = writer->page;
     StrView line = page->lines[i];
@@ -154,8 +155,8 @@ static Status add_sentence(PageWriter *writer, int i) {
             add_run(writer, m, EXPLORER_SAME, line, strbuf_view(&first.items[0].text), false, &other);
         status = translator_check_finite(writer->translators[m], &(StrList){page->paths->items + m, 1});
         if (m == 0) first = own;
-        if (m == 0 && page->remarks)
-            heatmap_remark(page->remarks, &own, page->models->items[0], page->count > 1 ? i + 1 : 0);
+        if (m == 0 && page->counts)
+            heatmap_count(page->counts, &own, page->models->items[0], page->count > 1 ? i + 1 : 0);
         if (m > 0) translation_free(&own);
         translation_free(&other);
     }

@@ -1,4 +1,4 @@
-/* trace.c - a forward pass on a tape with notes. */
+/* trace.c - a forward pass on a tape that records activations. */
 #include "explain/trace.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ static int *with_end(Tokens tokens) {
     return ids;
 }
 
-/* Insert into the sorted list of the best `count`, of which there is room for `top`. */
+/* Inserts the token into the sorted list of `count` best tokens, at most `top`. Returns the new count. */
 static int insert(TraceToken *best, int count, int top, TraceToken token) {
     if (count == top && !(token.logit > best[top - 1].logit)) return count;
     int at = count < top ? count++ : top - 1;

@@ -1,4 +1,4 @@
-/* trace_json.c - a trace as text that any language reads. */
+/* trace_json.c - a trace as JSON. */
 #include "explain/trace.h"
 
 #include "base/json.h"
@@ -58,12 +58,12 @@ static void write_beam(const Backpointers *tree, const Tokenizer *target, StrBuf
     json_close_array(out);
 }
 
-static void write_matrix(const Note *one, int head, StrBuf *out) {
+static void write_matrix(const Note *activation, int head, StrBuf *out) {
     json_open_array(out);
-    for (int r = 0; r < one->rows; r++) {
-        const real *row = activation_row(one, head, r);
+    for (int r = 0; r < activation->rows; r++) {
+        const real *row = activation_row(activation, head, r);
         json_open_array(out);
-        for (int c = 0; c < one->columns; c++) json_write_digits(out, (double)row[c], FLOAT_DIGITS);
+        for (int c = 0; c < activation->columns; c++) json_write_digits(out, (double)row[c], FLOAT_DIGITS);
         json_close_array(out);
     }
     json_close_array(out);
@@ -73,12 +73,12 @@ static void write_tensors(const Activations *activations, StrBuf *out) {
     json_write_line(out, 0);
     json_put_object(out, "tensors");
     for (int i = 0; i < activations->count; i++) {
-        const Note *one = &activations->items[i];
+        const Note *activation = &activations->items[i];
         json_write_line(out, 2);
-        json_write_key(out, one->name);
-        if (one->heads > 1) json_open_array(out);
-        for (int h = 0; h < one->heads; h++) write_matrix(one, h, out);
-        if (one->heads > 1) json_close_array(out);
+        json_write_key(out, activation->name);
+        if (activation->heads > 1) json_open_array(out);
+        for (int h = 0; h < activation->heads; h++) write_matrix(activation, h, out);
+        if (activation->heads > 1) json_close_array(out);
     }
     json_close_object(out);
 }
