@@ -125,14 +125,13 @@ static const char USAGE[] =
     "numbers: they agree with sacreBLEU's within the noise of resampling.\n"
     "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
-static const char NOTES[] =
-    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
-    "-pbsn -sh -nc.\n"
-    "\n"
-    "Environment:\n"
-    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = a different one each time\n"
-    "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
-    "  NO_COLOR         if not empty, no colours\n";
+static const char NOTES[] = "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+                            "-pbsn -sh -nc.\n"
+                            "\n"
+                            "Environment:\n"
+                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = random\n"
+                            "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
+                            "  NO_COLOR         if not empty, no colours\n";
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 

@@ -76,8 +76,9 @@ static const char USAGE[] = "Usage: attn-mt heatmap --model FILE [OPTION...] [SE
                             "column for each source token.\n";
 
 static const char DETAILS[] =
-    "Attention shows which source tokens the model used, which are not always those that a\n"
-    "word translates. A model without attention (model.attention = none) is refused.\n";
+    "Attention shows which source tokens the model used, which are not always those\n"
+    "that a word translates. A model without attention (model.attention = none) is\n"
+    "refused.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

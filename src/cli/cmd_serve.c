@@ -81,10 +81,10 @@ static const char DETAILS[] =
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
     "/languages, /health, /metrics (Prometheus), and /, a page that translates while\n"
     "you type. Queued texts are translated in batches.\n"
-    "SIGTERM refuses new connections, answers the requests that have arrived and stops\n"
-    "(an incomplete request has 3 seconds for its rest). SIGHUP loads the model again;\n"
-    "no request is lost. A socket that systemd passes (LISTEN_FDS) replaces --address\n"
-    "and --port, so that a restart loses no request either.\n"
+    "SIGTERM refuses new connections, answers the requests that have arrived and\n"
+    "stops (an incomplete request has 3 seconds for its rest). SIGHUP loads the model\n"
+    "again; no request is lost. A socket that systemd passes (LISTEN_FDS) replaces\n"
+    "--address and --port, so that a restart loses no request either.\n"
     "The options below limit each request and all of them together.\n"
     "Short requests come first, but long ones do not starve.\n";
 

@@ -1,6 +1,6 @@
 /* demo_attention.c - attn-mt demo attention: scores, weights and contexts of queries over ten keys.
  * Dive into Deep Learning, sections 11.1 and 11.3: eq. 11.1.1 (attention pooling), 11.1.3 (softmax of the
- * scores), 11.3.2 (Gaussian and scaled dot product), 11.3.7 (additive score)
+ * scores), 11.3.1 (Gaussian), 11.3.2 (scaled dot product), 11.3.7 (additive score)
  */
 #include "base/mem.h"
 #include "textbook/toy_attention.h"

@@ -1,5 +1,5 @@
 /* toy_attention.c - calls the attention layer of the models with toy data.
- * Dive into Deep Learning, sections 11.1 and 11.3: eq. 11.1.1, 11.1.3, 11.3.2, 11.3.7
+ * Dive into Deep Learning, sections 11.1 and 11.3: eq. 11.1.1, 11.1.3, 11.3.1, 11.3.2, 11.3.7
  */
 #include "textbook/toy_attention.h"
 
