@@ -37,35 +37,35 @@ static const Option HEATMAP_OPTIONS[] = {
              "html: each model translates, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
-     .choices = HEATMAP_FORMATS,
+     .choices = HEATMAP_FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "output formats; default: text, or with --output csv, pgm and svg. json: all activations, on "
              "standard output one object per line if there are several sentences; html: the explorer page"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; several sentences: PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX such "
              "as x.svg selects the format svg, and - standard output"},
-    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "print only errors"},
     {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of the model's own; html: both",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for several sentences: one translation per line"},
-    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
+    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .default_text = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the subwords of the model; html: the initial choice is words"},
-    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none",
-     .bare = "decoder",
+    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .default_text = "none",
+     .implied_value = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
      .help = "show self-attention instead, always of the whole line. decoder: columns are the earlier target "
              "tokens; encoder: rows and columns are source tokens. Transformers have it, and recurrent "
              "decoders with model.decoder.self_attention"},
-    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0",
+    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .default_text = "0",
      .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
-    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
+    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .default_text = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = the mean of all"},
-    {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
+    {.flag = "cell", .type = OPT_INT, FIELD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
     {0}};
 /* clang-format on */
@@ -169,16 +169,16 @@ static void draw(const SentenceHeatmap *sentence, HeatmapFormat format, const He
                  StrBuf *out) {
     const Heatmap *map = &sentence->map;
     switch (format) {
-    case FORMAT_JSON:
+    case HEATMAP_JSON:
         write_json(sentence, out);
         break;
-    case FORMAT_CSV:
+    case HEATMAP_CSV:
         heatmap_write_csv(map, out);
         break;
-    case FORMAT_PGM:
+    case HEATMAP_PGM:
         heatmap_write_pgm(map, options->cell, out);
         break;
-    case FORMAT_SVG:
+    case HEATMAP_SVG:
         heatmap_write_svg(map, out);
         break;
     default:
@@ -191,8 +191,8 @@ static void draw(const SentenceHeatmap *sentence, HeatmapFormat format, const He
 static Status write_formats(const SentenceHeatmap *sentence, const HeatmapOptions *options,
                             const HeatmapFiles *files, int number) {
     Status status = STATUS_OK;
-    for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!files->selected[f] || f == FORMAT_HTML) continue;
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT && status == STATUS_OK; f++) {
+        if (!files->selected[f] || f == HEATMAP_HTML) continue;
         StrBuf content = {0};
         draw(sentence, (HeatmapFormat)f, options, &content);
         status = heatmap_files_write(files, (HeatmapFormat)f, number, &content);
@@ -217,11 +217,11 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
 
 /* A line without text has no heatmap, but with JSON on standard output it gets its line of output. */
 static Status show_blank(StrView line, const HeatmapFiles *files, int number) {
-    if (files->prefix || !files->selected[FORMAT_JSON]) return STATUS_OK;
+    if (files->prefix || !files->selected[HEATMAP_JSON]) return STATUS_OK;
     StrBuf json = {0};
     begin_json(line, SV(""), &json);
     strbuf_add(&json, SV("}\n"));
-    Status status = heatmap_files_write(files, FORMAT_JSON, number, &json);
+    Status status = heatmap_files_write(files, HEATMAP_JSON, number, &json);
     strbuf_free(&json);
     return status;
 }
@@ -256,12 +256,12 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
                              const Lines *targets, HeatmapCounts *counts) {
     enum { BATCH = 256 };
     const bool *selected = files->selected;
-    int batch = selected[FORMAT_JSON] ? 1 : BATCH;
+    int batch = selected[HEATMAP_JSON] ? 1 : BATCH;
     Translation results[BATCH];
     Translator *translator = NULL;
     Backpointers tree = {0};
-    if (selected[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
-    if (selected[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
+    if (selected[HEATMAP_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    if (selected[HEATMAP_JSON] && targets->count == 0) translating->search.tree = &tree;
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, ensemble_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += batch) {
@@ -304,20 +304,20 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .counts = counts,
                                                       .progress = options->quiet ? NULL : &progress},
                                        &content);
-    if (status == STATUS_OK) status = heatmap_files_write(files, FORMAT_HTML, 0, &content);
+    if (status == STATUS_OK) status = heatmap_files_write(files, HEATMAP_HTML, 0, &content);
     strbuf_free(&content);
     return status;
 }
 
 /* Selects the formats before models are read, so that wrong options fail at once. */
-static Status choose_formats(const HeatmapOptions *options, const OptionsGiven *given, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (options_given(given, "cell") && !files->selected[FORMAT_PGM]) {
+    if (option_is_given(given, "cell") && !files->selected[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
-    if (options->self && files->selected[FORMAT_HTML]) {
+    if (options->self && files->selected[HEATMAP_HTML]) {
         status_fail(STATUS_USAGE, "--format html shows all attention and does not go with --self-attention");
         return status_hint(STATUS_USAGE, "leave --self-attention out: the view 'Layers and heads' shows it");
     }
@@ -381,11 +381,11 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
     translating->search.attention = !options->self;
     translating->search.choice = choice_of(options);
     TRY(check_choice(options, models->items[0]));
-    if (files->selected[FORMAT_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
+    if (files->selected[HEATMAP_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
     Status status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
-    for (int f = 0; f < FORMATS; f++) pictures |= files->selected[f] && f != FORMAT_HTML;
-    if (status == STATUS_OK && files->selected[FORMAT_HTML])
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) pictures |= files->selected[f] && f != HEATMAP_HTML;
+    if (status == STATUS_OK && files->selected[HEATMAP_HTML])
         status = write_page(options, translating, models, files, &lines, &targets, pictures ? NULL : &counts);
     if (status == STATUS_OK && pictures)
         status = write_heatmaps(options, translating, models, files, &lines, &targets, &counts);
@@ -405,7 +405,7 @@ Status cmd_heatmap(int argc, char **argv) {
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &words, &help, &given);
@@ -420,8 +420,8 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = options_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
-        status = ensemble_load(&models, &options.models, FORMAT_FLOAT32);
+        options.subwords = option_is_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &given, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);

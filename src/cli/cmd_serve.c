@@ -19,27 +19,27 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, as in en-fr: requests for others are refused; default: the model's "
              "languages, and no request is refused"},
-    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
-    {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "number format of the weights; files of attn-mt convert keep their own"},
     {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
-     .fallback = "0", .max = 1000,
+     .default_text = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
-    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
      .arg = "N", .help = "consider only the N most frequent tokens and N likely translations of each source "
                          "token, which is faster; 0 = all tokens"},
-    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
+    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 1024,
      .arg = "N", .help = "texts in a batch, at most"},
-    {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",
+    {.flag = "split", .type = OPT_BOOL, FIELD(split), .default_text = "true",
      .help = "texts are paragraphs: translate sentence by sentence"},
-    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "print only errors and warnings"},
-    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1",
+    {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .default_text = "127.0.0.1",
      .arg = "HOST",
      .help = "address to listen on; 0.0.0.0 = all addresses of this machine", .group = "Network"},
-    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000",
+    {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .default_text = "5000",
      .max = 65535,
      .arg = "N", .help = "port to listen on; 0 = any free port"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
@@ -47,25 +47,25 @@ static const Option SERVE_OPTIONS[] = {
              "pages; default: only the server's own page"},
     {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
      .help = "refuse requests to translate without a key of this file, which has one key per line"},
-    {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,
+    {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .default_text = "500", .min = 1,
      .max = 100000, .arg = "N", .help = "open connections; more wait to be accepted",
      .group = "Limits"},
-    {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .fallback = "30", .min = 0.1, .max = 3600,
+    {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .default_text = "30", .min = 0.1, .max = 3600,
      .arg = "SECONDS", .help = "until a request is complete (408), until its answer is read, and until an "
                                "idle connection is closed"},
-    {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .fallback = "1000000", .min = 100,
+    {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .default_text = "1000000", .min = 100,
      .max = 100000000, .arg = "BYTES",
      .help = "body of a request (413); all bodies together: 64 times that (503)"},
-    {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .fallback = "20000", .min = 1,
+    {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .default_text = "20000", .min = 1,
      .max = 10000000, .arg = "N", .help = "characters of a request (400)"},
-    {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .fallback = "1000", .min = 1, .max = 100000,
+    {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .default_text = "1000", .min = 1, .max = 100000,
      .arg = "N", .help = "texts of a request (400)"},
-    {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .fallback = "10", .max = 100,
+    {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .default_text = "10", .max = 100,
      .arg = "N", .help = "alternatives of each text (400)"},
-    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "400000", .min = 100,
+    {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .default_text = "400000", .min = 100,
      .max = 1000000000, .arg = "N",
      .help = "characters in the queue; a request can have half of the space that is left (503)"},
-    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .fallback = "1000", .min = 1, .max = 1000000,
+    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .default_text = "1000", .min = 1, .max = 1000000,
      .arg = "MB", .help = "memory for a batch, of each thread (503)"},
     {0}};
 /* clang-format on */
@@ -142,7 +142,7 @@ static Status find_socket(int *socket) {
 static Status serve(ServiceOptions *options) {
     TRY(find_socket(&options->socket));
     catch_signals();
-    mem_keep_freed();
+    mem_retain();
     return service_run(options, &stop_requested, &reload_requested, print_address);
 }
 #else

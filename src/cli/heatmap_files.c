@@ -7,12 +7,12 @@
 #include "base/options_value.h"
 #include "cli/command_io.h"
 
-static const char *const SUFFIXES[FORMATS] = {"txt", "csv", "pgm", "svg", "json", "html"};
+static const char *const SUFFIXES[HEATMAP_FORMAT_COUNT] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
-/* Removes the extension of a format from the prefix. Returns the format, or FORMATS. */
+/* Removes the extension of a format from the prefix. Returns the format, or HEATMAP_FORMAT_COUNT. */
 static HeatmapFormat cut_format(StrView *prefix) {
     int f = 0;
-    while (f < FORMATS && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
+    while (f < HEATMAP_FORMAT_COUNT && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
     return (HeatmapFormat)f;
 }
 
@@ -46,24 +46,24 @@ Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats) {
     if (files->prefix) TRY(check_prefix(prefix));
     HeatmapFormat named = cut_format(&prefix);
     for (size_t i = 0; i < formats->count; i++)
-        selected[option_choice(HEATMAP_FORMATS, sv(formats->items[i]))] = true;
+        selected[option_choice(HEATMAP_FORMAT_CHOICES, sv(formats->items[i]))] = true;
     if (formats->count > 0) return STATUS_OK;
     if (!files->prefix)
-        selected[FORMAT_TEXT] = true;
-    else if (named < FORMATS)
+        selected[HEATMAP_TEXT] = true;
+    else if (named < HEATMAP_FORMAT_COUNT)
         selected[named] = true;
     else
-        selected[FORMAT_CSV] = selected[FORMAT_PGM] = selected[FORMAT_SVG] = true;
+        selected[HEATMAP_CSV] = selected[HEATMAP_PGM] = selected[HEATMAP_SVG] = true;
     return STATUS_OK;
 }
 
 Status heatmap_files_check(const HeatmapFiles *files, int sentences) {
     int count = 0;
     if (files->prefix) return STATUS_OK;
-    for (int f = 0; f < FORMATS; f++) count += files->selected[f];
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) count += files->selected[f];
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
-    else if (sentences > 1 && (files->selected[FORMAT_PGM] || files->selected[FORMAT_SVG]))
+    else if (sentences > 1 && (files->selected[HEATMAP_PGM] || files->selected[HEATMAP_SVG]))
         status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", sentences);
     else
         return STATUS_OK;
@@ -77,11 +77,11 @@ static void join_lines(StrBuf *json) {
 }
 
 static Status print(HeatmapFormat format, int number, StrBuf *content) {
-    if (number > 0 && format == FORMAT_JSON) join_lines(content);
+    if (number > 0 && format == HEATMAP_JSON) join_lines(content);
     bool plain =
-        format == FORMAT_CSV && isatty(STDOUT_FILENO) == 1; /* the other formats escape their labels */
+        format == HEATMAP_CSV && isatty(STDOUT_FILENO) == 1; /* the other formats escape their labels */
     if (plain) log_sanitize(content->data, content->length);
-    if (number > 1 && format != FORMAT_JSON) TRY(command_print(SV("\n")));
+    if (number > 1 && format != HEATMAP_JSON) TRY(command_print(SV("\n")));
     return command_print(strbuf_view(content));
 }
 

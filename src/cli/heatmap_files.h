@@ -14,23 +14,23 @@
 #include "base/strview.h"
 
 typedef enum {
-    FORMAT_TEXT,
-    FORMAT_CSV,
-    FORMAT_PGM,
-    FORMAT_SVG,
-    FORMAT_JSON,
-    FORMAT_HTML,
-    FORMATS
+    HEATMAP_TEXT,
+    HEATMAP_CSV,
+    HEATMAP_PGM,
+    HEATMAP_SVG,
+    HEATMAP_JSON,
+    HEATMAP_HTML,
+    HEATMAP_FORMAT_COUNT
 } HeatmapFormat;
-#define HEATMAP_FORMATS "text|csv|pgm|svg|json|html"
+#define HEATMAP_FORMAT_CHOICES "text|csv|pgm|svg|json|html"
 
 typedef struct {
     const char *prefix; /* NULL: standard output */
     bool quiet;         /* no message for each file */
-    bool selected[FORMATS];
+    bool selected[HEATMAP_FORMAT_COUNT];
 } HeatmapFiles;
 
-/* Selects the formats: those of `formats`, names of HEATMAP_FORMATS; by default the format of the prefix's
+/* Selects the formats: those of `formats`, names of HEATMAP_FORMAT_CHOICES; by default the format of the prefix's
  * extension, otherwise text on standard output, and csv, pgm and svg in files. */
 Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats);
 /* Can `sentences` sentences be written? */

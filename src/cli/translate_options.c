@@ -17,16 +17,16 @@ const Option TRANSLATE_OPTIONS[] = {
              "(model.decoder.right_to_left) on whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, .gz too; default: standard input"},
-    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
      .help = "where translations go; a file is replaced only when all is done"},
-    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
              "word here and there; files of attn-mt convert keep their own"},
-    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
      .arg = "N",
      .help = "choose among the N most frequent target tokens and the N likely translations of each source "
              "token alone: faster, and can change a word here and there; try 50; 0 = all tokens"},
@@ -35,49 +35,49 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
     {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
      .help = "write these scores as JSON, in sacreBLEU's form"},
-    {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
+    {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "auto",
      .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
      .help = "tokenizer of BLEU; auto: zh or char where the model writes Chinese or another language without "
              "spaces, else 13a"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .fallback = "false", .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
+     .default_text = "false", .help = "no warnings, no figures at the end"},
+    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .default_text = "0", .implied_value = "1000000",
      .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if the beam "
              "holds fewer that differ",
      .group = "What is printed"},
-    {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .fallback = "none",
-     .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
+    {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .default_text = "none",
+     .choices = "none|hard|soft", .implied_value = "hard", .arg = "STYLE",
      .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
              "that is a number, or all attention weights (soft, with those of </s>)"},
-    {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
+    {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .default_text = "word",
      .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
      .help = "align words, or the subwords the model works on"},
-    {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
+    {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .default_text = "false",
      .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
              "</s>, though the score counts all"},
-    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
              "source_tokens, and what other options add"},
-    {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
+    {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .default_text = "false",
      .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
              "words that must appear; constraints_met and constraints_unmet tell which do); prints JSON, "
              "and passes other fields on. A line that cannot be read is answered by {\"error\": ...}, and "
              "the exit status is 3 at the end"},
-    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
+    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .default_text = "0", .max = 1000, .arg = "N",
      .help = "JSON: add the N best next tokens at each position of the translation, with log p; of two "
              "decoders, as the first sees them"},
-    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
+    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .default_text = "false",
      .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
-    {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
+    {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .default_text = "false",
      .help = "draw the attention weights of each translation on standard error"},
-    {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
+    {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .default_text = "false",
      .help = "crop lines longer than --max-input-length instead of translating them in pieces",
      .group = "Long lines"},
-    {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .fallback = "false",
+    {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .default_text = "false",
      .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
              "stays"},
-    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .fallback = "false",
+    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .default_text = "false",
      .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
              "back where the attention says; markup in prefixes is only taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
@@ -90,11 +90,11 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, in the same case "
              "unless the model lowers it, its translation must have TARGET, where the attention is on "
              "SOURCE if it may be; such translations are compared by log p, whatever --length-penalty says"},
-    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
+    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .default_text = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
                              "with all of them by this score; give a beam of 10 or more",
      .group = "Choice from the beam"},
-    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .needs = "mbr",
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .default_text = "1", .max = 100, .needs = "mbr",
      .arg = "X",
      .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
     {0}};

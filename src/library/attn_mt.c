@@ -128,7 +128,7 @@ typedef struct {
 } Opening;
 
 static Status load_models(const Opening *opening, attn_mt_model *model) {
-    static const WeightFormat FORMATS[] = {FORMAT_FLOAT32, FORMAT_BF16, FORMAT_INT8};
+    static const WeightFormat FORMATS[] = {WEIGHT_FLOAT32, WEIGHT_BF16, WEIGHT_INT8};
     TRY(status_restore(&kernel_status));
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
     if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)

@@ -24,7 +24,7 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     char *copy = mem_strndup(value.data, value.length);
     mem_free(*text);
     *text = copy;
-    option_give(plan->given, row);
+    user_options_add(plan->given, row);
 }
 
 /* FILEs take the place of what a configuration names; they are not added to it. */
@@ -32,7 +32,7 @@ static Status take_files(const TrainPlan *plan) {
     StrList *train = &plan->config->data.train;
     const StrList *files = plan->files;
     if (!files->count) return STATUS_OK;
-    bool named = options_given(plan->given, "data.train") && train->count > 0;
+    bool named = option_is_given(plan->given, "data.train") && train->count > 0;
     if (named && plan->without_config) {
         status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
                     files->items[0], train->items[0]);
@@ -61,7 +61,7 @@ static Status take_saved(const TrainPlan *plan) {
     config_tables(&saved, then);
     for (int t = 0; now[t].rows && status == STATUS_OK; t++)
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
-            if (options_given(plan->given, row->key) || ends_run(row->key)) continue;
+            if (option_is_given(plan->given, row->key) || ends_run(row->key)) continue;
             const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
@@ -79,7 +79,7 @@ static void set_languages(const TrainPlan *plan, StrView source, StrView target,
     languages_add_columns(columns, &names);
     set_string(plan, "data.source", source);
     set_string(plan, "data.target", target);
-    if (!options_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
+    if (!option_is_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
 }
 
@@ -91,7 +91,7 @@ static void set_two_languages(const TrainPlan *plan, StrView source, StrView tar
 /* On one command line --languages and data.source or data.target say the same; those of a configuration give
  * way. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
-    if (!plan->without_config || !options_given(plan->given, key) || language_same(sv(name), language))
+    if (!plan->without_config || !option_is_given(plan->given, key) || language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
     return status_hint(STATUS_USAGE, "leave out one of them");
@@ -158,8 +158,8 @@ static Status use_neutral_names(const TrainPlan *plan) {
 }
 
 static bool names_are_given(const TrainPlan *plan) {
-    return options_given(plan->given, "data.source") || options_given(plan->given, "data.target") ||
-           options_given(plan->given, "data.columns");
+    return option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target") ||
+           option_is_given(plan->given, "data.columns");
 }
 
 static bool is_read(const TrainPlan *plan, StrView language) {
@@ -170,7 +170,7 @@ static bool is_read(const TrainPlan *plan, StrView language) {
 /* data.columns alone names two languages, in this order, unless those that are read are among them. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
-    if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
+    if (option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target")) return;
     if (languages_in_columns(plan->config->data.columns, two) != 2) return;
     if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
     set_two_languages(plan, two[0], two[1]);
@@ -211,7 +211,7 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
 
 static void choose_tokenizer(const TrainPlan *plan) {
     const char *target = plan->config->data.target;
-    if (!target || options_given(plan->given, "train.bleu_tokenizer")) return;
+    if (!target || option_is_given(plan->given, "train.bleu_tokenizer")) return;
     int tokenizer = bleu_tokenizer_for(sv(target));
     if (tokenizer == 0) return;
     plan->config->train.bleu_tokenizer = tokenizer;
@@ -225,7 +225,7 @@ static void compare_marker(const TrainPlan *plan) {
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
-    if (!options_given(plan->given, "text.bpe_marker")) return;
+    if (!option_is_given(plan->given, "text.bpe_marker")) return;
     if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
     if (text->bpe_marker != marker)
@@ -271,10 +271,10 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
             void *field = option_field(&now[t], row);
             const void *other = option_field(&then[t], row);
-            if (!options_given(plan->given, row->key) && row->type != OPT_STRING &&
+            if (!option_is_given(plan->given, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
                 option_copy(row, field, other);
-                option_give(plan->given, row);
+                user_options_add(plan->given, row);
             } else if (!is_free(row)) {
                 TRY(check_same(plan, row, field, other));
             }
@@ -287,7 +287,7 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
 static Status choose_sizes(const TrainPlan *plan) {
     Config *c = plan->config;
     bool hold_out =
-        plan->without_config && !c->data.valid.count && !options_given(plan->given, "data.held_out");
+        plan->without_config && !c->data.valid.count && !option_is_given(plan->given, "data.held_out");
     DataSize size;
     if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
     Workers *workers = workers_new(plan->threads ? plan->threads : workers_default_count());
@@ -310,7 +310,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     *init = NULL;
     TRY(take_files(plan));
     if (!comm_is_root()) return STATUS_OK;
-    if (plan->without_config && !options_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
+    if (plan->without_config && !option_is_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;
     bool saved = plan->resume && c->model.size == SIZE_AUTO;
     if (plan->init) status = modelfile_load_exact(init, plan->init, &provenance);
