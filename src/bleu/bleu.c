@@ -1,4 +1,4 @@
-/* bleu.c - counting matches of one segment, and the score of summed counts. */
+/* bleu.c - the statistics of a segment, and the score of their sums. */
 #include "bleu/bleu.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "text/whole_words.h"
 
 /* clang-format off */
@@ -21,15 +21,15 @@ static const Option ROWS[] = {
      .help = "ignore case"},
     {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .default_text = "exp",
      .choices = BLEU_SMOOTHING_CHOICES, .arg = "NAME",
-     .help = "what to do about n-gram orders without a match"},
+     .help = "smoothing of n-gram orders without a match"},
     {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .default_text = "-1",
      .min = -1, .max = 1e9, .arg = "X",
-     .help = "value for floor and add-k; -1 = the usual 0.1 and 1"},
+     .help = "value for floor and add-k; -1 = the defaults 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
-     .help = "no warning about input that looks tokenized, or has no spaces"},
+     .help = "no warning if the input looks tokenized or has no spaces"},
     {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .implied_value = "2", .min = 1, .max = 100, .arg = "K",
-     .help = "the textbook's bleu(k) on tokens between spaces, 0 to 1: mean over lines, or each with "
-             "--sentence-level"},
+     .help = "bleu(k) of Dive into Deep Learning (d2l) on tokens between spaces, 0 to 1: mean over lines, "
+             "or each line with --sentence-level"},
     {0},
 };
 /* clang-format on */
@@ -49,7 +49,7 @@ static int width(const void *options) {
     return BLEU_WIDTH;
 }
 
-/* Translations are to be scored as people see them: "word ." shows that a tokenizer was not undone. */
+/* BLEU is for detokenized text. Many lines that end in " ." show that the text is still tokenized. */
 static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
     size_t suspicious = 0;
     for (size_t i = 0; i < count; i++) suspicious += sv_ends(hypotheses[i], SV(" ."));
@@ -60,9 +60,9 @@ static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
              "you can suppress this message with --force.");
 }
 
-/* Only some tokenizers find words where no spaces are: to the others a sentence is one, right or wrong. */
+/* 13a and intl need spaces between words: without them a whole sentence is one word. */
 static void warn_if_unspaced(int tokenizer, const StrView *hypotheses, size_t count) {
-    const char *name = TOKENIZERS[tokenizer].name;
+    const char *name = BLEU_TOKENIZERS[tokenizer].name;
     size_t words = 0, unspaced = 0;
     if (strcmp(name, "13a") != 0 && strcmp(name, "intl") != 0) return;
     for (size_t i = 0; i < count; i++) {
@@ -84,12 +84,12 @@ static void inspect(const void *options_, const StrView *hypotheses, size_t coun
 
 static void add_text(const BleuOptions *options, Scratch *scratch, StrView text) {
     text = unicode_trim_end(scratch_lower(scratch, text, options->lowercase));
-    TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
+    BLEU_TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
     texts_begin(scratch->words);
     texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
 }
 
-/* Of two reference lengths that are equally near, the shorter one. */
+/* If two references are equally near, the shorter length. */
 static size_t closest_length(const Texts *words, size_t references, size_t length) {
     size_t best = 0, best_distance = SIZE_MAX;
     for (size_t i = 0; i < references; i++) {
@@ -126,7 +126,8 @@ static void count(const void *options, Scratch *scratch, StrView hypothesis, con
     }
 }
 
-/* Precision in percent of an order without a match. *doubled counts such orders for exponential smoothing. */
+/* The precision of an order without a match, in percent. *doubled is 2 to the power of the number of such
+ * orders, for exponential smoothing. */
 static double smoothed_precision(const BleuOptions *options, double total, double *doubled) {
     switch (options->smoothing) {
     case BLEU_SMOOTH_EXP:
@@ -179,7 +180,7 @@ static void sign(const void *options_, Signature *signature) {
     signature_name(signature, "BLEU");
     signature_add(signature, "case", "c", "%s", options->lowercase ? "lc" : "mixed");
     signature_add(signature, "eff", "e", "%s", options->effective_order ? "yes" : "no");
-    signature_add(signature, "tok", "tok", "%s", TOKENIZERS[options->tokenizer].name);
+    signature_add(signature, "tok", "tok", "%s", BLEU_TOKENIZERS[options->tokenizer].name);
     if (has_value)
         signature_add(signature, "smooth", "s", "%s[%.2f]", smoothing, smooth_value(options));
     else

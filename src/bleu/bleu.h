@@ -1,10 +1,10 @@
-/* bleu.h - BLEU, the agreement of n-grams between translations and references, as sacreBLEU 2.x computes it.
+/* bleu.h - BLEU: n-gram precision of translations against references, as sacreBLEU 2.x computes it.
  * Papineni et al. 2002; Chen and Cherry 2014 (smoothing); Post 2018 (sacreBLEU)
  *
- * A segment gives ten whole numbers: length, closest reference length, matches of order 1-4, n-grams of order
- * 1-4. The corpus score is computed from their sums.
+ * The statistics of a segment are ten whole numbers: its length, the closest reference length, the matches
+ * and the n-grams of orders 1-4. The corpus score is computed from their sums.
  *
- * Units   scores and precisions 0..100, the textbook's score 0..1
+ * Units   scores and precisions 0..100, the score of Dive into Deep Learning 0..1
  * Owner   text is borrowed during a call
  * Fails   never; text should be valid UTF-8
  */
@@ -28,13 +28,13 @@ typedef enum { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_SMOOT
 #define BLEU_SMOOTHING_CHOICES "exp|floor|add-k|none"
 
 typedef struct {
-    int tokenizer; /* index into TOKENIZERS */
+    int tokenizer; /* index into BLEU_TOKENIZERS */
     bool lowercase;
     int smoothing;        /* BleuSmoothing */
-    double smooth_value;  /* of floor and add-k; below 0: the usual 0.1 and 1 */
-    bool effective_order; /* stop at the highest order that the hypothesis has: for single sentences */
+    double smooth_value;  /* of floor and add-k; below 0: the defaults 0.1 and 1 */
+    bool effective_order; /* ignore orders longer than the hypothesis: for single sentences */
     bool force;           /* no warning about input that looks tokenized or has no spaces */
-    int d2l;              /* k of the textbook's score; METRIC_BLEU_D2L only */
+    int d2l;              /* k of METRIC_BLEU_D2L */
 } BleuOptions;
 
 typedef struct {
@@ -46,12 +46,12 @@ typedef struct {
 
 BleuScore bleu_score(const BleuOptions *options, const double sums[BLEU_WIDTH]);
 
-/* Corpus BLEU with one reference per line and exponential smoothing: what a training log shows. */
+/* Corpus BLEU with one reference per line and exponential smoothing, for training logs. */
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count, int tokenizer,
                           bool lowercase);
 
-/* The textbook's bleu(prediction, label, k) on tokens between spaces, Dive into Deep Learning, eq. 10.7.4:
- * its mean over lines, each with the reference that it fits best. Its options are BleuOptions. */
+/* bleu(prediction, label, k) of Dive into Deep Learning, eq. 10.7.4, on tokens between spaces: the mean over
+ * lines, each with its best reference. Its options are BleuOptions. */
 extern const Metric METRIC_BLEU_D2L;
 
 #endif

@@ -1,10 +1,10 @@
-/* bleu_d2l.c - BLEU as the textbook defines it, on tokens between spaces. */
+/* bleu_d2l.c - BLEU of Dive into Deep Learning (d2l), section 10.7, eq. 10.7.4: on tokens between spaces. */
 #include "bleu/bleu.h"
 
 #include <math.h>
 #include "base/version.h"
 
-/* No text is one empty token, as in Python. */
+/* An empty text is one empty token, as with Python's split. */
 static void add_text(Texts *words, StrView text) {
     StrView rest = text.data ? text : SV(""), word;
     texts_begin(words);
@@ -28,7 +28,7 @@ static int d2l_width(const void *options) {
     return 2;
 }
 
-/* The score of the reference that fits best, and 1. */
+/* Two columns: the score with the best reference, and 1. */
 static void d2l_count(const void *options_, Scratch *scratch, StrView hypothesis, const StrView *references,
                       size_t reference_count, double *row) {
     const BleuOptions *options = options_;
@@ -39,8 +39,10 @@ static void d2l_count(const void *options_, Scratch *scratch, StrView hypothesis
         texts_clear(scratch->words);
         add_text(scratch->words, scratch_lower(scratch, hypothesis, options->lowercase));
         add_text(scratch->words, scratch_lower(scratch, references[r], options->lowercase));
-        Symbols ours = texts_get(scratch->words, 0), theirs = texts_get(scratch->words, 1);
-        row[0] = fmax(row[0], score_texts(ours, theirs, scratch->ngrams, options->d2l));
+        Symbols hypothesis_tokens = texts_get(scratch->words, 0),
+                reference_tokens = texts_get(scratch->words, 1);
+        row[0] =
+            fmax(row[0], score_texts(hypothesis_tokens, reference_tokens, scratch->ngrams, options->d2l));
     }
 }
 

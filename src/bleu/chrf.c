@@ -1,4 +1,4 @@
-/* chrf.c - characters and words of a segment, their common n-grams, and the F-score of summed counts. */
+/* chrf.c - the common n-grams of characters and words of a segment, and the F-score of their sums. */
 #include "bleu/chrf.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ static const Option ROWS[] = {
      .arg = "N",
      .help = "weight of recall against precision"},
     {.flag = "chrf-whitespace", .type = OPT_BOOL, FIELD(whitespace),
-     .help = "count white space too"},
+     .help = "count white space as characters"},
     {.flag = "chrf-lowercase", .type = OPT_BOOL, FIELD(lowercase),
      .help = "ignore case"},
     {.flag = "chrf-eps-smoothing", .type = OPT_BOOL, FIELD(eps_smoothing),
@@ -45,12 +45,13 @@ static bool is_ascii_punctuation(char c) {
            (c >= '{' && c <= '~');
 }
 
-/* Words, with one ASCII punctuation mark cut off: the last character if it is one, else the first. */
+/* Words. If the last character of a word is ASCII punctuation, it becomes a word of its own; otherwise the
+ * first character, if it is punctuation. */
 static void add_words(Texts *words, StrView text) {
     StrView word;
     texts_begin(words);
     while (unicode_next_word(&text, &word)) {
-        size_t cut = 0; /* where the second part starts; 0: in one piece, as a single character always is */
+        size_t cut = 0; /* where the word is cut; 0: nowhere, as with a single character */
         if (is_ascii_punctuation(word.data[word.length - 1]))
             cut = word.length - 1;
         else if (is_ascii_punctuation(word.data[0]))
@@ -60,7 +61,7 @@ static void add_words(Texts *words, StrView text) {
     }
 }
 
-/* The three columns of one order. Without n-grams in the reference, those of the hypothesis do not count. */
+/* The three columns of one order. If the reference has no n-grams, those of the hypothesis do not count. */
 static void count_order(NgramTable *ngrams, int order, Symbols hypothesis, Symbols reference,
                         double *columns) {
     ngram_begin(ngrams, order);
@@ -84,11 +85,12 @@ static double score(const void *options_, const double *sums) {
     double factor = (double)options->beta * options->beta;
     double f_scores = 0, precisions = 0, recalls = 0;
     for (int i = 0; i < orders; i++) {
-        double ours = sums[3 * i], theirs = sums[3 * i + 1], both = sums[3 * i + 2];
-        double precision = ours > 0 ? both / ours : eps, recall = theirs > 0 ? both / theirs : eps;
+        double hypothesis = sums[3 * i], reference = sums[3 * i + 1], both = sums[3 * i + 2];
+        double precision = hypothesis > 0 ? both / hypothesis : eps,
+               recall = reference > 0 ? both / reference : eps;
         double below = factor * precision + recall;
         f_scores += below > 0 ? (factor + 1) * precision * recall / below : eps;
-        if (ours > 0 && theirs > 0) {
+        if (hypothesis > 0 && reference > 0) {
             precisions += precision;
             recalls += recall;
             effective++;

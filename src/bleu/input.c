@@ -28,20 +28,20 @@ static StrBuf *add_text(LineSet *set) {
     return text;
 }
 
-/* The content of a file, valid UTF-8 afterwards. Owned by the set. */
+/* The content of a file as valid UTF-8. The set owns it. */
 static Status read_text(LineSet *set, const char *path, StrView *content) {
     StrBuf *text = add_text(set);
     TRY(file_read(path, FILE_TEXT_BYTES, text));
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    TRY(file_check_lines(shown, strbuf_view(text)));
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    TRY(file_check_lines(name, strbuf_view(text)));
     StrView rest = strbuf_view(text), first;
-    if (sv_next(&rest, '\n', &first)) TRY(file_check_text(shown, first));
+    if (sv_next(&rest, '\n', &first)) TRY(file_check_text(name, first));
     if (sv_starts(strbuf_view(text), SV("\xEF\xBB\xBF")))
-        log_warn("'%s' starts with a byte-order mark, which counts as part of its first word", shown);
+        log_warn("'%s' starts with a byte-order mark, which counts as part of its first word", name);
     if (!utf8_valid(strbuf_view(text))) {
         StrBuf repaired = {0};
         size_t count = utf8_repair(strbuf_view(text), &repaired);
-        log_warn("'%s': %zu ill-formed UTF-8 sequence%s read as U+FFFD", shown, count, count == 1 ? "" : "s");
+        log_warn("'%s': %zu ill-formed UTF-8 sequence%s read as U+FFFD", name, count, count == 1 ? "" : "s");
         strbuf_free(text);
         *text = repaired;
     }
@@ -49,7 +49,7 @@ static Status read_text(LineSet *set, const char *path, StrView *content) {
     return STATUS_OK;
 }
 
-/* The next line without white space at its end; what follows the last '\n' is a line unless it is empty. */
+/* The next line without white space at its end. Text after the last '\n' is a line, unless it is empty. */
 static bool next_line(StrView *rest, StrView *line) {
     if (rest->length == 0) return false;
     sv_next(rest, '\n', line);
@@ -64,10 +64,10 @@ static void add_lines(LineSet *set, const char *name, StrView text) {
 }
 
 void input_text(LineSet *set, const char *name, StrBuf *text) {
-    StrBuf *kept = add_text(set);
-    *kept = *text;
+    StrBuf *owned = add_text(set);
+    *owned = *text;
     *text = (StrBuf){0};
-    add_lines(set, name, strbuf_view(kept));
+    add_lines(set, name, strbuf_view(owned));
 }
 
 static Status read_file(LineSet *set, const char *path) {
@@ -82,13 +82,13 @@ static Status read_reference_columns(LineSet *set, const char *path, int columns
     TRY(read_text(set, path, &rest));
     for (int i = 0; i < columns; i++) add_list(set, path);
     for (long number = 1; next_line(&rest, &line); number++) {
-        int found = 0;
-        while (found < columns - 1 && sv_next(&line, '\t', &field)) add_line(&set->lists[found++], field);
-        if (line.data) add_line(&set->lists[found++], line); /* later tabs belong to the last one */
-        if (found == columns) continue;
+        int fields = 0;
+        while (fields < columns - 1 && sv_next(&line, '\t', &field)) add_line(&set->lists[fields++], field);
+        if (line.data) add_line(&set->lists[fields++], line); /* further tabs belong to the last column */
+        if (fields == columns) continue;
         Status status = status_fail(STATUS_DATA, "'%s', line %ld: %d tab-separated references, expected %d",
-                                    path, number, found, columns);
-        return status_hint(status, "--num-refs says how many references each line has");
+                                    path, number, fields, columns);
+        return status_hint(status, "--num-refs is the number of references in each line");
     }
     return STATUS_OK;
 }
@@ -110,13 +110,13 @@ static void name_baseline(LineSet *set) {
 Status input_files(LineSet *set, const StrList *paths, bool paired) {
     for (size_t i = 0; i < paths->count; i++) {
         const char *path = paths->items[i];
-        bool known = false;
-        for (size_t j = 0; j < i; j++) known = known || strcmp(paths->items[j], path) == 0;
-        if (known && paired && strcmp(path, paths->items[0]) == 0) {
+        bool repeated = false;
+        for (size_t j = 0; j < i; j++) repeated = repeated || strcmp(paths->items[j], path) == 0;
+        if (repeated && paired && strcmp(path, paths->items[0]) == 0) {
             log_info("'%s' is the baseline already: ignored here", path);
             continue;
         }
-        if (known) {
+        if (repeated) {
             Status status = status_fail(STATUS_USAGE, "'%s' is given twice as input", path);
             return status_hint(status, "give each system under a different name");
         }
@@ -129,7 +129,7 @@ Status input_files(LineSet *set, const StrList *paths, bool paired) {
 Status input_stdin(LineSet *set, bool paired) {
     StrView rest, line = {"", 0}, field;
     TRY(read_text(set, "-", &rest));
-    set->nothing = !next_line(&rest, &line); /* no line at all counts as one empty line */
+    set->empty_stdin = !next_line(&rest, &line); /* an empty input is one empty line */
     StrView fields = line;
     for (int number = 1; sv_next(&fields, '\t', &field); number++) {
         char name[32] = "Baseline";
@@ -137,13 +137,13 @@ Status input_stdin(LineSet *set, bool paired) {
         add_line(add_list(set, name), field);
     }
     for (long number = 2; next_line(&rest, &line); number++) {
-        size_t found = 0;
-        for (fields = line; sv_next(&fields, '\t', &field); found++)
-            if (found < set->count) add_line(&set->lists[found], unicode_trim_end(field));
-        if (found == set->count) continue;
+        size_t count = 0;
+        for (fields = line; sv_next(&fields, '\t', &field); count++)
+            if (count < set->count) add_line(&set->lists[count], unicode_trim_end(field));
+        if (count == set->count) continue;
         Status status =
             status_fail(STATUS_DATA, "standard input, line %ld: %zu tab-separated fields, expected %zu",
-                        number, found, set->count);
+                        number, count, set->count);
         return status_hint(status, "each field is one system: every line needs as many as the first");
     }
     return STATUS_OK;
@@ -156,7 +156,7 @@ Status input_check(const LineSet *hypotheses, const LineSet *references) {
         for (size_t j = 0; j < references->count; j++) {
             const LineList *reference = &references->lists[j];
             if (reference->count == system->count) continue;
-            if (hypotheses->nothing) {
+            if (hypotheses->empty_stdin) {
                 status_fail(STATUS_DATA, "standard input is empty, reference '%s' has %zu line%s",
                             reference->name, reference->count, reference->count == 1 ? "" : "s");
                 return status_hint(STATUS_DATA, "-i FILE names a file of translations");

@@ -27,8 +27,8 @@ void signature_add(Signature *signature, const char *key, const char *abbreviati
     va_end(arguments);
 }
 
-StrView scratch_lower(Scratch *scratch, StrView text, bool wanted) {
-    if (!wanted) return text;
+StrView scratch_lower(Scratch *scratch, StrView text, bool lowercase) {
+    if (!lowercase) return text;
     strbuf_clear(&scratch->lowered);
     unicode_lower(text, &scratch->lowered);
     return strbuf_view(&scratch->lowered);

@@ -1,9 +1,9 @@
-/* metric.h - what all scores have in common: numbers per segment, summed, then one score of the sums.
+/* metric.h - the interface of all metrics: statistics of each segment, their sums, and one score of the sums.
  *
  * A metric is a row of METRIC_TABLE and a file with its functions and options. Command line, counting,
- * resampling, signatures and reports use the row and do not ask which metric it is.
+ * resampling, signatures and reports use only the row.
  *
- * Units   scores 0..100, the textbook's 0..1
+ * Units   scores 0..100, METRIC_BLEU_D2L 0..1
  */
 #ifndef BLEU_METRIC_H
 #define BLEU_METRIC_H
@@ -16,7 +16,7 @@
 
 #define METRIC_MAX_WIDTH 256
 
-/* The release of sacreBLEU whose results and output these are: what signatures say after "version:". */
+/* The release of sacreBLEU that results and output equal, for "version:" in signatures. */
 #define SACREBLEU_VERSION "2.6.0"
 
 /* "BLEU|nrefs:1|case:mixed|..." */
@@ -35,36 +35,36 @@ void signature_name(Signature *signature, const char *format, ...) __attribute__
 void signature_add(Signature *signature, const char *key, const char *abbreviation, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* What counting uses again from segment to segment. */
+/* Buffers that are reused for each segment. */
 typedef struct {
     Texts *words, *characters;
     NgramTable *ngrams;
     StrBuf lowered, tokens;
 } Scratch;
 
-/* The text in lower case if that is `wanted`; valid until the next call. */
-StrView scratch_lower(Scratch *scratch, StrView text, bool wanted);
+/* The text, in lower case if `lowercase`; valid until the next call. */
+StrView scratch_lower(Scratch *scratch, StrView text, bool lowercase);
 
-/* `options` is always the struct that `rows` fill. Functions marked "or NULL" are optional. */
+/* `options` is the struct that `rows` fill. */
 typedef struct {
     const char *name;   /* as in METRIC_CHOICES */
-    const Option *rows; /* the metric's part of the command line, or NULL */
+    const Option *rows; /* the metric's command-line options, or NULL */
     size_t options_size;
-    int digits; /* shown after the decimal point if nobody asks for more */
-    /* Complete the options and check them; or NULL. */
+    int digits; /* decimals of a report by default */
+    /* Completes and checks the options; or NULL. */
     Status (*prepare)(void *options, bool sentence_level);
-    /* Columns of a row of statistics, at most METRIC_MAX_WIDTH. */
+    /* Number of statistics of a segment, at most METRIC_MAX_WIDTH. */
     int (*width)(const void *options);
-    /* Statistics of one segment. A reference with NULL data is absent; at least one is there. */
+    /* Statistics of one segment. A reference with NULL data is absent; at least one is present. */
     void (*count)(const void *options, Scratch *scratch, StrView hypothesis, const StrView *references,
                   size_t reference_count, double *row);
     double (*score)(const void *options, const double *sums);
-    /* The signature's name and what tells this metric from others, in order, but for the version. */
+    /* Sets the signature's name and appends the pairs of this metric in order, without the version. */
     void (*sign)(const void *options, Signature *signature);
     const char *version;
-    /* What stands behind a score, appended to `out`; or NULL. */
+    /* Appends the details of a score to `out`, such as the precisions; or NULL. */
     void (*describe)(const void *options, const double *sums, StrBuf *out);
-    /* Warn of a system that looks odd; or NULL. */
+    /* Warns if a system looks wrong; or NULL. */
     void (*inspect)(const void *options, const StrView *hypotheses, size_t count);
 } Metric;
 
@@ -82,13 +82,13 @@ METRIC_TABLE(METRIC_DECLARE, )
 
 extern const Metric *const METRICS[]; /* in the order of METRIC_CHOICES; ends with NULL */
 
-/* A metric with the options that it is to be computed with. */
+/* A metric with its options. */
 typedef struct {
     const Metric *metric;
     const void *options;
 } ChosenMetric;
 
-/* Row i holds the `width` numbers of segment i. */
+/* Row i has the `width` statistics of segment i. */
 typedef struct {
     ChosenMetric chosen;
     double *rows; /* [count][width] */
@@ -96,14 +96,14 @@ typedef struct {
     int width;
 } Statistics;
 
-/* Count the segments of one system. references[r][i] is the r-th reference of segment i. */
+/* The statistics of one system. references[r][i] is the r-th reference of segment i. */
 Statistics statistics_count(ChosenMetric chosen, const StrView *hypotheses, size_t count,
                             const StrView *const *references, size_t reference_count);
 void statistics_free(Statistics *statistics);
-/* The sum of all rows, and the score of it. `sums` has `width` numbers. */
+/* The sums of all rows [width], and their score. */
 void statistics_sum(const Statistics *statistics, double *sums);
 double statistics_score(const Statistics *statistics);
-/* Both at once for a corpus with one reference per line. 0..100 */
+/* Counts and scores a corpus with one reference per line. 0..100 */
 double corpus_score(ChosenMetric chosen, const StrView *hypotheses, const StrView *references, size_t count);
 
 #endif

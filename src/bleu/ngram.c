@@ -1,4 +1,4 @@
-/* ngram.c - an open-addressing table of n-grams that is emptied by counting generations. */
+/* ngram.c - an open-addressing hash table. A new generation empties it in constant time. */
 #include "bleu/ngram.h"
 
 #include <assert.h>
@@ -8,9 +8,9 @@
 typedef struct {
     const uint32_t *symbols;
     uint64_t hash;
-    uint32_t generation; /* the slot is empty unless this is the table's */
-    int reference;       /* number of the reference that `now` counts */
-    int now, most;       /* occurrences in that reference, and in the reference that has most */
+    uint32_t generation; /* the slot is empty if the table's generation is another */
+    int reference;       /* number of the reference of `now` */
+    int now, most;       /* occurrences in that reference; the maximum of all references */
     int matched;
 } Slot;
 
@@ -38,7 +38,7 @@ void ngram_begin(NgramTable *table, int order) {
     table->order = (size_t)order;
     table->used = 0;
     table->references = 0;
-    if (++table->generation == 0) { /* wrapped around: old marks would come alive again */
+    if (++table->generation == 0) { /* wrapped around: old slots would become valid */
         for (size_t i = 0; i < table->capacity; i++) table->slots[i].generation = 0;
         table->generation = 1;
     }
@@ -63,8 +63,8 @@ static Slot *find_slot(NgramTable *table, const uint32_t *symbols, uint64_t hash
     }
 }
 
-/* Room for `extra` more n-grams with at least half of the slots empty. */
-static void make_room(NgramTable *table, size_t extra) {
+/* Grows the table so that half of its slots stay empty with `extra` more n-grams. */
+static void reserve(NgramTable *table, size_t extra) {
     size_t need = (table->used + extra) * 2, capacity = table->capacity ? table->capacity : 64;
     while (capacity < need) capacity *= 2;
     if (capacity == table->capacity) return;
@@ -79,7 +79,7 @@ static void make_room(NgramTable *table, size_t extra) {
 
 /* A window of `order` symbols that moves along a sequence. */
 typedef struct {
-    uint64_t hash, oldest; /* oldest: weight of the symbol that leaves */
+    uint64_t hash, oldest; /* oldest: factor of the symbol that leaves */
 } Window;
 
 static Window window_first(const uint32_t *symbols, size_t order) {
@@ -104,7 +104,7 @@ void ngram_add_reference(NgramTable *table, Symbols text) {
     size_t total = (size_t)ngram_total(text.count, (int)table->order);
     int reference = ++table->references;
     if (total == 0) return;
-    make_room(table, total);
+    reserve(table, total);
     Window window = window_first(symbols, table->order);
     for (size_t i = 0;; i++) {
         Slot *slot = find_slot(table, symbols + i, window.hash);

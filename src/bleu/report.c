@@ -1,9 +1,11 @@
 /* report.c - scores as lines of text, JSON objects and a table. */
 #include "bleu/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -20,7 +22,7 @@ static void write_signature(const Signature *signature, bool abbreviated, StrBuf
     }
 }
 
-/* A number as Python writes it: 20.0, 1e-05; shortest digits that read back the same. */
+/* A number as Python writes it, with the fewest digits that read back the same: 20.0, 1e-05. */
 static void write_repr(double value, StrBuf *out) {
     char text[400];
     int digits = 0;
@@ -35,8 +37,8 @@ static void write_repr(double value, StrBuf *out) {
     strbuf_format(out, "%.*f", decimals, value);
 }
 
-/* The number that is left of `value` at this width: what float("20.8") reads. */
-static double shortened(double value, int width) {
+/* `value` rounded to `width` decimals. */
+static double rounded(double value, int width) {
     StrBuf text = {0};
     strbuf_format(&text, "%.*f", width, value);
     double result = strtod(strbuf_text(&text), NULL);
@@ -72,33 +74,48 @@ static void write_line(const Signature *signature, const Result *result, const R
     if (result->details.length) strbuf_format(out, " %s", strbuf_text(&result->details));
 }
 
-static void write_shortened(const char *key, double value, int width, StrBuf *out) {
-    strbuf_format(out, ",\n \"%s\": ", key);
-    write_repr(shortened(value, width), out);
+/* ---- JSON with the line breaks of Python's json.dumps ---- */
+
+static void put_line_string(StrBuf *out, int indent, const char *key, StrView value) {
+    json_write_line(out, indent);
+    json_put_string(out, key, value);
+}
+
+static void put_line_number(StrBuf *out, int indent, const char *key, double value) {
+    StrBuf number = {0};
+    write_repr(value, &number);
+    json_write_line(out, indent);
+    json_write_key(out, key);
+    json_write_text(out, strbuf_view(&number));
+    strbuf_free(&number);
 }
 
 static void write_object(const Signature *signature, const Result *result, const ReportStyle *style,
                          StrBuf *out) {
-    strbuf_format(out, "{\n \"name\": \"%s\"", signature->name);
-    write_shortened("score", result->score, style->width, out);
-    strbuf_add(out, SV(",\n \"signature\": \""));
-    write_signature(signature, false, out);
-    strbuf_add_char(out, '"');
+    enum { INDENT = 1 };
+    StrBuf text = {0};
+    json_open_object(out);
+    put_line_string(out, INDENT, "name", sv(signature->name));
+    put_line_number(out, INDENT, "score", rounded(result->score, style->width));
+    write_signature(signature, false, &text);
+    put_line_string(out, INDENT, "signature", strbuf_view(&text));
     if (shows_interval(result)) {
-        write_shortened("confidence_mean", result->interval.mean, style->width, out);
-        write_shortened("confidence_var", result->interval.half_width, style->width, out);
-        strbuf_add(out, SV(",\n \"confidence\": \""));
-        write_interval(result, style->width, out);
-        strbuf_add_char(out, '"');
+        put_line_number(out, INDENT, "confidence_mean", rounded(result->interval.mean, style->width));
+        put_line_number(out, INDENT, "confidence_var", rounded(result->interval.half_width, style->width));
+        strbuf_clear(&text);
+        write_interval(result, style->width, &text);
+        put_line_string(out, INDENT, "confidence", strbuf_view(&text));
     }
-    if (result->details.length)
-        strbuf_format(out, ",\n \"verbose_score\": \"%s\"", strbuf_text(&result->details));
+    if (result->details.length) put_line_string(out, INDENT, "verbose_score", strbuf_view(&result->details));
     for (int i = 0; i < signature->count; i++)
-        strbuf_format(out, ",\n \"%s\": \"%s\"", signature->pairs[i].key, signature->pairs[i].value);
+        put_line_string(out, INDENT, signature->pairs[i].key, sv(signature->pairs[i].value));
     strbuf_add(out, SV("\n}"));
+    strbuf_free(&text);
 }
 
-/* Characters before the blank before the first '=', or -1. */
+/* ---- one system ---- */
+
+/* The number of characters before the blank before the first '=', or -1. */
 static long equals_column(StrView line) {
     const char *equals = line.length ? memchr(line.data, '=', line.length) : NULL;
     if (!equals) return -1;
@@ -145,7 +162,9 @@ void report_write_sentences(const ScoreTable *table, const ReportStyle *style, S
     }
 }
 
-/* A JSON string in ASCII: the rest as \uXXXX, in surrogate pairs where one is not enough. */
+/* ---- several systems ---- */
+
+/* A JSON string in ASCII: other characters are \uXXXX, or a pair of surrogates. */
 static void add_ascii_string(StrBuf *out, StrView text) {
     static const char NAMED[] = "\"\\\b\f\n\r\t", LETTERS[] = "\"\\bfnrt";
     strbuf_add_char(out, '"');
@@ -165,44 +184,53 @@ static void add_ascii_string(StrBuf *out, StrView text) {
     strbuf_add_char(out, '"');
 }
 
-static void add_member(StrBuf *out, const char *name, bool known, double value) {
-    strbuf_format(out, "            \"%s\": ", name);
-    if (known)
-        write_repr(value, out);
-    else
-        strbuf_add(out, SV("null"));
+enum { SYSTEM_INDENT = 4, METRIC_INDENT = 8, VALUE_INDENT = 12 };
+
+static void close_object(StrBuf *out, int indent) { strbuf_format(out, "\n%*s}", indent, ""); }
+
+/* NaN is null. */
+static void put_value(StrBuf *out, const char *key, double value) {
+    if (!isnan(value)) {
+        put_line_number(out, VALUE_INDENT, key, value);
+        return;
+    }
+    json_write_line(out, VALUE_INDENT);
+    json_write_key(out, key);
+    json_write_text(out, SV("null"));
 }
 
+/* An object, if the systems are compared; otherwise the score as a string. */
 static void add_result(StrBuf *out, const Result *result, bool compared, int width) {
     if (!compared) {
         strbuf_format(out, "\"%.*f\"", width, result->score);
         return;
     }
-    strbuf_add(out, SV("{\n"));
-    add_member(out, "score", true, result->score);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "p_value", result->has_p_value, result->p_value);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "mean", result->has_interval, result->interval.mean);
-    strbuf_add(out, SV(",\n"));
-    add_member(out, "ci", result->has_interval, result->interval.half_width);
-    strbuf_add(out, SV("\n        }"));
+    json_open_object(out);
+    put_value(out, "score", result->score);
+    put_value(out, "p_value", result->has_p_value ? result->p_value : NAN);
+    put_value(out, "mean", result->has_interval ? result->interval.mean : NAN);
+    put_value(out, "ci", result->has_interval ? result->interval.half_width : NAN);
+    close_object(out, METRIC_INDENT);
 }
 
 static void write_systems(const ScoreTable *table, int width, StrBuf *out) {
     const Scoring *scoring = &table->scoring;
     const Result *result = table->results;
-    strbuf_add(out, SV("[\n"));
+    json_open_array(out);
     for (size_t s = 0; s < scoring->systems->count; s++) {
-        strbuf_add(out, SV("    {\n        \"system\": "));
+        json_write_line(out, SYSTEM_INDENT);
+        json_open_object(out);
+        json_write_line(out, METRIC_INDENT);
+        json_write_key(out, "system");
         add_ascii_string(out, sv(scoring->systems->lists[s].name));
         for (size_t m = 0; m < scoring->metric_count; m++) {
-            strbuf_format(out, ",\n        \"%s\": ", table->signatures[m].name);
+            json_write_line(out, METRIC_INDENT);
+            json_write_key(out, table->signatures[m].name);
             add_result(out, result++, scoring->test != TEST_NONE, width);
         }
-        strbuf_add(out, s + 1 < scoring->systems->count ? SV("\n    },\n") : SV("\n    }\n"));
+        close_object(out, SYSTEM_INDENT);
     }
-    strbuf_add(out, SV("]\n"));
+    strbuf_add(out, SV("\n]\n"));
 }
 
 static size_t text_width(StrView text) {
@@ -238,7 +266,7 @@ static void write_cell(const Result *result, int width, StrBuf *out) {
         strbuf_format(out, " (p = %.4f)%s", result->p_value, result->p_value > 0.05 ? "" : "*");
 }
 
-/* Several systems: a row for each, a column for each metric, and what these are. */
+/* A row for each system, a column for each metric, and the signatures. */
 static void write_table(const ScoreTable *table, const ReportStyle *style, StrBuf *out) {
     const Scoring *scoring = &table->scoring;
     size_t rows = scoring->systems->count + 1, columns = scoring->metric_count + 1;

@@ -1,5 +1,5 @@
-/* report.h - scores as text or JSON: of one system as sacreBLEU prints them, of several as JSON like
- * sacreBLEU's or as a table. */
+/* report.h - writes scores as text or JSON. The reports of one system and the JSON of several systems are
+ * sacreBLEU's; the table of several systems is our own. */
 #ifndef BLEU_REPORT_H
 #define BLEU_REPORT_H
 
@@ -10,13 +10,13 @@ typedef enum { REPORT_JSON, REPORT_TEXT } ReportFormat;
 
 typedef struct {
     ReportFormat format;
-    int width; /* digits after the decimal point */
+    int width; /* number of decimals */
     bool score_only, abbreviated, colour;
 } ReportStyle;
 
-/* The whole output: a line or object for each metric of one system, or a table of several systems. */
+/* One system: a line or an object for each metric. Several systems: a table or an array. */
 void report_write(const ScoreTable *table, const ReportStyle *style, StrBuf *out);
-/* The scores of sentences: a line of text for each, whatever the format. */
+/* The scores of sentences: a line of text for each sentence, in every format. */
 void report_write_sentences(const ScoreTable *table, const ReportStyle *style, StrBuf *out);
 
 #endif

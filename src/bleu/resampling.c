@@ -33,7 +33,7 @@ Status seed_read(Seed *seed, const char *text) {
     return STATUS_OK;
 }
 
-/* The score of as many segments as there are, drawn with replacement. */
+/* The score of `count` segments that are drawn with replacement. */
 static double resampled_score(const Statistics *system, Rng rng) {
     double sums[METRIC_MAX_WIDTH] = {0};
     size_t width = (size_t)system->width;
@@ -44,7 +44,7 @@ static double resampled_score(const Statistics *system, Rng rng) {
     return system->chosen.metric->score(system->chosen.options, sums);
 }
 
-/* An array of `samples` scores for mem_free. */
+/* An array of `samples` scores, to free with mem_free. */
 static double *resample(const Statistics *system, uint64_t seed, int samples) {
     assert(samples > 0 && system->count > 0);
     double *scores = mem_alloc((size_t)samples, sizeof *scores);
@@ -83,13 +83,13 @@ double resampling_paired_bootstrap(const Statistics *baseline, const Statistics 
                                    int samples, Interval *interval) {
     assert(baseline->count == system->count);
     double difference = fabs(statistics_score(baseline) - statistics_score(system));
-    double *ours = resample(system, seed, samples), *distances = resample(baseline, seed, samples);
-    for (int i = 0; i < samples; i++) distances[i] = fabs(ours[i] - distances[i]);
+    double *scores = resample(system, seed, samples), *distances = resample(baseline, seed, samples);
+    for (int i = 0; i < samples; i++) distances[i] = fabs(scores[i] - distances[i]);
     double mean = mean_of(distances, samples);
     int exceeding = 0;
     for (int i = 0; i < samples; i++) exceeding += distances[i] - mean > difference;
-    *interval = interval_of(ours, samples);
-    mem_free(ours);
+    *interval = interval_of(scores, samples);
+    mem_free(scores);
     mem_free(distances);
-    return (exceeding + 1.) / (samples + 1.); /* one more in both parts: chance is never ruled out */
+    return (exceeding + 1.) / (samples + 1.); /* the observed difference counts as a sample, so p > 0 */
 }

@@ -1,4 +1,4 @@
-/* scoring.c - counting every system once per metric, then scores, intervals and p-values of the counts. */
+/* scoring.c - counts each system once per metric, then computes scores, intervals and p-values. */
 #include "bleu/scoring.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@ static Signature make_signature(const Scoring *scoring, ChosenMetric chosen) {
     signature_add(&signature, "nrefs", "#", "%zu", scoring->references->count);
     if (scoring->test != TEST_NONE) {
         const char *seed = scoring->seed->text;
-        if (scoring->test == TEST_PAIRED_BOOTSTRAP) /* as sacreBLEU: a number there, here the text of it */
+        if (scoring->test == TEST_PAIRED_BOOTSTRAP) /* sacreBLEU prints a number here: no leading zeros */
             while (seed[0] == '0' && seed[1]) seed++;
         signature_add(&signature, "bs", "bs", "%d", scoring->trials);
         signature_add(&signature, "seed", "rs", "%s", seed);
@@ -39,7 +39,7 @@ static Result make_result(const Statistics *statistics) {
     return result;
 }
 
-/* The results of one metric: that of the first system is at `results`, the next one `stride` further. */
+/* The results of one metric. Those of successive systems are `stride` apart. */
 static void score_metric(const Scoring *scoring, ChosenMetric chosen, Result *results, size_t stride) {
     uint64_t seed = scoring->seed->number;
     Statistics baseline = {.count = 0};

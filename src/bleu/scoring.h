@@ -9,7 +9,7 @@
 typedef enum {
     TEST_NONE,
     TEST_CONFIDENCE,       /* an interval for each system */
-    TEST_PAIRED_BOOTSTRAP, /* the same, and each system compared with the first one */
+    TEST_PAIRED_BOOTSTRAP, /* intervals, and a p-value of each system against the first one */
 } Test;
 
 /* One system under one metric. */
@@ -18,7 +18,7 @@ typedef struct {
     bool has_interval, has_p_value;
     Interval interval;
     double p_value;
-    StrBuf details; /* what stands behind the score; often empty */
+    StrBuf details; /* from Metric.describe; often empty */
 } Result;
 
 typedef struct {
@@ -26,15 +26,15 @@ typedef struct {
     const ChosenMetric *metrics;
     size_t metric_count;
     Test test;
-    int trials;
+    int trials; /* resamples */
     const Seed *seed;
 } Scoring;
 
-/* Owner: a ScoreTable holds the signatures and results; what `scoring` points to must outlive it. */
+/* Owner: the table owns signatures and results; the targets of the pointers in `scoring` must outlive it. */
 typedef struct {
     Scoring scoring;
     Signature *signatures; /* [metric] */
-    Result *results; /* [system][metric]; [segment] of the only system and metric if they are of sentences */
+    Result *results;       /* [system][metric]; of score_sentences: [segment] */
     size_t result_count;
 } ScoreTable;
 

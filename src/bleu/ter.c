@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 
 enum { BEAM = 25, MAX_SHIFT_LENGTH = 10, MAX_SHIFT_DISTANCE = 50, MAX_CANDIDATES = 1000 };
 
@@ -14,13 +14,13 @@ enum { BEAM = 25, MAX_SHIFT_LENGTH = 10, MAX_SHIFT_DISTANCE = 50, MAX_CANDIDATES
 #define FIELD(member_) OPT_FIELD(TerOptions, member_)
 static const Option ROWS[] = {
     {.flag = "ter-case-sensitive", .type = OPT_BOOL, FIELD(case_sensitive), .group = "TER",
-     .help = "tell upper from lower case"},
+     .help = "distinguish upper and lower case"},
     {.flag = "ter-asian-support", .type = OPT_BOOL, FIELD(asian_support),
-     .help = "with the next two: split ideographs, and remove their punctuation too"},
+     .help = "extends the next two options to ideographs and their punctuation"},
     {.flag = "ter-no-punct", .type = OPT_BOOL, FIELD(no_punct),
      .help = "remove punctuation"},
     {.flag = "ter-normalized", .type = OPT_BOOL, FIELD(normalized),
-     .help = "set punctuation apart"},
+     .help = "separate punctuation from words"},
     {0},
 };
 /* clang-format on */
@@ -35,21 +35,21 @@ typedef struct {
 
 static const Cell NOWHERE = {INT_MAX / 2, UNREACHED};
 
-/* A hypothesis whose words are shifted until it is near its reference. Of a row of its tables only the cells
- * near the diagonal are there, from row_begin on. */
+/* A hypothesis whose words are shifted towards its reference. A row of the tables has only the cells near the
+ * diagonal, from row_begin on. */
 typedef struct {
     Symbols reference;
     size_t length;             /* of the hypothesis */
-    double slope;              /* of the diagonal: words of the reference for each of the hypothesis */
-    size_t width;              /* of the cells to both sides of it */
-    uint32_t *words, *trial;   /* the hypothesis as it is now, and with one more shift */
-    Cell *table, *trial_table; /* [length + 1][2 width + 1]; row 0 is known without */
-    long *place; /* per word of the reference: the last word of the hypothesis up to it, or -1 */
-    bool *reference_wrong, *hypothesis_wrong; /* words that are not matched */
+    double slope;              /* of the diagonal: reference words per hypothesis word */
+    size_t width;              /* number of cells on each side of the diagonal */
+    uint32_t *words, *trial;   /* the current hypothesis, and one with a further shift */
+    Cell *table, *trial_table; /* [length + 1][2 width + 1]; row 0 is not stored */
+    long *aligned; /* of each reference word: index of its hypothesis word or the one before it, or -1 */
+    bool *reference_wrong, *hypothesis_wrong; /* words without a match */
     int candidates;                           /* shifts tried so far */
 } Pair;
 
-/* Move `length` words from `start`; `target` counts words of the hypothesis before the shift. */
+/* Moves `length` words from `start` to `target`, both in the words before the shift. */
 typedef struct {
     size_t start, length, target;
     int gain; /* edits saved */
@@ -62,7 +62,7 @@ static size_t row_begin(const Pair *pair, size_t i) {
     return middle > pair->width ? middle - pair->width : 0;
 }
 
-/* A row as it is seen from the one below. */
+/* A row, to compute the next one. */
 typedef struct {
     const Cell *cells; /* NULL: row 0 */
     size_t begin, size;
@@ -87,7 +87,7 @@ static Pair pair_new(Symbols hypothesis, Symbols reference) {
     pair.trial = mem_alloc(pair.length + 1, sizeof *pair.trial);
     pair.table = mem_alloc(cells, sizeof *pair.table);
     pair.trial_table = mem_alloc(cells, sizeof *pair.trial_table);
-    pair.place = mem_alloc(reference.count, sizeof *pair.place);
+    pair.aligned = mem_alloc(reference.count, sizeof *pair.aligned);
     pair.reference_wrong = mem_alloc(reference.count, sizeof *pair.reference_wrong);
     pair.hypothesis_wrong = mem_alloc(pair.length + 1, sizeof *pair.hypothesis_wrong);
     if (pair.length) memcpy(pair.words, hypothesis.items, pair.length * sizeof *pair.words);
@@ -99,7 +99,7 @@ static void pair_free(Pair *pair) {
     mem_free(pair->trial);
     mem_free(pair->table);
     mem_free(pair->trial_table);
-    mem_free(pair->place);
+    mem_free(pair->aligned);
     mem_free(pair->reference_wrong);
     mem_free(pair->hypothesis_wrong);
 }
@@ -130,14 +130,14 @@ static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *table) {
     for (size_t j = end - begin; j < size; j++) row[j] = NOWHERE;
 }
 
-/* The edit distance; rows up to `known` are there already. */
+/* The edit distance. Rows up to `known` are filled already. */
 static int fill_table(const Pair *pair, const uint32_t *words, size_t known, Cell *table) {
     for (size_t i = known + 1; i <= pair->length; i++) fill_row(pair, words[i - 1], i, table);
     Row last = row_at(pair, table, pair->length);
     return cell_at(&last, pair->reference.count).cost;
 }
 
-/* From the end of both texts back to their beginnings. */
+/* Follows the edits from the end of both texts to their beginning. */
 static void align(Pair *pair) {
     size_t i = pair->length, j = pair->reference.count;
     while (i > 0 || j > 0) {
@@ -147,13 +147,13 @@ static void align(Pair *pair) {
         if (edit != INSERT) pair->hypothesis_wrong[--i] = wrong;
         if (edit == DELETE) continue;
         pair->reference_wrong[--j] = wrong;
-        pair->place[j] = edit == INSERT ? (long)i - 1 : (long)i;
+        pair->aligned[j] = edit == INSERT ? (long)i - 1 : (long)i;
     }
 }
 
 static void perform(const Pair *pair, Shift shift, uint32_t *out) {
     size_t at = 0, end = shift.start + shift.length;
-    /* Inside of itself, a segment moves on by as many words as the target lies behind its start. */
+    /* A target inside the segment moves it forward by the distance from its start. */
     size_t target = shift.target;
     if (target >= shift.start && target <= end) target += shift.length;
     if (target > pair->length) target = pair->length;
@@ -173,15 +173,15 @@ static bool is_better(Shift a, Shift b) {
 
 static bool any(const bool *flags, size_t count) { return memchr(flags, 1, count) != NULL; }
 
-/* Try to bring the `length` words at `start`, which the reference has at `from`, to their places there. */
+/* Tries shifts of the `length` words at `start` to where the reference has the same words, at `from`. */
 static void try_targets(Pair *pair, size_t start, size_t from, size_t length, int distance, Shift *best) {
     size_t row = row_size(pair), last = SIZE_MAX;
     for (size_t k = 0; k <= length; k++) {
-        size_t target = from + k == 0 ? 0 : (size_t)(pair->place[from + k - 1] + 1);
+        size_t target = from + k == 0 ? 0 : (size_t)(pair->aligned[from + k - 1] + 1);
         if (target == last) continue;
         last = target;
         Shift shift = {start, length, target, 0};
-        size_t known = target < start ? target : start; /* rows of words that stay */
+        size_t known = target < start ? target : start; /* rows that the shift does not change */
         perform(pair, shift, pair->trial);
         memcpy(pair->trial_table + known * row, pair->table + known * row, row * sizeof(Cell));
         shift.gain = distance - fill_table(pair, pair->trial, known, pair->trial_table);
@@ -190,7 +190,7 @@ static void try_targets(Pair *pair, size_t start, size_t from, size_t length, in
     }
 }
 
-/* The best shift of words that stand wrong to where the reference has them; length 0 if there is none. */
+/* The best shift of misplaced words to their position in the reference; length 0 if there is none. */
 static Shift find_shift(Pair *pair, int distance) {
     Shift best = {.length = 0};
     for (size_t start = 0; start < pair->length; start++) {
@@ -204,7 +204,7 @@ static Shift find_shift(Pair *pair, int distance) {
                 if (!any(pair->hypothesis_wrong + start, length) ||
                     !any(pair->reference_wrong + from, length))
                     continue;
-                if (pair->place[from] >= (long)start && pair->place[from] < (long)end) continue;
+                if (pair->aligned[from] >= (long)start && pair->aligned[from] < (long)end) continue;
                 try_targets(pair, start, from, length, distance, &best);
                 if (pair->candidates >= MAX_CANDIDATES) return best;
             }

@@ -1,6 +1,6 @@
-/* texts.h - texts as sequences of symbols, words or characters, so that n-grams of them compare fast.
+/* texts.h - texts as sequences of integers, for words or characters, so that n-grams compare fast.
  *
- * Equal words have equal ids for as long as the object lives; texts_clear forgets the texts, not the words.
+ * Equal words have equal ids. texts_clear removes the texts, but words keep their ids.
  */
 #ifndef BLEU_TEXTS_H
 #define BLEU_TEXTS_H
@@ -19,9 +19,9 @@ typedef struct {
 Texts *texts_new(void);
 void texts_free(Texts *texts);
 void texts_clear(Texts *texts);
-void texts_begin(Texts *texts); /* what follows belongs to a new text */
+void texts_begin(Texts *texts); /* starts a new text */
 void texts_add_word(Texts *texts, StrView word);
-void texts_add_words(Texts *texts, StrView text);                       /* those between white space */
+void texts_add_words(Texts *texts, StrView text);                       /* words between white space */
 void texts_add_characters(Texts *texts, StrView text, bool whitespace); /* with or without white space */
 Symbols texts_get(const Texts *texts, size_t index);                    /* in order of texts_begin */
 

@@ -1,4 +1,4 @@
-/* cmd_bleu.c - attn-mt bleu: score translations. The scores themselves are the work of src/bleu. */
+/* cmd_bleu.c - attn-mt bleu: scores of translations. src/bleu computes them. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "bleu/input.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "text/languages.h"
@@ -18,7 +18,7 @@
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
 
-/* Everything one run knows. */
+/* The options, and the input. */
 typedef struct {
     StrList references; /* --reference first, then positional */
     StrList inputs;
@@ -44,7 +44,7 @@ typedef struct {
 
 #define FIELD(member_) OPT_FIELD(Run, member_)
 
-/* One row, two lines: what it is, and its help. The options of each metric stand between the two tables. */
+/* The options of each metric come between the two tables. */
 /* clang-format off */
 static const Option INPUT_ROWS[] = {
     {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
@@ -52,7 +52,7 @@ static const Option INPUT_ROWS[] = {
      .help = "hypotheses, one file per system; without it they are read from standard input, "
              "tab-separated"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
-     .help = "a reference, as an argument without an option is"},
+     .help = "a reference; arguments without an option are references too"},
     {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .default_text = "1",
      .min = 1,
      .max = 1000, .arg = "N",
@@ -60,7 +60,7 @@ static const Option INPUT_ROWS[] = {
     {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "translate --source with this model and score the result; several models form an ensemble"},
     {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
-     .help = "what --model translates"},
+     .help = "source text for --model"},
     {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .default_text = "5", .min = 1, .max = 1000,
      .needs = "model", .arg = "N",
      .help = "hypotheses kept per sentence by --model; 1 = greedy"},
@@ -69,11 +69,12 @@ static const Option INPUT_ROWS[] = {
      .help = "threads of --model; 0 = one per core"},
 
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics),
-     .default_text = "bleu", .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
-     .help = "what to compute"},
+     .default_text = "bleu",
+     .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
+     .help = "metrics to compute"},
     {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
      .arg = "FROM-TO",
-     .help = "the tokenizer that sacreBLEU has for the language TO, unless --tokenize is given"},
+     .help = "use sacreBLEU's tokenizer for the language TO, unless --tokenize is given"},
     {.flag = "sentence-level", .common = true, .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
      .help = "a score for each line, with effective order"},
     {0},
@@ -101,7 +102,7 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .default_text = "-1",
      .min = -1,
      .max = 100, .arg = "N",
-     .help = "digits after the decimal point; -1 = as the metric has it: 1, with --d2l 3"},
+     .help = "digits after the decimal point; -1 = the default: 1, with --d2l 3"},
     {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .default_text = "json",
      .choices = REPORT_FORMAT_CHOICES, .arg = "NAME",
      .help = "output format"},
@@ -110,7 +111,7 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
      .help = "no colours on a terminal"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .help = "say less"},
+     .help = "print only warnings and errors"},
     {0},
 };
 /* clang-format on */
@@ -120,28 +121,27 @@ static const char USAGE[] =
     "                    [OPTION...] [< HYPOTHESES]\n"
     "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
-    "Score translations against references with BLEU, chrF and TER, in numbers and\n"
-    "output like sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
+    "Score translations against references with BLEU, chrF and TER. Scores and output\n"
+    "equal those of sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
     "numbers: they agree with sacreBLEU's within the noise of resampling.\n"
     "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
 
-static const char NOTES[] =
-    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
-    "-pbsn -sh -nc.\n"
-    "\n"
-    "Environment:\n"
-    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
-    "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
-    "  NO_COLOR         if not empty, no colours\n";
+static const char NOTES[] = "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+                            "-pbsn -sh -nc.\n"
+                            "\n"
+                            "Environment:\n"
+                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = random\n"
+                            "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
+                            "  NO_COLOR         if not empty, no colours\n";
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 
-/* Options of sacreBLEU that are about the test sets it downloads. */
-static const char *const ABOUT_TEST_SETS[] = {"-t",         "--test-set", "-ol",    "--origlang",
-                                              "--subset",   "--download", "--echo", "--list",
-                                              "--citation", "--cite",     "-d",     "--detail"};
+/* sacreBLEU's options for the test sets that it downloads. */
+static const char *const TEST_SET_OPTIONS[] = {"-t",         "--test-set", "-ol",    "--origlang",
+                                               "--subset",   "--download", "--echo", "--list",
+                                               "--citation", "--cite",     "-d",     "--detail"};
 
-/* argv with every value in one word with its option. */
+/* argv with each value in the same word as its option. */
 typedef struct {
     char **items;
     size_t count, capacity;
@@ -152,7 +152,7 @@ static void add_word(Words *words, char *word) {
     words->items[words->count++] = word;
 }
 
-/* "--name=value" with commas protected: a comma in a list option separates items. */
+/* "--name=value" with escaped commas, because a comma separates the items of a list option. */
 static char *joined(const char *name, const char *value) {
     StrBuf word = {0};
     strbuf_format(&word, "--%s=", name);
@@ -168,8 +168,8 @@ static char *joined(const char *name, const char *value) {
 static bool is_option(const char *word) { return word[0] == '-' && word[1] != '\0'; }
 
 static Status refuse_test_sets(const char *word) {
-    for (size_t i = 0; i < sizeof ABOUT_TEST_SETS / sizeof *ABOUT_TEST_SETS; i++) {
-        if (strcmp(word, ABOUT_TEST_SETS[i]) != 0) continue;
+    for (size_t i = 0; i < sizeof TEST_SET_OPTIONS / sizeof *TEST_SET_OPTIONS; i++) {
+        if (strcmp(word, TEST_SET_OPTIONS[i]) != 0) continue;
         Status status =
             status_fail(STATUS_USAGE, "option '%s': sacreBLEU's test sets are not built in", word);
         return status_hint(status, "give the files of the references as arguments");
@@ -177,15 +177,15 @@ static Status refuse_test_sets(const char *word) {
     return STATUS_OK;
 }
 
-/* "-i a b" becomes "--input=a --input=b": it takes every argument up to the next option. */
+/* "-i a b" becomes "--input=a --input=b": -i has all arguments up to the next option. */
 static Status spread_inputs(int argc, char **argv, Words *words) {
     int i = 0;
     if (argc > 0) add_word(words, mem_strdup(argv[i++]));
     for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool joint = strncmp(argv[i], "--input=", 8) == 0 && argv[i][8];
+        bool has_value = strncmp(argv[i], "--input=", 8) == 0 && argv[i][8];
         TRY(refuse_test_sets(argv[i]));
         if (strcmp(argv[i], "-i") != 0 && strcmp(argv[i], "--input") != 0) {
-            add_word(words, joint ? joined("input", argv[i] + 8) : mem_strdup(argv[i]));
+            add_word(words, has_value ? joined("input", argv[i] + 8) : mem_strdup(argv[i]));
             continue;
         }
         int last = i;
@@ -214,15 +214,16 @@ static BleuOptions *bleu_options(const Run *run) {
     return NULL;
 }
 
-/* The textbook's score cuts at spaces and smoothes nothing. */
+/* METRIC_BLEU_D2L has no tokenizer and no smoothing. */
 static Status check_d2l(const Run *run, const UserOptions *given) {
-    static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
+    static const char *const EXCLUDED[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
-        return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (option_is_given(given, OTHERS[i]))
-            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
+        return status_fail(STATUS_USAGE,
+                           "option '--d2l' is a metric of its own and does not go with '--metrics'");
+    for (size_t i = 0; i < sizeof EXCLUDED / sizeof *EXCLUDED; i++)
+        if (option_is_given(given, EXCLUDED[i]))
+            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", EXCLUDED[i]);
     return STATUS_OK;
 }
 
@@ -232,25 +233,25 @@ static bool scores_bleu(const Run *run) {
     return false;
 }
 
-/* As in sacreBLEU: 13a for all languages but three. */
+/* As in sacreBLEU: 13a for all languages except zh, ja and ko. */
 static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
     if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
     if (!dash)
-        return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is no pair such as en-zh", pair);
+        return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
     if (sv_equal(target, SV("ja")) || sv_equal(target, SV("ko"))) {
         Status status = status_fail(STATUS_USAGE,
-                                    "option '--language-pair': sacreBLEU cuts '%s' with MeCab, which is not "
-                                    "built in",
+                                    "option '--language-pair': sacreBLEU tokenizes '%s' with MeCab, which is "
+                                    "not built in",
                                     dash + 1);
         return status_hint(status, "--tokenize char scores characters");
     }
-    if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = tokenizer_for(target);
+    if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = bleu_tokenizer_for(target);
     return STATUS_OK;
 }
 
-/* What one option says about another. */
+/* Combinations of options. */
 static Status check(const Run *run, const UserOptions *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
@@ -273,7 +274,7 @@ static Status check(const Run *run, const UserOptions *given) {
     return STATUS_OK;
 }
 
-/* What one option says about the number of systems. */
+/* Options that need one system, or several. */
 static Status check_systems(const Run *run) {
     size_t systems = run->systems.count;
     if (systems > 1 && run->sentence_level)
@@ -328,7 +329,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const ChosenMetric *)a)->metric->name, ((const ChosenMetric *)b)->metric->name);
 }
 
-/* The metrics asked for, each once: in order of name, but for paired tests in the order given. */
+/* The metrics of --metrics, each once. They are in order of name; with a paired test, in the order of
+ * --metrics. */
 static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
     bool chosen[METRIC_COUNT] = {false};
     const BleuOptions *bleu = bleu_options(run);
@@ -358,7 +360,8 @@ static Status translate(Run *run) {
     char **outputs = NULL;
     StrBuf text = {0};
     Status status = input_files(&sources, &source, false);
-    if (status == STATUS_OK) status = input_check(&sources, &run->reference_lines); /* before the long part */
+    if (status == STATUS_OK)
+        status = input_check(&sources, &run->reference_lines); /* before the translation, which takes long */
     size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
     if (status == STATUS_OK)
         status = translate_lines(&run->models, sources.lists[0].lines, count, run->threads, run->beam_size,
@@ -387,12 +390,12 @@ static Status read_input(Run *run) {
     return input_check(&run->systems, &run->reference_lines);
 }
 
-/* The environment has the last word on the format. */
+/* SACREBLEU_FORMAT overrides --format. */
 static ReportFormat format_of(const Run *run) {
-    const char *wanted = getenv("SACREBLEU_FORMAT");
-    if (wanted && strcasecmp(wanted, "json") == 0) return REPORT_JSON;
-    if (wanted && strcasecmp(wanted, "text") == 0) return REPORT_TEXT;
-    if (wanted && wanted[0]) log_warn("SACREBLEU_FORMAT=%s is neither json nor text: ignored", wanted);
+    const char *format = getenv("SACREBLEU_FORMAT");
+    if (format && strcasecmp(format, "json") == 0) return REPORT_JSON;
+    if (format && strcasecmp(format, "text") == 0) return REPORT_TEXT;
+    if (format && format[0]) log_warn("SACREBLEU_FORMAT=%s is neither json nor text: ignored", format);
     return (ReportFormat)run->format;
 }
 

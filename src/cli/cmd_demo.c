@@ -1,4 +1,4 @@
-/* cmd_demo.c - attn-mt demo: small computations of the textbook's chapters, as numbers and pictures. */
+/* cmd_demo.c - attn-mt demo: the demonstrations of textbook/, as numbers and pictures. */
 #include <string.h>
 #include "base/mem.h"
 #include "cli/command_io.h"
@@ -16,19 +16,20 @@ static const char USAGE[] =
     "       attn-mt demo multihead [OPTION...]\n"
     "       attn-mt demo positions [OPTION...]\n"
     "\n"
-    "Small computations that need no model, all but pooling done by the layers that\n"
-    "models are made of. They print their numbers with their shapes and draw them.\n"
+    "Small computations from Dive into Deep Learning, without a model. All except\n"
+    "pooling use the layers of the models. They print numbers with their shapes and\n"
+    "draw them.\n"
     "  pooling    regression by attention: Gaussian and other kernels, their widths,\n"
     "             and a width that is learned\n"
-    "  attention  queries look at ten keys, of which 2 and 6 count: queries, keys,\n"
-    "             values, the parameters of the score (rows times them: q W), scores,\n"
-    "             weights and contexts. Weights are exactly 0 beyond the length, and\n"
-    "             all the same where all keys are\n"
-    "  softmax    the softmax over the first scores of each row\n"
-    "  multihead  five heads look at six keys, of which 3 and 2 count\n"
+    "  attention  queries over ten keys, of which 2 and 6 are valid: queries, keys,\n"
+    "             values, parameters of the score (rows times them: q W), scores,\n"
+    "             weights and contexts. Weights of other keys are exactly 0, and\n"
+    "             equal keys have equal weights\n"
+    "  softmax    the softmax over the valid scores of each row\n"
+    "  multihead  five heads over six keys, of which 3 and 2 are valid\n"
     "  positions  the sinusoidal encoding of positions: columns 6 to 9 as curves,\n"
-    "             the whole matrix, the binary numbers 0 to 7, and the rotation that\n"
-    "             leads from each position to a later one\n";
+    "             the whole matrix, the binary numbers 0 to 7, and the rotation from\n"
+    "             each position to a later one\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -55,25 +56,25 @@ static const Demo *demo_named(const char *name) {
     return NULL;
 }
 
-/* The demo's name where options stand before it: the first argument that neither is an option nor belongs to
- * one, which is what that demo's own options say. */
+/* The name of the demo if options precede it: the first argument that is neither an option nor the value of
+ * an option, by the options of that demo. */
 static const char *find_name(int argc, char **argv, const OptionTable *all) {
     if (argc < 2 || argv[1][0] != '-') return argc > 1 ? argv[1] : NULL;
-    const char *found = NULL;
-    for (int i = 0; i < DEMO_COUNT && !found; i++) {
+    const char *name = NULL;
+    for (int i = 0; i < DEMO_COUNT && !name; i++) {
         OptionTable one[] = {all[i], {0}};
         StrList rest;
         HelpKind help;
         options_defaults(one);
         if (options_parse(one, argc, argv, &rest, &help, NULL) == STATUS_OK && !help && rest.count > 0 &&
             strcmp(rest.items[0], DEMOS[i]->name) == 0)
-            found = rest.items[0];
+            name = rest.items[0];
         mem_free(rest.items);
         options_free(one);
     }
-    /* With a wrong option before it: that is what is to be said. */
-    if (!found && demo_named(argv[argc - 1])) found = argv[argc - 1];
-    return found;
+    /* A wrong option precedes the name: parsing with the options of this demo reports it. */
+    if (!name && demo_named(argv[argc - 1])) name = argv[argc - 1];
+    return name;
 }
 
 /* `all`: the options of each demo. */
@@ -84,7 +85,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
     OptionTable one[] = {{0}, {0}};
     for (int i = 0; i < DEMO_COUNT; i++)
         if (DEMOS[i] == chosen) one[0] = all[i];
-    /* Without a name there may be --help, or an option that is unknown to all. */
+    /* Without a name: --help, or an option that no demo has. */
     const OptionTable *tables = name ? one : all;
     StrList rest;
     HelpKind help;
@@ -96,7 +97,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
         status = fail_demo(NULL);
     } else if (status == STATUS_OK && rest.count > 1) {
         const char *other = rest.items[rest.items[0] == name];
-        status_fail(STATUS_USAGE, "'%s' is too much: demo %s takes options only", other, name);
+        status_fail(STATUS_USAGE, "unexpected argument '%s': demo %s has options only", other, name);
         status = status_hint(STATUS_USAGE, "attn-mt demo --help lists them");
     } else if (status == STATUS_OK) {
         status = chosen->run(one[0].target);

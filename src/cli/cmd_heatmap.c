@@ -1,5 +1,4 @@
-/* cmd_heatmap.c - attn-mt heatmap: which source words each word of a translation looked at, as tables and
- * pictures. */
+/* cmd_heatmap.c - attn-mt heatmap: attention weights as tables and pictures. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,19 +13,19 @@
 #include "cli/commands.h"
 #include "cli/heatmap_files.h"
 #include "explain/heatmap_page.h"
-#include "translate/alignment.h"
 #include "explain/self_attention.h"
 #include "explain/trace.h"
-#include "translate/translator.h"
 #include "search/rescore.h"
-#include "viz/heatmap.h"
+#include "translate/alignment.h"
+#include "translate/translator.h"
 #include "translate/unknown_text.h"
+#include "viz/heatmap.h"
 
 typedef struct {
     StrList models, formats;
     char *output, *target, *target_file;
     int level, cell, layer, head, self; /* self: SelfSide */
-    bool quiet, subwords;               /* subwords: asked for, in so many words */
+    bool quiet, subwords;               /* subwords: --level subword was given */
 } HeatmapOptions;
 
 #define FIELD(member) OPT_FIELD(HeatmapOptions, member)
@@ -34,38 +33,39 @@ typedef struct {
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
-             "by itself, up to 4 side by side",
+     .help = "model to translate with; several form an ensemble, which shows the attention of the first one; "
+             "html: each model translates, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
      .choices = HEATMAP_FORMAT_CHOICES,
      .arg = "NAMES",
-     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
-             "of several sentences on standard output one object a line; html: a page to explore it"},
+     .help = "output formats; default: text, or with --output csv, pgm and svg. json: all activations, on "
+             "standard output one object per line if there are several sentences; html: the explorer page"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
-             "x.svg means x in this format, - standard output"},
+     .help = "write PREFIX.csv and so on; several sentences: PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX such "
+             "as x.svg selects the format svg, and - standard output"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
-     .help = "no warnings, and not which files were written"},
+     .help = "print only errors"},
     {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .help = "show this translation instead of the model's own; html: both",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
-     .help = "the same for many sentences: one translation a line"},
+     .help = "the same for several sentences: one translation per line"},
     {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .default_text = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
+     .help = "rows and columns are words, or the subwords of the model; html: the initial choice is words"},
     {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .default_text = "none",
      .implied_value = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
-     .help = "self-attention instead, of the whole line even where it is translated in chunks: columns are "
-             "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
-             "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
+     .help = "show self-attention instead, always of the whole line. decoder: columns are the earlier target "
+             "tokens; encoder: rows and columns are source tokens. Transformers have it, and recurrent "
+             "decoders with model.decoder.self_attention"},
     {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .default_text = "0",
      .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
     {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .default_text = "0", .max = 1024,
-     .arg = "N", .help = "attention head to show, from 1; 0 = the mean of all"},
+     .arg = "N",
+     .help = "attention head to show, from 1; 0 = the mean of all"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
     {0}};
@@ -77,9 +77,9 @@ static const char USAGE[] = "Usage: attn-mt heatmap --model FILE [OPTION...] [SE
                             "column for each source token.\n";
 
 static const char DETAILS[] =
-    "Attention tells what the model looked at, which is not always what a word is a\n"
-    "translation of. A model without attention (model.attention = none) has nothing\n"
-    "to show.\n";
+    "Attention shows which source tokens the model used, which are not always those\n"
+    "that a word translates. A model without attention (model.attention = none) is\n"
+    "refused.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -132,14 +132,14 @@ static void lines_add(Lines *lines, const char *text) {
 
 /* ---- output ---- */
 
-/* One sentence. */
+/* A sentence with its heatmap. */
 typedef struct {
     StrView line;
     const Translation *translation;
     const Seq2Seq *model;
-    const Backpointers *tree; /* what the search kept; empty if nothing was searched for, or no JSON wanted */
+    const Backpointers *tree; /* the search tree; empty without a search or without JSON */
     Heatmap map;
-} Shown;
+} SentenceHeatmap;
 
 static void begin_json(StrView line, StrView translation, StrBuf *out) {
     json_open_object(out);
@@ -148,29 +148,30 @@ static void begin_json(StrView line, StrView translation, StrBuf *out) {
     json_put_string(out, "translation", translation);
 }
 
-/* The picture's own rows and columns, then all that the model computed. */
-static void write_json(const Shown *shown, StrBuf *out) {
+/* Rows and columns of the picture, then all activations of the model. */
+static void write_json(const SentenceHeatmap *sentence, StrBuf *out) {
     enum { BEST = 10 };
-    const Translation *translation = shown->translation;
+    const Translation *translation = sentence->translation;
     const TranslationItem *item = &translation->items[0];
-    int V = vocab_size(tokenizer_vocab(seq2seq_target(shown->model)));
+    int V = vocab_size(tokenizer_vocab(seq2seq_target(sentence->model)));
     Trace trace;
-    trace_run(&trace, shown->model, (Tokens){translation->source, translation->source_length},
+    trace_run(&trace, sentence->model, (Tokens){translation->source, translation->source_length},
               (Tokens){item->ids, item->length}, V < BEST ? V : BEST);
-    begin_json(shown->line, strbuf_view(&item->text), out);
+    begin_json(sentence->line, strbuf_view(&item->text), out);
     json_write_line(out, 0);
     json_write_key(out, "heatmap");
-    heatmap_write_json(&shown->map, out);
-    trace_write_json(&trace, shown->model, shown->tree, out);
+    heatmap_write_json(&sentence->map, out);
+    trace_write_json(&trace, sentence->model, sentence->tree, out);
     strbuf_add(out, SV("}\n"));
     trace_free(&trace);
 }
 
-static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions *options, StrBuf *out) {
-    const Heatmap *map = &shown->map;
+static void draw(const SentenceHeatmap *sentence, HeatmapFormat format, const HeatmapOptions *options,
+                 StrBuf *out) {
+    const Heatmap *map = &sentence->map;
     switch (format) {
     case HEATMAP_JSON:
-        write_json(shown, out);
+        write_json(sentence, out);
         break;
     case HEATMAP_CSV:
         heatmap_write_csv(map, out);
@@ -187,13 +188,14 @@ static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions 
     }
 }
 
-/* All formats of one heatmap. */
-static Status show(const Shown *shown, const HeatmapOptions *options, const HeatmapFiles *files, int number) {
+/* Writes all formats of one heatmap, except html. */
+static Status write_formats(const SentenceHeatmap *sentence, const HeatmapOptions *options,
+                            const HeatmapFiles *files, int number) {
     Status status = STATUS_OK;
     for (int f = 0; f < HEATMAP_FORMAT_COUNT && status == STATUS_OK; f++) {
-        if (!files->wanted[f] || f == HEATMAP_HTML) continue;
+        if (!files->selected[f] || f == HEATMAP_HTML) continue;
         StrBuf content = {0};
-        draw(shown, (HeatmapFormat)f, options, &content);
+        draw(sentence, (HeatmapFormat)f, options, &content);
         status = heatmap_files_write(files, (HeatmapFormat)f, number, &content);
         strbuf_free(&content);
     }
@@ -214,9 +216,9 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
     self_attention_align(alignment, model, translation, (SelfSide)options->self, choice_of(options), level);
 }
 
-/* Of a line without text there is nothing to show, but a line of JSON stands for each line of the input. */
+/* A line without text has no heatmap, but with JSON on standard output it gets its line of output. */
 static Status show_blank(StrView line, const HeatmapFiles *files, int number) {
-    if (files->prefix || !files->wanted[HEATMAP_JSON]) return STATUS_OK;
+    if (files->prefix || !files->selected[HEATMAP_JSON]) return STATUS_OK;
     StrBuf json = {0};
     begin_json(line, SV(""), &json);
     strbuf_add(&json, SV("}\n"));
@@ -233,14 +235,14 @@ static Status show_translation(const Translation *translation, StrView line, con
     if (translation->chunks == 0) return show_blank(line, files, number);
     align(translation, models->items[0], options, &alignment);
     heatmap_title(line, translation, &title);
-    Shown shown = {line, translation, models->items[0], tree, {0}};
-    shown.map = (Heatmap){.rows = alignment.rows,
-                          .columns = alignment.columns,
-                          .row_labels = (const char *const *)alignment.row_labels,
-                          .column_labels = (const char *const *)alignment.column_labels,
-                          .weights = alignment_matrix(&alignment),
-                          .title = strbuf_text(&title)};
-    Status status = show(&shown, options, files, number);
+    SentenceHeatmap sentence = {line, translation, models->items[0], tree, {0}};
+    sentence.map = (Heatmap){.rows = alignment.rows,
+                             .columns = alignment.columns,
+                             .row_labels = (const char *const *)alignment.row_labels,
+                             .column_labels = (const char *const *)alignment.column_labels,
+                             .weights = alignment_matrix(&alignment),
+                             .title = strbuf_text(&title)};
+    Status status = write_formats(&sentence, options, files, number);
     alignment_free(&alignment);
     strbuf_free(&title);
     return status;
@@ -248,22 +250,23 @@ static Status show_translation(const Translation *translation, StrView line, con
 
 /* ---- the command ---- */
 
-/* JSON wants what the search kept of each sentence: then they are taken one by one, and never cut. */
-static Status run(const HeatmapOptions *options, TranslatorOptions *translating, const Ensemble *models,
-                  const HeatmapFiles *files, const Lines *lines, const Lines *targets,
-                  HeatmapRemarks *remarks) {
-    enum { TOGETHER = 256 };
-    const bool *wanted = files->wanted;
-    int together = wanted[HEATMAP_JSON] ? 1 : TOGETHER;
-    Translation results[TOGETHER];
+/* JSON has the search tree of each sentence: then sentences are translated one by one, and never in
+ * chunks. */
+static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *translating,
+                             const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
+                             const Lines *targets, HeatmapCounts *counts) {
+    enum { BATCH = 256 };
+    const bool *selected = files->selected;
+    int batch = selected[HEATMAP_JSON] ? 1 : BATCH;
+    Translation results[BATCH];
     Translator *translator = NULL;
     Backpointers tree = {0};
-    if (wanted[HEATMAP_JSON]) translating->search.decode.max_input_length = INT_MAX;
-    if (wanted[HEATMAP_JSON] && targets->count == 0) translating->search.tree = &tree;
+    if (selected[HEATMAP_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    if (selected[HEATMAP_JSON] && targets->count == 0) translating->search.tree = &tree;
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, ensemble_items(models), models->count, translating, workers);
-    for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
-        int n = lines->count - first < together ? lines->count - first : together;
+    for (int first = 0; first < lines->count && status == STATUS_OK; first += batch) {
+        int n = lines->count - first < batch ? lines->count - first : batch;
         if (targets->count > 0)
             translator_force(translator, lines->items + first, targets->items + first, n, results);
         else
@@ -271,7 +274,7 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
         status = translator_check_finite(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
-            heatmap_remark(remarks, &results[i], models->items[0], number);
+            heatmap_count(counts, &results[i], models->items[0], number);
             if (status == STATUS_OK)
                 status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
                                           number);
@@ -284,10 +287,10 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
     return status;
 }
 
-/* All sentences in one file. */
+/* Writes the explorer page: all sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
                          const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
-                         const Lines *targets, HeatmapRemarks *remarks) {
+                         const Lines *targets, HeatmapCounts *counts) {
     StrBuf content = {0};
     ProgressLine progress = progress_line_begin("exploring");
     Status status = heatmap_page_write(&(HeatmapPage){.models = models,
@@ -299,7 +302,7 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .layer = options->layer,
                                                       .head = options->head,
                                                       .subwords = options->subwords,
-                                                      .remarks = remarks,
+                                                      .counts = counts,
                                                       .progress = options->quiet ? NULL : &progress},
                                        &content);
     if (status == STATUS_OK) status = heatmap_files_write(files, HEATMAP_HTML, 0, &content);
@@ -307,17 +310,17 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
     return status;
 }
 
-/* Which formats; before anything is read, so that wrong options are told at once. */
+/* Selects the formats before models are read, so that wrong options fail at once. */
 static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (option_is_given(given, "cell") && !files->wanted[HEATMAP_PGM]) {
+    if (option_is_given(given, "cell") && !files->selected[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
-    if (options->self && files->wanted[HEATMAP_HTML]) {
-        status_fail(STATUS_USAGE, "the page of --format html has its own place for --self-attention");
-        return status_hint(STATUS_USAGE, "leave it out: the view 'Layers and heads' shows it");
+    if (options->self && files->selected[HEATMAP_HTML]) {
+        status_fail(STATUS_USAGE, "--format html shows all attention and does not go with --self-attention");
+        return status_hint(STATUS_USAGE, "leave --self-attention out: the view 'Layers and heads' shows it");
     }
     return heatmap_files_check(files, 1);
 }
@@ -332,7 +335,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
         return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
     if (sentence) {
         if (strcmp(sentence, "-") != 0 && file_size(sentence) >= 0 && !options->quiet)
-            log_warn("'%s' is taken as the sentence, although there is a file of this name; < '%s' reads it",
+            log_warn("'%s' is used as the sentence, although a file has this name; < '%s' reads the file",
                      sentence, sentence);
         lines_add(lines, sentence);
     } else {
@@ -344,17 +347,17 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
     if ((options->target || options->target_file) && targets->count != lines->count) {
         status_fail(STATUS_DATA, "%d sentence%s, but %d translation%s to show", lines->count,
                     lines->count == 1 ? "" : "s", targets->count, targets->count == 1 ? "" : "s");
-        return status_hint(
-            STATUS_DATA, options->target ? "--target-file FILE gives many translations"
-                                         : "sentence and translation stand on the same line of their files");
+        return status_hint(STATUS_DATA, options->target
+                                            ? "--target-file FILE gives many translations"
+                                            : "a sentence and its translation have the same line number");
     }
     return STATUS_OK;
 }
 
 static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) {
-    static const char *const LOOKS[] = {[SELF_NONE] = "model looks at the source",
-                                        [SELF_DECODER] = "decoder looks at itself",
-                                        [SELF_ENCODER] = "encoder looks at itself"};
+    static const char *const KINDS[] = {[SELF_NONE] = "cross-attention",
+                                        [SELF_DECODER] = "self-attention of the decoder",
+                                        [SELF_ENCODER] = "self-attention of the encoder"};
     int layers, heads;
     if (options->self) {
         TRY(self_attention_check(model, (SelfSide)options->self, &layers, &heads));
@@ -364,8 +367,8 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
     }
     if (options->layer <= layers && options->head <= heads) return STATUS_OK;
     bool layer = options->layer > layers;
-    status_fail(STATUS_USAGE, "no %s %d: this %s in %d layer%s with %d head%s", layer ? "layer" : "head",
-                layer ? options->layer : options->head, LOOKS[options->self], layers, layers > 1 ? "s" : "",
+    status_fail(STATUS_USAGE, "no %s %d: the %s has %d layer%s with %d head%s", layer ? "layer" : "head",
+                layer ? options->layer : options->head, KINDS[options->self], layers, layers > 1 ? "s" : "",
                 heads, heads > 1 ? "s" : "");
     return status_hint(STATUS_USAGE, "layers and heads count from 1; 0 shows the mean of all");
 }
@@ -373,25 +376,24 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
 static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
                       TranslatorOptions *translating, const Ensemble *models, const char *sentence) {
     Lines lines = {0}, targets = {0};
-    HeatmapRemarks remarks = {0};
+    HeatmapCounts counts = {0};
     bool pictures = false;
     translating->search.n_best = 1;
     translating->search.attention = !options->self;
     translating->search.choice = choice_of(options);
     TRY(check_choice(options, models->items[0]));
-    if (files->wanted[HEATMAP_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
+    if (files->selected[HEATMAP_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
     Status status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
-    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) pictures |= files->wanted[f] && f != HEATMAP_HTML;
-    if (status == STATUS_OK && files->wanted[HEATMAP_HTML])
-        status =
-            write_page(options, translating, models, files, &lines, &targets, pictures ? NULL : &remarks);
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) pictures |= files->selected[f] && f != HEATMAP_HTML;
+    if (status == STATUS_OK && files->selected[HEATMAP_HTML])
+        status = write_page(options, translating, models, files, &lines, &targets, pictures ? NULL : &counts);
     if (status == STATUS_OK && pictures)
-        status = run(options, translating, models, files, &lines, &targets, &remarks);
-    if (status == STATUS_OK && !options->quiet && remarks.shown == 0)
+        status = write_heatmaps(options, translating, models, files, &lines, &targets, &counts);
+    if (status == STATUS_OK && !options->quiet && counts.translated == 0)
         log_warn("no line has text: there is nothing to show");
-    if (status == STATUS_OK && !options->quiet) unknown_text_report(&remarks.unknown, models->items[0]);
-    unknown_text_free(&remarks.unknown);
+    if (status == STATUS_OK && !options->quiet) unknown_text_report(&counts.unknown, models->items[0]);
+    unknown_text_free(&counts.unknown);
     lines_free(&lines);
     lines_free(&targets);
     return status;

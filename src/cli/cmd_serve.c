@@ -1,4 +1,4 @@
-/* cmd_serve.c - attn-mt serve: translate for whoever asks over HTTP. */
+/* cmd_serve.c - attn-mt serve: translations over HTTP. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,88 +6,88 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "data/shortlist.h"
 #include "kern/kern.h"
 #include "serve/service.h"
-#include "data/shortlist.h"
 
 #define FIELD(member) OPT_FIELD(ServiceOptions, member)
 
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote", .group = "Model"},
+     .help = "model to translate with; several form an ensemble", .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
-             "as the model was trained, and nobody looks"},
+     .help = "source and target language, as in en-fr: requests for others are refused; default: the model's "
+             "languages, and no request is refused"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
     {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; files of attn-mt convert keep their own"},
     {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
      .default_text = "0", .max = 1000,
      .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
-     .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
-                         "alone, which is faster; 0 = all"},
+     .arg = "N", .help = "consider only the N most frequent tokens and N likely translations of each source "
+                         "token, which is faster; 0 = all tokens"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 1024,
-     .arg = "N", .help = "texts translated together, if so many wait"},
+     .arg = "N", .help = "texts in a batch, at most"},
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .default_text = "true",
      .help = "texts are paragraphs: translate sentence by sentence"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
-     .help = "say nothing but what went wrong"},
+     .help = "print only errors and warnings"},
     {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .default_text = "127.0.0.1",
      .arg = "HOST",
-     .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
+     .help = "address to listen on; 0.0.0.0 = all addresses of this machine", .group = "Network"},
     {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .default_text = "5000",
      .max = 65535,
-     .arg = "N", .help = "port to listen on; 0 = one that is free"},
+     .arg = "N", .help = "port to listen on; 0 = any free port"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
-     .help = "pages of this origin, such as https://example.org, may ask from within a browser (CORS); * = "
-             "all pages; default: none but the server's own"},
+     .help = "web pages of this origin, such as https://example.org, may send requests (CORS); * = all "
+             "pages; default: only the server's own page"},
     {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
-     .help = "translate only for who has a key of this file, one a line"},
+     .help = "refuse requests to translate without a key of this file, which has one key per line"},
     {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .default_text = "500", .min = 1,
-     .max = 100000, .arg = "N", .help = "connections at a time; more wait to be accepted",
-     .group = "What one may ask for"},
+     .max = 100000, .arg = "N", .help = "open connections; more wait to be accepted",
+     .group = "Limits"},
     {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .default_text = "30", .min = 0.1, .max = 3600,
-     .arg = "SECONDS", .help = "until a request has arrived (408), until its answer was taken, and until an "
+     .arg = "SECONDS", .help = "until a request is complete (408), until its answer is read, and until an "
                                "idle connection is closed"},
     {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .default_text = "1000000", .min = 100,
      .max = 100000000, .arg = "BYTES",
-     .help = "body of a request (413); of all together 64 times that (503)"},
+     .help = "body of a request (413); all bodies together: 64 times that (503)"},
     {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .default_text = "20000", .min = 1,
-     .max = 10000000, .arg = "N", .help = "characters of all texts of a request (400)"},
+     .max = 10000000, .arg = "N", .help = "characters of a request (400)"},
     {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .default_text = "1000", .min = 1, .max = 100000,
      .arg = "N", .help = "texts of a request (400)"},
     {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .default_text = "10", .max = 100,
-     .arg = "N", .help = "alternatives of a text (400)"},
+     .arg = "N", .help = "alternatives of each text (400)"},
     {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .default_text = "400000", .min = 100,
      .max = 1000000000, .arg = "N",
-     .help = "characters that wait, of all requests; one request may take half of what is left (503)"},
+     .help = "characters in the queue; a request can have half of the space that is left (503)"},
     {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .default_text = "1000", .min = 1,
      .max = 1000000,
-     .arg = "MB", .help = "memory that a thread may take for what it translates at a time (503)"},
+     .arg = "MB", .help = "memory for a batch, of each thread (503)"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
-    "Translates for programs that speak LibreTranslate's interface, and in a browser;\n"
-    "prints its address when it is ready.\n";
+    "Serves translations over HTTP, for programs that use LibreTranslate's interface\n"
+    "and for browsers. Prints its address when it is ready.\n";
 
 static const char DETAILS[] =
     "POST /translate takes {\"q\": text or list,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
-    "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
-    "is typed. Texts that wait are translated together.\n"
-    "SIGTERM refuses new connections, finishes what was asked and stops (half a\n"
-    "request has 3 seconds for its rest); SIGHUP loads the model again and loses no\n"
-    "request. A socket that systemd passes (LISTEN_FDS) replaces --address and --port,\n"
-    "so that a restart loses none either.\n"
-    "Everything that a client can ask for is bounded, as the options below say.\n"
-    "Short requests come first; long ones get their turn.\n";
+    "/languages, /health, /metrics (Prometheus), and /, a page that translates while\n"
+    "you type. Queued texts are translated in batches.\n"
+    "SIGTERM refuses new connections, answers the requests that have arrived and\n"
+    "stops (an incomplete request has 3 seconds for its rest). SIGHUP loads the model\n"
+    "again; no request is lost. A socket that systemd passes (LISTEN_FDS) replaces\n"
+    "--address and --port, so that a restart loses no request either.\n"
+    "The options below limit each request and all of them together.\n"
+    "Short requests come first, but long ones do not starve.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -98,13 +98,13 @@ static const char EXAMPLES[] =
 static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
 #ifdef ATTN_MT_HTTP
-static volatile sig_atomic_t stop_asked, reload_asked;
+static volatile sig_atomic_t stop_requested, reload_requested;
 
 static void on_signal(int number) {
     if (number == SIGHUP)
-        reload_asked = 1;
+        reload_requested = 1;
     else
-        stop_asked = 1;
+        stop_requested = 1;
 }
 
 static void catch_signals(void) {
@@ -114,10 +114,10 @@ static void catch_signals(void) {
         sigemptyset(&action.sa_mask);
         sigaction(caught[i], &action, NULL);
     }
-    signal(SIGPIPE, SIG_IGN); /* a client that has gone */
+    signal(SIGPIPE, SIG_IGN); /* clients may close connections at any time */
 }
 
-/* One line on standard output, for scripts that wait for it. */
+/* Scripts wait for this line. */
 static Status print_address(const char *address, int port) {
     StrBuf line = {0};
     bool v6 = strchr(address, ':');
@@ -127,7 +127,7 @@ static Status print_address(const char *address, int port) {
     return status;
 }
 
-/* The socket that systemd, or whoever speaks its protocol, passed to this process: sd_listen_fds(3). */
+/* The socket that systemd passed to this process, or 0: sd_listen_fds(3). */
 static Status find_socket(int *socket) {
     enum { FIRST_PASSED = 3 };
     const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -135,7 +135,7 @@ static Status find_socket(int *socket) {
     if (!process || !count || strtol(process, NULL, 10) != (long)getpid()) return STATUS_OK;
     if (strcmp(count, "0") == 0) return STATUS_OK;
     if (strcmp(count, "1") != 0)
-        return status_fail(STATUS_USAGE, "%.20s sockets were passed (LISTEN_FDS), not one", count);
+        return status_fail(STATUS_USAGE, "%.20s sockets were passed (LISTEN_FDS) instead of one", count);
     *socket = FIRST_PASSED;
     return STATUS_OK;
 }
@@ -144,7 +144,7 @@ static Status serve(ServiceOptions *options) {
     TRY(find_socket(&options->socket));
     catch_signals();
     mem_retain();
-    return service_run(options, &stop_asked, &reload_asked, print_address);
+    return service_run(options, &stop_requested, &reload_requested, print_address);
 }
 #else
 static Status serve(const ServiceOptions *options) {

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/translate_options.h"
@@ -316,7 +316,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
 
 static int bleu_tokenizer(const Session *session) {
     if (session->options.tokenizer) return session->options.tokenizer - 1;
-    return tokenizer_for(strbuf_view(&session->models.target_language));
+    return bleu_tokenizer_for(strbuf_view(&session->models.target_language));
 }
 
 /* Finish the output, or discard it if `status` is an error. */

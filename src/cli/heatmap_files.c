@@ -1,4 +1,4 @@
-/* heatmap_files.c - see heatmap_files.h. */
+/* heatmap_files.c - selects formats and writes their files. */
 #include "cli/heatmap_files.h"
 
 #include <unistd.h>
@@ -9,32 +9,31 @@
 
 static const char *const SUFFIXES[HEATMAP_FORMAT_COUNT] = {"txt", "csv", "pgm", "svg", "json", "html"};
 
-/* Cut the ending of a format off the prefix, lest it is written twice: which format, or
- * HEATMAP_FORMAT_COUNT. */
+/* Removes the extension of a format from the prefix. Returns the format, or HEATMAP_FORMAT_COUNT. */
 static HeatmapFormat cut_format(StrView *prefix) {
     int f = 0;
     while (f < HEATMAP_FORMAT_COUNT && !sv_cut_extension(prefix, sv(SUFFIXES[f]))) f++;
     return (HeatmapFormat)f;
 }
 
-/* Is it the beginning of a file's name, and of a format that there is? */
+/* Is it the beginning of a file name, without the extension of an unknown format? */
 static Status check_prefix(StrView prefix) {
-    static const char *const OTHERS[] = {"png", "jpg", "jpeg", "gif", "pdf"};
+    static const char *const UNSUPPORTED[] = {"png", "jpg", "jpeg", "gif", "pdf"};
     if (prefix.length == 0) {
         status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
         return status_hint(STATUS_USAGE,
-                           "is a variable of the shell not set? --output calm writes calm.csv and so on");
+                           "is a shell variable not set? --output calm writes calm.csv and so on");
     }
     if (sv_ends(prefix, SV("/"))) {
-        status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of files' names",
+        status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of file names",
                     SV_ARG(prefix));
         return status_hint(STATUS_USAGE, "--output %.*scalm writes %.*scalm.csv and so on", SV_ARG(prefix),
                            SV_ARG(prefix));
     }
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (sv_cut_extension(&(StrView){prefix.data, prefix.length}, sv(OTHERS[i]))) {
+    for (size_t i = 0; i < sizeof UNSUPPORTED / sizeof *UNSUPPORTED; i++)
+        if (sv_cut_extension(&(StrView){prefix.data, prefix.length}, sv(UNSUPPORTED[i]))) {
             status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
-                        SV_ARG(prefix), OTHERS[i]);
+                        SV_ARG(prefix), UNSUPPORTED[i]);
             return status_hint(STATUS_USAGE,
                                "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
         }
@@ -42,36 +41,36 @@ static Status check_prefix(StrView prefix) {
 }
 
 Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats) {
-    bool *wanted = files->wanted;
+    bool *selected = files->selected;
     StrView prefix = sv(files->prefix ? files->prefix : "");
     if (files->prefix) TRY(check_prefix(prefix));
     HeatmapFormat named = cut_format(&prefix);
     for (size_t i = 0; i < formats->count; i++)
-        wanted[option_choice(HEATMAP_FORMAT_CHOICES, sv(formats->items[i]))] = true;
+        selected[option_choice(HEATMAP_FORMAT_CHOICES, sv(formats->items[i]))] = true;
     if (formats->count > 0) return STATUS_OK;
     if (!files->prefix)
-        wanted[HEATMAP_TEXT] = true;
+        selected[HEATMAP_TEXT] = true;
     else if (named < HEATMAP_FORMAT_COUNT)
-        wanted[named] = true;
+        selected[named] = true;
     else
-        wanted[HEATMAP_CSV] = wanted[HEATMAP_PGM] = wanted[HEATMAP_SVG] = true;
+        selected[HEATMAP_CSV] = selected[HEATMAP_PGM] = selected[HEATMAP_SVG] = true;
     return STATUS_OK;
 }
 
 Status heatmap_files_check(const HeatmapFiles *files, int sentences) {
     int count = 0;
     if (files->prefix) return STATUS_OK;
-    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) count += files->wanted[f];
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) count += files->selected[f];
     if (count > 1)
         status_fail(STATUS_USAGE, "several formats do not fit on standard output");
-    else if (sentences > 1 && (files->wanted[HEATMAP_PGM] || files->wanted[HEATMAP_SVG]))
+    else if (sentences > 1 && (files->selected[HEATMAP_PGM] || files->selected[HEATMAP_SVG]))
         status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", sentences);
     else
         return STATUS_OK;
     return status_hint(STATUS_USAGE, "--output PREFIX writes each into a file of its own");
 }
 
-/* Line ends within JSON stand between its tokens only: a document becomes one line. */
+/* Makes the document one line. JSON has line ends only between tokens. */
 static void join_lines(StrBuf *json) {
     for (size_t i = 0; i + 1 < json->length; i++)
         if (json->data[i] == '\n') json->data[i] = ' ';
@@ -79,7 +78,8 @@ static void join_lines(StrBuf *json) {
 
 static Status print(HeatmapFormat format, int number, StrBuf *content) {
     if (number > 0 && format == HEATMAP_JSON) join_lines(content);
-    bool plain = format == HEATMAP_CSV && isatty(STDOUT_FILENO) == 1; /* others have no labels as they are */
+    bool plain =
+        format == HEATMAP_CSV && isatty(STDOUT_FILENO) == 1; /* the other formats escape their labels */
     if (plain) log_sanitize(content->data, content->length);
     if (number > 1 && format != HEATMAP_JSON) TRY(command_print(SV("\n")));
     return command_print(strbuf_view(content));
@@ -90,7 +90,8 @@ Status heatmap_files_write(const HeatmapFiles *files, HeatmapFormat format, int 
     StrBuf path = {0};
     StrView prefix = sv(files->prefix);
     const char *suffix = SUFFIXES[format];
-    if (cut_format(&prefix) == format) suffix = prefix.data + prefix.length + 1; /* x.SVG as it was written */
+    if (cut_format(&prefix) == format)
+        suffix = prefix.data + prefix.length + 1; /* the extension as the user wrote it, such as .SVG */
     strbuf_add(&path, prefix);
     if (number > 0) strbuf_format(&path, "-%d", number);
     strbuf_format(&path, ".%s", suffix);

@@ -1,10 +1,10 @@
-/* heatmap_files.h - the formats of `attn-mt heatmap`, and where each goes.
+/* heatmap_files.h - the formats of `attn-mt heatmap` and their files.
  *
- *   with a prefix   PREFIX.csv and so on, of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a prefix such as
- *                   x.svg means x in this format
- *   without         standard output, which takes one format, and pictures of one sentence only
+ *   with a prefix   PREFIX.csv and so on; several sentences: PREFIX-1.csv, PREFIX-2.csv, ... The prefix x.svg
+ *                   is x in the format svg
+ *   without         standard output, with one format, and pictures of one sentence only
  *
- * Fails   STATUS_USAGE for what cannot be written there
+ * Fails   STATUS_USAGE if the formats do not fit on standard output
  */
 #ifndef CLI_HEATMAP_FILES_H
 #define CLI_HEATMAP_FILES_H
@@ -26,17 +26,17 @@ typedef enum {
 
 typedef struct {
     const char *prefix; /* NULL: standard output */
-    bool quiet;         /* do not tell which files were written */
-    bool wanted[HEATMAP_FORMAT_COUNT];
+    bool quiet;         /* no message for each file */
+    bool selected[HEATMAP_FORMAT_COUNT];
 } HeatmapFiles;
 
-/* Which formats are wanted: `formats`, names of HEATMAP_FORMAT_CHOICES; else that of the prefix's ending;
- * else text on standard output, or csv, pgm and svg. */
+/* Selects the formats: those of `formats`, names of HEATMAP_FORMAT_CHOICES; by default the format of the
+ * prefix's extension, otherwise text on standard output, and csv, pgm and svg in files. */
 Status heatmap_files_choose(HeatmapFiles *files, const StrList *formats);
-/* Do so many sentences fit where they go? */
+/* Can `sentences` sentences be written? */
 Status heatmap_files_check(const HeatmapFiles *files, int sentences);
-/* `number`: of the sentence from 1, or 0 if there is only one. On standard output a JSON document of many is
- * one line, and an empty line stands between other ones. */
+/* Writes one heatmap. `number` is the sentence from 1, or 0 if there is only one. On standard output each
+ * JSON document of several is one line, and other formats have an empty line between sentences. */
 Status heatmap_files_write(const HeatmapFiles *files, HeatmapFormat format, int number, StrBuf *content);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "search/rescore.h"
 #include "translate/mbr.h"
 
@@ -41,7 +41,8 @@ const Option TRANSLATE_OPTIONS[] = {
              "spaces, else 13a"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(translator.quiet),
      .default_text = "false", .help = "no warnings, no figures at the end"},
-    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .default_text = "0", .implied_value = "1000000",
+    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .default_text = "0",
+     .implied_value = "1000000",
      .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best, in Moses format; without N, the whole beam; fewer if fewer in the beam "
              "differ",

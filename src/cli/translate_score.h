@@ -17,7 +17,7 @@ typedef struct TranslateScore TranslateScore;
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report);
 void translate_score_add(TranslateScore *score, StrView translation); /* the next line's */
 /* Writes the scores: as text to standard error unless `quiet`, as JSON to the report. `tokenizer`: index
- * into TOKENIZERS (bleu/tokenizers.h). STATUS_DATA if there are more references than translations, or
+ * into TOKENIZERS (bleu/bleu_tokenizers.h). STATUS_DATA if there are more references than translations, or
  * fewer. */
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet);
 void translate_score_free(TranslateScore *score);

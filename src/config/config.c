@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "layers/attention.h"
 #include "layers/positions.h"
 #include "layers/recurrent.h"

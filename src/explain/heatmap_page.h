@@ -1,39 +1,37 @@
-/* heatmap_page.h - the explorer page of attn-mt heatmap: all sentences and all models in one file. */
+/* heatmap_page.h - the explorer page of attn-mt heatmap: all sentences and models in one file. */
 #ifndef EXPLAIN_HEATMAP_PAGE_H
 #define EXPLAIN_HEATMAP_PAGE_H
 
-#include "base/progress_line.h"
 #include "base/progress_line.h"
 #include "search/ensemble.h"
 #include "translate/alignment.h"
 #include "translate/translator.h"
 #include "translate/unknown_text.h"
 
-/* What is to be said of the lines. A zeroed one has seen none. */
+/* Counts for the warnings after the last line. Begins zeroed. */
 typedef struct {
     UnknownText unknown;
-    int shown; /* lines with text */
-} HeatmapRemarks;
+    int translated; /* lines with text */
+} HeatmapCounts;
 
 typedef struct {
-    const Ensemble *models;               /* at most EXPLORE_MODELS, or it fails */
+    const Ensemble *models;               /* at most EXPLORER_MODELS; more are STATUS_USAGE */
     const StrList *paths;                 /* of the models */
-    const TranslatorOptions *translating; /* how each of them translates */
-    const StrView *lines, *targets;       /* [count]; targets NULL: none are given */
+    const TranslatorOptions *translating; /* of each model */
+    const StrView *lines, *targets;       /* [count]; targets: translations of the user, or NULL */
     int count;
-    int layer, head;         /* to begin with, from 1; 0: the mean of all */
-    bool subwords;           /* to begin with, instead of words */
-    HeatmapRemarks *remarks; /* or NULL */
-    ProgressLine *progress;  /* told after each sentence; or NULL */
+    int layer, head;        /* the initial choice, from 1; 0: the mean of all */
+    bool subwords;          /* the initial choice, instead of words */
+    HeatmapCounts *counts;  /* or NULL */
+    ProgressLine *progress; /* or NULL */
 } HeatmapPage;
 
-/* `number`: of the line; 0 if there is only one. */
-void heatmap_remark(HeatmapRemarks *remarks, const Translation *translation, const Seq2Seq *model,
-                    int number);
+/* Counts a translation. `number` is the line, or 0 if there is only one. */
+void heatmap_count(HeatmapCounts *counts, const Translation *translation, const Seq2Seq *model, int number);
 
-/* Append the title of a picture: the line, an arrow, its translation. */
+/* Appends the title of a picture: the line, an arrow, its translation. */
 void heatmap_title(StrView line, const Translation *translation, StrBuf *out);
-/* Append the page to `out`. STATUS_DATA if a model's scores mean nothing. */
+/* Appends the page to `out`. STATUS_DATA if a model computes scores that are not finite. */
 Status heatmap_page_write(const HeatmapPage *page, StrBuf *out);
 
 #endif

@@ -11,7 +11,7 @@ static Status check_side(const ModelOptions *o, SelfSide side) {
         return status_hint(STATUS_USAGE, "train one with model.encoder.style=self_attention");
     }
     if (side == SELF_DECODER && o->decoder_style != DECODER_TRANSFORMER && !o->decoder_self_attention) {
-        status_fail(STATUS_USAGE, "the decoder of this model does not look at its own earlier words");
+        status_fail(STATUS_USAGE, "the decoder of this model has no self-attention");
         return status_hint(STATUS_USAGE, "train one with model.decoder.self_attention=true, or with "
                                          "model.decoder.style=transformer");
     }
@@ -28,7 +28,7 @@ Status self_attention_check(const Seq2Seq *model, SelfSide side, int *layers, in
     return STATUS_OK;
 }
 
-/* [rows, columns] */
+/* The mean over the chosen layers and heads [rows, columns]. */
 static float *mean_weights(const Trace *trace, SelfSide side, AttentionChoice choice, int rows, int columns) {
     float *mean = mem_alloc((size_t)rows * (size_t)columns + 1, sizeof *mean);
     const Activation *weights;

@@ -1,4 +1,4 @@
-/* trace.c - a forward pass on a tape with notes. */
+/* trace.c - a forward pass on a tape that records activations. */
 #include "explain/trace.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ static int *with_end(Tokens tokens) {
     return ids;
 }
 
-/* Insert into the sorted list of the best `count`, of which there is room for `top`. */
+/* Inserts the token into the sorted list of `count` best tokens, at most `top`. Returns the new count. */
 static int insert(TraceToken *best, int count, int top, TraceToken token) {
     if (count == top && !(token.logit > best[top - 1].logit)) return count;
     int at = count < top ? count++ : top - 1;
@@ -37,7 +37,7 @@ static void read_logits(Trace *trace, const Tensor *logits) {
             double p = exp(token.log_p);
             if (p > 0) trace->entropy[t] -= p * log2(p);
             if (trace->top > 0) count = insert(best, count, trace->top, token);
-            if (v == trace->target[t]) trace->said[t] = token;
+            if (v == trace->target[t]) trace->scores[t] = token;
         }
     }
 }
@@ -50,7 +50,7 @@ void trace_run(Trace *trace, const Seq2Seq *model, Tokens source, Tokens target,
                      .target = with_end(target),
                      .top = top};
     trace->best = mem_alloc((size_t)trace->target_length * (size_t)top, sizeof *trace->best);
-    trace->said = mem_alloc((size_t)trace->target_length, sizeof *trace->said);
+    trace->scores = mem_alloc((size_t)trace->target_length, sizeof *trace->scores);
     trace->entropy = mem_alloc((size_t)trace->target_length, sizeof *trace->entropy);
     Tape *tape = tape_new(seq2seq_params(model), false);
     tape->activations = &trace->activations;
@@ -62,29 +62,29 @@ void trace_free(Trace *trace) {
     mem_free(trace->source);
     mem_free(trace->target);
     mem_free(trace->best);
-    mem_free(trace->said);
+    mem_free(trace->scores);
     mem_free(trace->entropy);
     activations_free(&trace->activations);
     *trace = (Trace){0};
 }
 
-static const Activation *part(const Trace *trace, const char *name, const char *of) {
-    char joined[64];
-    snprintf(joined, sizeof joined, "%s.%s", name, of);
-    return activations_find(&trace->activations, joined);
+static const Activation *find_named(const Trace *trace, const char *prefix, const char *suffix) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", prefix, suffix);
+    return activations_find(&trace->activations, name);
 }
 
 bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
     char name[32];
     snprintf(name, sizeof name, "decoder.%d.cross", layer);
-    if (layer == 0 && part(trace, "decoder.attention", "weights"))
+    if (layer == 0 && find_named(trace, "decoder.attention", "weights"))
         snprintf(name, sizeof name, "decoder.attention");
-    *attention = (TraceAttention){.query = part(trace, name, "query"),
-                                  .keys = part(trace, name, "keys"),
-                                  .values = part(trace, name, "values"),
-                                  .scores = part(trace, name, "scores"),
-                                  .weights = part(trace, name, "weights"),
-                                  .context = part(trace, name, "context")};
+    *attention = (TraceAttention){.query = find_named(trace, name, "query"),
+                                  .keys = find_named(trace, name, "keys"),
+                                  .values = find_named(trace, name, "values"),
+                                  .scores = find_named(trace, name, "scores"),
+                                  .weights = find_named(trace, name, "weights"),
+                                  .context = find_named(trace, name, "context")};
     if (!attention->weights) return false;
     attention->heads = attention->weights->heads;
     return true;
@@ -93,6 +93,7 @@ bool trace_attention(const Trace *trace, int layer, TraceAttention *attention) {
 const Activation *trace_self_attention(const Trace *trace, bool encoder, int layer) {
     char name[32];
     snprintf(name, sizeof name, "%s.%d.self", encoder ? "encoder" : "decoder", layer);
-    const Activation *weights = part(trace, name, "weights");
-    return !weights && !encoder && layer == 0 ? part(trace, "decoder.self_attention", "weights") : weights;
+    const Activation *weights = find_named(trace, name, "weights");
+    return !weights && !encoder && layer == 0 ? find_named(trace, "decoder.self_attention", "weights")
+                                              : weights;
 }

@@ -1,4 +1,4 @@
-/* trace_json.c - a trace as text that any language reads. */
+/* trace_json.c - a trace as JSON. */
 #include "explain/trace.h"
 
 #include "base/json.h"
@@ -29,7 +29,7 @@ static void write_steps(const Trace *trace, const Tokenizer *target, StrBuf *out
     for (int t = 0; t < trace->target_length; t++) {
         json_write_line(out, 2);
         json_open_object(out);
-        write_scores(target, &trace->said[t], out);
+        write_scores(target, &trace->scores[t], out);
         json_put_array(out, "best");
         for (int i = 0; i < trace->top; i++) {
             json_open_object(out);
@@ -58,27 +58,27 @@ static void write_beam(const Backpointers *tree, const Tokenizer *target, StrBuf
     json_close_array(out);
 }
 
-static void write_matrix(const Activation *one, int head, StrBuf *out) {
+static void write_matrix(const Activation *activation, int head, StrBuf *out) {
     json_open_array(out);
-    for (int r = 0; r < one->rows; r++) {
-        const real *row = activation_row(one, head, r);
+    for (int r = 0; r < activation->rows; r++) {
+        const real *row = activation_row(activation, head, r);
         json_open_array(out);
-        for (int c = 0; c < one->columns; c++) json_write_digits(out, (double)row[c], FLOAT_DIGITS);
+        for (int c = 0; c < activation->columns; c++) json_write_digits(out, (double)row[c], FLOAT_DIGITS);
         json_close_array(out);
     }
     json_close_array(out);
 }
 
-static void write_activations(const Activations *activations, StrBuf *out) {
+static void write_tensors(const Activations *activations, StrBuf *out) {
     json_write_line(out, 0);
     json_put_object(out, "tensors");
     for (int i = 0; i < activations->count; i++) {
-        const Activation *one = &activations->items[i];
+        const Activation *activation = &activations->items[i];
         json_write_line(out, 2);
-        json_write_key(out, one->name);
-        if (one->heads > 1) json_open_array(out);
-        for (int h = 0; h < one->heads; h++) write_matrix(one, h, out);
-        if (one->heads > 1) json_close_array(out);
+        json_write_key(out, activation->name);
+        if (activation->heads > 1) json_open_array(out);
+        for (int h = 0; h < activation->heads; h++) write_matrix(activation, h, out);
+        if (activation->heads > 1) json_close_array(out);
     }
     json_close_object(out);
 }
@@ -89,5 +89,5 @@ void trace_write_json(const Trace *trace, const Seq2Seq *model, const Backpointe
     write_tokens("target", target, trace->target, trace->target_length, out);
     write_steps(trace, target, out);
     if (tree && tree->count > 0) write_beam(tree, target, out);
-    write_activations(&trace->activations, out);
+    write_tensors(&trace->activations, out);
 }

@@ -1,4 +1,4 @@
-/* attn_mt.c - the public library: each call is a piece of work in a scope of its own. */
+/* attn_mt.c - the public library. Each call works in a memory scope of its own. */
 #include "library/attn_mt.h"
 
 #include <locale.h>
@@ -10,15 +10,15 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "kern/kern.h"
+#include "search/ensemble.h"
 #include "translate/alignment.h"
 #include "translate/markup_restore.h"
-#include "search/ensemble.h"
 #include "translate/translator.h"
-#include "kern/kern.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
 
-/* Both live in the scope that they own. */
+/* A model and a result live in the scope that they own. */
 struct attn_mt_model {
     MemScope *scope;
     StrList paths;
@@ -41,8 +41,8 @@ const char *attn_mt_version(void) { return ATTN_MT_VERSION; }
 
 /* ---- errors ---- */
 
-/* Make one line of UTF-8 of `text`, in which names of files stand, byte for byte. Asks for no memory: that
- * may be what has run out. */
+/* Copies `text`, which can contain the bytes of file names, as one line of UTF-8. Allocates nothing, because
+ * the error can be that memory has run out. */
 static void copy_line(char *to, size_t size, const char *text) {
     StrView from = sv(text);
     size_t length = 0;
@@ -78,7 +78,7 @@ static attn_mt_status fail_null(attn_mt_error *error, const char *message) {
     return fail(error, ATTN_MT_USAGE, message, "");
 }
 
-/* `strings` [count] must all be there; of none the array may be NULL too. */
+/* None of the strings [count] may be NULL; without any, the array may be NULL too. */
 static Status check_strings(const char *name, const char *const *strings, int count) {
     if (count > 0 && !strings) return status_fail(STATUS_USAGE, "%s is NULL", name);
     for (int i = 0; i < count; i++)
@@ -86,35 +86,35 @@ static Status check_strings(const char *name, const char *const *strings, int co
     return STATUS_OK;
 }
 
-/* Numbers are read and written with a point, whatever the locale of the calling program. */
-static locale_t plain_locale;
-static StatusRecord selected; /* what the environment variable ATTN_MT_SIMD came to */
+/* Numbers have a decimal point in every locale of the calling program. */
+static locale_t c_locale;
+static StatusRecord kernel_status; /* of the environment variable ATTN_MT_SIMD */
 
 static void library_begin(void) {
-    status_save(&selected, kern_select());
-    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    status_save(&kernel_status, kern_select());
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Do the work in a new scope, which is left in *scope if all went well, else freed. `status` is what the work
- * says at its end. */
+/* Calls `work` in a new scope. If it succeeds, *scope is the scope, otherwise NULL. *status is the result of
+ * the work. */
 static attn_mt_status run(MemScope **scope, size_t limit, void (*work)(void *context), void *context,
                           const Status *status, attn_mt_error *error) {
-    attn_mt_status answer = ATTN_MT_OK;
-    locale_t callers = uselocale(plain_locale);
+    attn_mt_status result = ATTN_MT_OK;
+    locale_t callers = uselocale(c_locale);
     *scope = mem_scope_new(limit);
     bool done = *scope && mem_scope_run(*scope, work, context);
     uselocale(callers);
     if (!done)
-        answer = fail_memory(error, limit);
+        result = fail_memory(error, limit);
     else if (*status != STATUS_OK)
-        answer = fail(error, (attn_mt_status)*status, status_message(), status_hint_text());
-    if (answer != ATTN_MT_OK) {
+        result = fail(error, (attn_mt_status)*status, status_message(), status_hint_text());
+    if (result != ATTN_MT_OK) {
         mem_scope_free(*scope);
         *scope = NULL;
     } else if (error) {
         *error = (attn_mt_error){ATTN_MT_OK, "", ""};
     }
-    return answer;
+    return result;
 }
 
 /* ---- models ---- */
@@ -129,7 +129,7 @@ typedef struct {
 
 static Status load_models(const Opening *opening, attn_mt_model *model) {
     static const WeightFormat FORMATS[] = {WEIGHT_FLOAT32, WEIGHT_BF16, WEIGHT_INT8};
-    TRY(status_restore(&selected));
+    TRY(status_restore(&kernel_status));
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
     if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
@@ -178,7 +178,7 @@ const char *attn_mt_target_language(const attn_mt_model *model) {
 typedef struct {
     const attn_mt_model *model;
     attn_mt_options options;
-    StrView *texts, *given; /* [count]; given: translations to score, or NULL */
+    StrView *texts, *references; /* [count]; references: translations to score, or NULL */
     int count;
     const Seq2Seq **views; /* [models] */
     Workers *workers;
@@ -208,25 +208,26 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
 }
 
 static TranslatorOptions translator_options(const Call *call) {
-    const attn_mt_options *wanted = &call->options;
-    TranslatorOptions options = {.split = wanted->split,
-                                 .wrapped = wanted->markup,
+    const attn_mt_options *requested = &call->options;
+    TranslatorOptions options = {.split = requested->split,
+                                 .wrapped = requested->markup,
                                  .quiet = true,
-                                 .progress = wanted->progress,
-                                 .progress_context = wanted->progress_context};
+                                 .progress = requested->progress,
+                                 .progress_context = requested->progress_context};
     DecodeOptions *decode = &options.search.decode;
     *decode = decode_options_bound(seq2seq_config(call->model->models.items[0])->decode);
-    if (wanted->beam_size > 0) decode->beam_size = wanted->beam_size;
-    if (wanted->n_best > decode->beam_size) decode->beam_size = wanted->n_best;
-    if (wanted->batch_size > 0) decode->mini_batch = wanted->batch_size;
-    options.search.shortlist = wanted->shortlist;
-    options.search.n_best = wanted->n_best > 1 ? decode->beam_size : 1; /* some may be copies of others */
-    options.search.attention = wanted->attention != ATTN_MT_NO_ATTENTION || wanted->markup;
+    if (requested->beam_size > 0) decode->beam_size = requested->beam_size;
+    if (requested->n_best > decode->beam_size) decode->beam_size = requested->n_best;
+    if (requested->batch_size > 0) decode->mini_batch = requested->batch_size;
+    options.search.shortlist = requested->shortlist;
+    options.search.n_best =
+        requested->n_best > 1 ? decode->beam_size : 1; /* several hypotheses can have the same text */
+    options.search.attention = requested->attention != ATTN_MT_NO_ATTENTION || requested->markup;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return options;
 }
 
-/* Everything that the search needs, with tokenizers of this call's own. */
+/* Prepares the search. Each call has its own tokenizers. */
 static Status call_begin(Call *call) {
     const Ensemble *models = &call->model->models;
     TranslatorOptions options = translator_options(call);
@@ -243,7 +244,7 @@ static void translate(Call *call, const StrView *texts) {
     for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
 }
 
-static void translate_marked(Call *call) {
+static void translate_markup(Call *call) {
     Markup *markups = mem_alloc((size_t)call->count, sizeof *markups);
     StrView *plain = mem_alloc((size_t)call->count, sizeof *plain);
     markups_take(call->texts, call->count, markups, plain);
@@ -254,10 +255,10 @@ static void translate_marked(Call *call) {
 }
 
 static Status search(Call *call) {
-    if (call->given)
-        translator_force(call->translator, call->texts, call->given, call->count, call->translations);
+    if (call->references)
+        translator_force(call->translator, call->texts, call->references, call->count, call->translations);
     else if (call->options.markup)
-        translate_marked(call);
+        translate_markup(call);
     else
         translate(call, call->texts);
     return translator_check_finite(call->translator, &call->model->paths);
@@ -267,7 +268,7 @@ static attn_mt_candidate candidate_of(const Call *call, int text, const Translat
     attn_mt_candidate candidate = {strbuf_text(&item->text), item->score, item->normalized, item->steps,
                                    item->token_scores};
     bool impossible =
-        call->given && call->translations[text].chunks == 0 && !unicode_is_blank(call->given[text]);
+        call->references && call->translations[text].chunks == 0 && !unicode_is_blank(call->references[text]);
     if (impossible) candidate.log_p = candidate.score = -INFINITY;
     return candidate;
 }
@@ -295,7 +296,7 @@ static Text text_of(const Call *call, int t) {
     return text;
 }
 
-/* What only the search needed; texts and scores stay, because candidates point into them. */
+/* Frees the search; texts and scores stay, because candidates point to them. */
 static void call_end(Call *call) {
     translator_free(call->translator);
     workers_free(call->workers);
@@ -303,16 +304,16 @@ static void call_end(Call *call) {
     mem_free(call->views);
 }
 
-/* What a call is given and gives back. */
+/* The arguments of a call, and its result. */
 typedef struct {
     const attn_mt_model *model;
-    bool score; /* the translations; else they are not looked at */
+    bool score; /* attn_mt_score; otherwise `translations` is unused */
     const char *const *texts, *const *translations;
     int count;
     const attn_mt_options *options;
     attn_mt_result *result;
     Status status;
-} Asked;
+} CallArguments;
 
 static StrView *views_of(const char *const *texts, int count) {
     StrView *views = mem_alloc((size_t)count, sizeof *views);
@@ -320,22 +321,22 @@ static StrView *views_of(const char *const *texts, int count) {
     return views;
 }
 
-/* The options that mean something to this call: to score is neither to search nor to put anything back. */
-static attn_mt_options options_of(const Asked *asked) {
+/* Scoring ignores the options of the search and of markup. */
+static attn_mt_options options_of(const CallArguments *arguments) {
     attn_mt_options options = {0};
-    if (asked->options) options = *asked->options;
-    if (asked->score)
+    if (arguments->options) options = *arguments->options;
+    if (arguments->score)
         options.beam_size = options.n_best = options.split = options.markup = options.shortlist = 0;
     return options;
 }
 
-static Status answer(Asked *asked) {
-    Call call = {.model = asked->model, .options = options_of(asked), .count = asked->count};
-    TRY(check_options(call.model, &call.options, asked->count));
-    TRY(check_strings("texts", asked->texts, asked->count));
-    if (asked->score) TRY(check_strings("translations", asked->translations, asked->count));
-    call.texts = views_of(asked->texts, asked->count);
-    call.given = asked->score ? views_of(asked->translations, asked->count) : NULL;
+static Status run_call(CallArguments *arguments) {
+    Call call = {.model = arguments->model, .options = options_of(arguments), .count = arguments->count};
+    TRY(check_options(call.model, &call.options, arguments->count));
+    TRY(check_strings("texts", arguments->texts, arguments->count));
+    if (arguments->score) TRY(check_strings("translations", arguments->translations, arguments->count));
+    call.texts = views_of(arguments->texts, arguments->count);
+    call.references = arguments->score ? views_of(arguments->translations, arguments->count) : NULL;
     TRY(call_begin(&call));
     TRY(search(&call));
     attn_mt_result *result = mem_alloc(1, sizeof *result);
@@ -343,45 +344,45 @@ static Status answer(Asked *asked) {
     result->count = call.count;
     for (int t = 0; t < call.count; t++) result->texts[t] = text_of(&call, t);
     call_end(&call);
-    asked->result = result;
+    arguments->result = result;
     return STATUS_OK;
 }
 
-static void answer_in_scope(void *context) {
-    Asked *asked = context;
-    asked->status = answer(asked);
+static void run_call_in_scope(void *context) {
+    CallArguments *arguments = context;
+    arguments->status = run_call(arguments);
 }
 
-static attn_mt_status ask(Asked *asked, attn_mt_result **result, attn_mt_error *error) {
+static attn_mt_status start_call(CallArguments *arguments, attn_mt_result **result, attn_mt_error *error) {
     MemScope *scope;
     if (!result) return fail_null(error, "result is NULL");
     *result = NULL;
-    if (!asked->model) return fail_null(error, "model is NULL");
-    size_t limit = asked->options ? asked->options->memory_limit : 0;
-    attn_mt_status status = run(&scope, limit, answer_in_scope, asked, &asked->status, error);
+    if (!arguments->model) return fail_null(error, "model is NULL");
+    size_t limit = arguments->options ? arguments->options->memory_limit : 0;
+    attn_mt_status status = run(&scope, limit, run_call_in_scope, arguments, &arguments->status, error);
     if (status != ATTN_MT_OK) return status;
-    asked->result->scope = scope;
-    *result = asked->result;
+    arguments->result->scope = scope;
+    *result = arguments->result;
     return ATTN_MT_OK;
 }
 
 attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,
                                  const attn_mt_options *options, attn_mt_result **result,
                                  attn_mt_error *error) {
-    Asked asked = {.model = model, .texts = texts, .count = count, .options = options};
-    return ask(&asked, result, error);
+    CallArguments arguments = {.model = model, .texts = texts, .count = count, .options = options};
+    return start_call(&arguments, result, error);
 }
 
 attn_mt_status attn_mt_score(const attn_mt_model *model, const char *const *texts,
                              const char *const *translations, int count, const attn_mt_options *options,
                              attn_mt_result **result, attn_mt_error *error) {
-    Asked asked = {.model = model,
-                   .score = true,
-                   .texts = texts,
-                   .translations = translations,
-                   .count = count,
-                   .options = options};
-    return ask(&asked, result, error);
+    CallArguments arguments = {.model = model,
+                               .score = true,
+                               .texts = texts,
+                               .translations = translations,
+                               .count = count,
+                               .options = options};
+    return start_call(&arguments, result, error);
 }
 
 /* ---- results ---- */
@@ -393,13 +394,13 @@ static const Text *text_at(const attn_mt_result *result, int text, int rank) {
 }
 
 const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int text, int rank) {
-    const Text *found = text_at(result, text, rank);
-    return found ? &found->candidates[rank] : NULL;
+    const Text *entry = text_at(result, text, rank);
+    return entry ? &entry->candidates[rank] : NULL;
 }
 
 const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank) {
-    const Text *found = text_at(result, text, rank);
-    return found && found->matrices ? &found->matrices[rank] : NULL;
+    const Text *entry = text_at(result, text, rank);
+    return entry && entry->matrices ? &entry->matrices[rank] : NULL;
 }
 
 void attn_mt_release(attn_mt_result *result) {

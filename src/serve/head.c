@@ -52,7 +52,7 @@ static bool has_control(StrView value) {
     return false;
 }
 
-/* Host and port; empty if the address has none. RFC 3986, 3.2.2 */
+/* Host and port; an address without a host is empty. RFC 3986, 3.2.2 */
 static bool is_host(StrView value) {
     for (size_t i = 0; i < value.length; i++)
         if (!isalnum((unsigned char)value.data[i]) && !strchr("-._~!$&'()*+;=:[]%", value.data[i]))
@@ -75,7 +75,7 @@ static void skip_blanks(Head *head) {
     while (head->rest.length > 0 && (head->rest.data[0] == ' ' || head->rest.data[0] == '\t')) skip(head, 1);
 }
 
-/* CR LF, which newer versions of the library leave as they are in places. */
+/* CR LF, or NULs. Newer versions of the library leave some CR LF as they are. */
 static bool skip_line_end(Head *head) {
     if (head->rest.length < 2 || !memchr("\0\r", head->rest.data[0], 2)) return false;
     if (!memchr("\0\n", head->rest.data[1], 2)) return false;
@@ -83,7 +83,7 @@ static bool skip_line_end(Head *head) {
     return true;
 }
 
-/* Those versions end a value before the blanks behind it. */
+/* These versions end a value before its trailing blanks. */
 static void skip_trailing_blanks(Head *head) {
     skip_blanks(head);
     if (head->rest.length < 2 || head->rest.data[0] || !memchr(" \t\r", head->rest.data[1], 3)) return;
@@ -97,7 +97,7 @@ void head_check_fields(Head *head, StrView fields, StrView version) {
     if (!skip_line_end(head)) fault(head, BAD_REQUEST, "a line that does not end in CR LF");
 }
 
-/* A field that the head has otherwise: continued on a second line, or with a NUL character in it. */
+/* Skips the field in the head. An error if it differs there: continued on a second line, or with a NUL. */
 static void account_for(Head *head, StrView name, StrView value) {
     bool same = skip_text(head, name) && skip_text(head, SV("\0"));
     if (same) skip_blanks(head);
@@ -138,7 +138,7 @@ void head_check_end(Head *head) {
         fault(head, BAD_REQUEST, "Content-Length beside Transfer-Encoding");
 }
 
-/* Is a number of digits, which the library has checked, larger? */
+/* Is the number larger? The library has checked that there are only digits. */
 static bool is_larger(StrView digits, size_t limit) {
     size_t number = 0;
     for (size_t i = 0; i < digits.length && isdigit((unsigned char)digits.data[i]); i++) {

@@ -1,4 +1,4 @@
-/* http.c - libmicrohttpd with deadlines of our own, because its timeout forgives whoever sends a byte. */
+/* http.c - libmicrohttpd with our own deadlines, because its timeout begins again with each byte. */
 #include "serve/http.h"
 
 #include <errno.h>
@@ -20,25 +20,25 @@
 #include "serve/head.h"
 
 enum {
-    HEAD_BYTES = 32 << 10, /* of the library for each connection: request line and headers */
-    NAME_BYTES = 128,      /* of a path or a type that means anything here */
+    HEAD_BYTES = 32 << 10, /* buffer of the library for each connection: request line and headers */
+    NAME_BYTES = 128,      /* longest path or content type that has a meaning here, with its NUL */
     BACKLOG = 1024,
-    SCOPE_BODIES = 100,    /* times the largest body: what a request and its answer may take */
-    MOST_FREED = 16 << 20, /* bytes: below that, what was freed is soon used again */
-    LATE_TRIMS = 8,        /* ticks: the answers of a burst are not freed all at once */
+    SCOPE_BODIES = 100,    /* limit of the scope of a request, in largest bodies */
+    TRIM_BYTES = 16 << 20, /* fewer freed bytes are soon used again */
+    LATE_TRIMS = 8,        /* ticks: the answers of a burst are freed one after the other */
 };
 enum { TIMEOUT = 408, TOO_LARGE = 413, UNAVAILABLE = 503 };
 
-/* What a connection is doing: nothing was asked yet, or nothing more, ... */
+/* NEW: no request yet; IDLE: between two requests. See http.h. */
 typedef enum { NEW, IDLE, RECEIVING, WORKING, SENDING } Phase;
 
 typedef struct Connection {
     struct Connection *next, *previous;
     int fd;
     Phase phase;
-    double since;
-    bool cut;  /* it took too long */
-    Head head; /* of the request that it receives */
+    double since; /* the start of the phase; NEW and the first RECEIVING are one */
+    bool closed;  /* by us: it took too long */
+    Head head;    /* of the request that it receives */
 } Connection;
 
 struct HttpServer {
@@ -46,30 +46,31 @@ struct HttpServer {
     struct MHD_Daemon *daemon;
     int listening; /* the socket; the library's thread accepts its connections */
     char address[NI_MAXHOST];
+    /* Under the lock: */
     pthread_mutex_t lock;
     Connection *connections;
-    int count, begun;       /* connections that are open, and that there were */
-    size_t bodies, answers; /* bytes of all */
-    size_t freed;           /* of these since memory was last given back to the system */
-    int trims; /* ticks that still give back what is freed, however little: a large one had much */
+    int count, begun;                /* connections: open; ever */
+    size_t body_bytes, answer_bytes; /* of all requests */
+    size_t freed_bytes;              /* since the last mem_trim */
+    int trims;                       /* ticks left that trim even a few freed bytes */
     bool stopping;
-    double stopped; /* when it began to */
+    double stopped; /* the time when stopping began */
 };
 
 struct HttpRequest {
     HttpServer *server;
-    struct MHD_Connection *connection;
-    Connection *place;
+    struct MHD_Connection *mhd;
+    Connection *connection;
     MemScope *scope;
     StrBuf body;
     char method[16], path[NAME_BYTES], type[NAME_BYTES];
     double started;
-    int refused; /* the status of a body that was not kept; 0: it was */
-    bool handed; /* to the handler */
-    bool last;   /* the connection is closed after it */
+    int refused;      /* the status of a refused body, or 0 */
+    bool handed_over; /* to the handler */
+    bool last;        /* the connection is closed after this request */
     int status;
-    size_t answer;                 /* bytes of its body */
-    struct MHD_Response *response; /* set once it is answered */
+    size_t answer_bytes;           /* of its body, as counted in the server's answer_bytes */
+    struct MHD_Response *response; /* NULL until the answer is known */
 };
 
 StrView http_method(const HttpRequest *request) { return sv(request->method); }
@@ -86,61 +87,61 @@ int http_connections(HttpServer *server) {
 
 /* ---- connections ---- */
 
-/* The clock of a new connection runs on through its first request. */
-static void set_phase(HttpServer *server, Connection *place, Phase phase) {
-    if (!place) return; /* there was no memory for it */
+/* The clock of a new connection keeps running through its first request. */
+static void set_phase(HttpServer *server, Connection *connection, Phase phase) {
+    if (!connection) return; /* connection_begin was out of memory */
     pthread_mutex_lock(&server->lock);
-    if (place->phase != NEW) place->since = clock_seconds();
-    place->phase = phase;
+    if (connection->phase != NEW) connection->since = clock_seconds();
+    connection->phase = phase;
     pthread_mutex_unlock(&server->lock);
 }
 
-static void connection_begin(HttpServer *server, struct MHD_Connection *connection, void **context) {
-    Connection *place = calloc(1, sizeof *place);
-    *context = place;
-    if (!place) return; /* request_new will refuse */
-    place->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    place->since = clock_seconds();
+static void connection_begin(HttpServer *server, struct MHD_Connection *mhd, void **context) {
+    Connection *connection = calloc(1, sizeof *connection);
+    *context = connection;
+    if (!connection) return; /* request_new will refuse */
+    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    connection->since = clock_seconds();
     pthread_mutex_lock(&server->lock);
-    place->next = server->connections;
-    if (place->next) place->next->previous = place;
-    server->connections = place;
+    connection->next = server->connections;
+    if (connection->next) connection->next->previous = connection;
+    server->connections = connection;
     server->count++;
     server->begun++;
     pthread_mutex_unlock(&server->lock);
 }
 
-static void connection_end(HttpServer *server, Connection *place) {
-    if (!place) return;
+static void connection_end(HttpServer *server, Connection *connection) {
+    if (!connection) return;
     pthread_mutex_lock(&server->lock);
-    if (place->next) place->next->previous = place->previous;
-    if (place->previous)
-        place->previous->next = place->next;
+    if (connection->next) connection->next->previous = connection->previous;
+    if (connection->previous)
+        connection->previous->next = connection->next;
     else
-        server->connections = place->next;
+        server->connections = connection->next;
     server->count--;
     pthread_mutex_unlock(&server->lock);
-    free(place);
+    free(connection);
 }
 
-static void on_connection(void *context, struct MHD_Connection *connection, void **place,
+static void on_connection(void *context, struct MHD_Connection *mhd, void **connection,
                           enum MHD_ConnectionNotificationCode code) {
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        connection_begin(context, connection, place);
+        connection_begin(context, mhd, connection);
     else
-        connection_end(context, *place);
+        connection_end(context, *connection);
 }
 
-static Connection *place_of(struct MHD_Connection *connection) {
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+static Connection *connection_of(struct MHD_Connection *mhd) {
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void *on_request_line(void *context, const char *target, struct MHD_Connection *connection) {
-    Connection *place = place_of(connection);
-    set_phase(context, place, RECEIVING);
-    if (!place) return NULL;
-    place->head = (Head){0};
-    head_check_target(&place->head, target);
+static void *on_request_line(void *context, const char *target, struct MHD_Connection *mhd) {
+    Connection *connection = connection_of(mhd);
+    set_phase(context, connection, RECEIVING);
+    if (!connection) return NULL;
+    connection->head = (Head){0};
+    head_check_target(&connection->head, target);
     return NULL;
 }
 
@@ -149,15 +150,15 @@ static const char TOO_SLOW[] = "HTTP/1.1 408 Request Timeout\r\nContent-Type: ap
                                "Content-Length: 39\r\nConnection: close\r\n\r\n"
                                "{\"error\": \"the request came too slow\"}\n";
 
-/* While the server stops: for the rest of a request; for a request that is on its way. */
+/* Limits while the server stops: for the rest of a request, and for a request that may be on its way. */
 static const double REST_SECONDS = 3, IDLE_SECONDS = 1;
 
-static bool has_expired(const HttpServer *server, const Connection *place, double now) {
-    double limit = server->options.timeout, since = place->since;
-    if (place->phase == WORKING) return false;
-    if (server->stopping && place->phase <= IDLE && since < server->stopped) since = server->stopped;
-    if (server->stopping && place->phase <= IDLE && limit > IDLE_SECONDS) limit = IDLE_SECONDS;
-    if (server->stopping && place->phase == RECEIVING && limit > REST_SECONDS) limit = REST_SECONDS;
+static bool has_expired(const HttpServer *server, const Connection *connection, double now) {
+    double limit = server->options.timeout, since = connection->since;
+    if (connection->phase == WORKING) return false;
+    if (server->stopping && connection->phase <= IDLE && since < server->stopped) since = server->stopped;
+    if (server->stopping && connection->phase <= IDLE && limit > IDLE_SECONDS) limit = IDLE_SECONDS;
+    if (server->stopping && connection->phase == RECEIVING && limit > REST_SECONDS) limit = REST_SECONDS;
     return now - since > limit;
 }
 
@@ -165,46 +166,47 @@ void http_tick(HttpServer *server) {
     double now = clock_seconds();
     int slow = 0;
     pthread_mutex_lock(&server->lock);
-    for (Connection *place = server->connections; place; place = place->next) {
-        if (place->cut || !has_expired(server, place, now)) continue;
-        /* An idle one closes without a word, which might be taken for the answer to its next request. */
-        if (place->phase == NEW || place->phase == RECEIVING) {
-            ssize_t sent = send(place->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-            (void)sent; /* who does not read it either has no use for it */
+    for (Connection *connection = server->connections; connection; connection = connection->next) {
+        if (connection->closed || !has_expired(server, connection, now)) continue;
+        /* An idle connection closes silently: the client could take a 408 for the answer to its next
+         * request. */
+        if (connection->phase == NEW || connection->phase == RECEIVING) {
+            ssize_t sent = send(connection->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+            (void)sent; /* a client that does not read has no use for the message */
             slow++;
         }
-        shutdown(place->fd, SHUT_RDWR);
-        place->cut = true;
+        shutdown(connection->fd, SHUT_RDWR);
+        connection->closed = true;
     }
-    if (server->freed >= MOST_FREED) server->trims = LATE_TRIMS;
-    bool trim = server->trims > 0 && server->freed > 0;
-    if (trim) server->freed = 0;
+    if (server->freed_bytes >= TRIM_BYTES) server->trims = LATE_TRIMS;
+    bool trim = server->trims > 0 && server->freed_bytes > 0;
+    if (trim) server->freed_bytes = 0;
     if (server->trims > 0) server->trims--;
     pthread_mutex_unlock(&server->lock);
     if (trim) mem_trim();
     for (int i = 0; i < slow; i++)
-        server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
+        server->options.observer(server->options.context, TIMEOUT, server->options.timeout);
 }
 
 /* ---- memory of requests ---- */
 
-/* Bytes of bodies and of answers are needed no more. */
+/* Counts freed bytes of bodies and answers. */
 static void count_freed(HttpServer *server, size_t bodies, size_t answers) {
     pthread_mutex_lock(&server->lock);
-    server->bodies -= bodies;
-    server->answers -= answers;
-    server->freed += bodies + answers;
+    server->body_bytes -= bodies;
+    server->answer_bytes -= answers;
+    server->freed_bytes += bodies + answers;
     pthread_mutex_unlock(&server->lock);
 }
 
 static void free_body(void *context) { strbuf_free(context); }
 
-void http_forget_body(HttpRequest *request) {
+void http_release_body(HttpRequest *request) {
     count_freed(request->server, request->body.length, 0);
     mem_scope_run(request->scope, free_body, &request->body);
 }
 
-/* Release all that was needed to answer. */
+/* Frees the body and the memory of the handler. */
 static void release_scope(HttpRequest *request) {
     count_freed(request->server, request->body.length, 0);
     request->body = (StrBuf){0};
@@ -214,8 +216,8 @@ static void release_scope(HttpRequest *request) {
 
 /* ---- answers ---- */
 
-/* What a browser wants to know before a page of another origin gets to read an answer, or to send JSON. The
- * Fetch standard, 3.2 (CORS protocol). */
+/* The headers that let a page of another origin send JSON and read the answer. Fetch standard, 3.2 (CORS
+ * protocol). */
 static void allow_origin(struct MHD_Response *response, const char *origin) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
@@ -237,24 +239,24 @@ static struct MHD_Response *make_response(const HttpAnswer *answer, const char *
 
 static void set_answer(HttpRequest *request, const HttpAnswer *answer) {
     pthread_mutex_lock(&request->server->lock);
-    bool last = request->last || request->server->stopping || answer->status == HTTP_HUNG_UP;
+    bool last = request->last || request->server->stopping || answer->status == HTTP_CLIENT_CLOSED;
     pthread_mutex_unlock(&request->server->lock);
     request->status = answer->status;
     request->response = make_response(answer, request->server->options.origin, last);
 }
 
-/* Let the library send the answer that was set. */
+/* Wakes the connection; then the library sends the answer. */
 static void send_answer(HttpRequest *request) {
     release_scope(request);
-    MHD_resume_connection(request->connection);
+    MHD_resume_connection(request->mhd);
 }
 
-/* May an answer of so many bytes be kept until its client takes it? */
+/* Counts the bytes of an answer. False if too many answers wait for their clients. */
 static bool admit_answer(HttpRequest *request, size_t bytes) {
     HttpServer *server = request->server;
     pthread_mutex_lock(&server->lock);
-    bool fits = bytes <= server->options.answers - server->answers;
-    if (fits) server->answers += request->answer = bytes;
+    bool fits = bytes <= server->options.max_answers - server->answer_bytes;
+    if (fits) server->answer_bytes += request->answer_bytes = bytes;
     pthread_mutex_unlock(&server->lock);
     return fits;
 }
@@ -268,7 +270,7 @@ void http_answer(HttpRequest *request, const HttpAnswer *answer) {
     send_answer(request);
 }
 
-/* As a JSON string without quotes. What clients wrote may be in it: other bytes than ASCII become '?'. */
+/* The content of a JSON string. `text` may quote the client: bytes other than printable ASCII become '?'. */
 static void escape(const char *text, char *escaped, size_t size) {
     size_t length = 0;
     for (; *text && length + 2 < size; text++) {
@@ -300,13 +302,13 @@ void http_answer_error(HttpRequest *request, int status, const char *message) {
 static void request_free(HttpRequest *request) {
     release_scope(request);
     if (request->response) MHD_destroy_response(request->response);
-    count_freed(request->server, 0, request->answer);
+    count_freed(request->server, 0, request->answer_bytes);
     free(request);
 }
 
 static void copy_name(char *to, size_t size, const char *from) {
     size_t length = from ? strlen(from) : 0;
-    if (length < size) memcpy(to, from ? from : "", length); /* a longer one means nothing: it stays empty */
+    if (length < size) memcpy(to, from ? from : "", length); /* longer names are unknown and stay empty */
 }
 
 static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
@@ -316,68 +318,68 @@ static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* `method` and `version` point into the bytes of the head, which the library has cut up where they are. */
-static void check_head(Head *head, struct MHD_Connection *connection, const char *method, const char *version,
+/* `method` and `version` point into the head, which the library has split in place. */
+static void check_head(Head *head, struct MHD_Connection *mhd, const char *method, const char *version,
                        size_t limit) {
-    size_t bytes = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+    size_t bytes = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     const char *fields = version + strlen(version), *end = method + bytes;
     head_check_fields(head, (StrView){fields, fields < end ? (size_t)(end - fields) : 0}, sv(version));
-    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, head);
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, on_field, head);
     head_check_end(head);
     head_check_size(head, limit);
 }
 
-static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *connection, const char *method,
+static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *mhd, const char *method,
                                 const char *path) {
-    HttpRequest *request = place_of(connection) ? calloc(1, sizeof *request) : NULL;
-    MemScope *scope = mem_scope_new(SCOPE_BODIES * server->options.body);
+    HttpRequest *request = connection_of(mhd) ? calloc(1, sizeof *request) : NULL;
+    MemScope *scope = mem_scope_new(SCOPE_BODIES * server->options.max_body);
     if (!request || !scope) {
         free(request);
         mem_scope_free(scope);
         return NULL;
     }
     *request = (HttpRequest){.server = server,
-                             .connection = connection,
-                             .place = place_of(connection),
+                             .mhd = mhd,
+                             .connection = connection_of(mhd),
                              .scope = scope,
                              .started = clock_seconds()};
     copy_name(request->method, sizeof request->method, method);
     copy_name(request->path, sizeof request->path, path);
     copy_name(request->type, sizeof request->type,
-              MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE));
+              MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE));
     return request;
 }
 
 typedef struct {
     StrBuf *body;
-    StrView part;
-} Addition;
+    StrView chunk;
+} BodyChunk;
 
-static void add_part(void *context) {
-    Addition *addition = context;
-    strbuf_add(addition->body, addition->part);
+static void add_chunk(void *context) {
+    BodyChunk *arrived = context;
+    strbuf_add(arrived->body, arrived->chunk);
 }
 
-/* Keep a part of the body, or refuse the whole: then the rest is read and forgotten, so that the client gets
- * to read why. */
-static void receive(HttpRequest *request, StrView part) {
+/* Appends a chunk to the body, or refuses the request. The rest of a refused body is read and dropped,
+ * because a client reads the answer only after it has sent the body. */
+static void receive_body(HttpRequest *request, StrView chunk) {
     HttpServer *server = request->server;
     if (request->refused) return;
-    if (part.length > server->options.body - request->body.length) {
+    if (chunk.length > server->options.max_body - request->body.length) {
         request->refused = TOO_LARGE;
         return;
     }
     pthread_mutex_lock(&server->lock);
-    bool fits = part.length <= server->options.bodies - server->bodies;
-    if (fits) server->bodies += part.length;
+    bool fits = chunk.length <= server->options.max_bodies - server->body_bytes;
+    if (fits) server->body_bytes += chunk.length;
     pthread_mutex_unlock(&server->lock);
     size_t before = request->body.length;
-    if (fits && mem_scope_run(request->scope, add_part, &(Addition){&request->body, part})) return;
+    if (fits && mem_scope_run(request->scope, add_chunk, &(BodyChunk){&request->body, chunk})) return;
     pthread_mutex_lock(&server->lock);
-    server->bodies -= before + (fits ? part.length : 0);
+    server->body_bytes -= before + (fits ? chunk.length : 0);
     pthread_mutex_unlock(&server->lock);
     mem_scope_free(request->scope);
-    request->scope = mem_scope_new(SCOPE_BODIES * server->options.body);
+    request->scope = mem_scope_new(SCOPE_BODIES * server->options.max_body);
     request->body = (StrBuf){0};
     request->refused = UNAVAILABLE;
 }
@@ -385,35 +387,36 @@ static void receive(HttpRequest *request, StrView part) {
 static void refuse(HttpRequest *request) {
     char message[128];
     if (request->refused == TOO_LARGE)
-        snprintf(message, sizeof message, "the body is larger than %zu bytes", request->server->options.body);
+        snprintf(message, sizeof message, "the body is larger than %zu bytes",
+                 request->server->options.max_body);
     else
         snprintf(message, sizeof message, "too much is being asked at once: try again later");
     http_answer_error(request, request->refused, message);
 }
 
-/* At once, while the library waits for the body; what comes of it is not read. */
+/* Answers before the body arrives. The library does not read the body then. */
 static enum MHD_Result answer_fault(HttpRequest *request, const Head *head) {
-    request->handed = request->last = true;
-    set_phase(request->server, request->place, SENDING);
+    request->handed_over = request->last = true;
+    set_phase(request->server, request->connection, SENDING);
     set_error(request, head->status, head->message);
     if (!request->response) return MHD_NO;
-    return MHD_queue_response(request->connection, (unsigned)request->status, request->response);
+    return MHD_queue_response(request->mhd, (unsigned)request->status, request->response);
 }
 
-/* The head is here. */
-static enum MHD_Result begin(HttpRequest *request, const char *method, const char *version) {
-    Head *head = &request->place->head;
-    check_head(head, request->connection, method, version, request->server->options.body);
-    request->last = head->chunked; /* what follows its last chunk is not taken for another request */
+/* The head has arrived. */
+static enum MHD_Result receive_head(HttpRequest *request, const char *method, const char *version) {
+    Head *head = &request->connection->head;
+    check_head(head, request->mhd, method, version, request->server->options.max_body);
+    request->last = head->chunked; /* bytes after the last chunk are not read as another request */
     return head->status ? answer_fault(request, head) : MHD_YES;
 }
 
-/* The whole request is here. It is put to sleep first, because the answer may come at once. */
+/* The request is complete. The connection is suspended first, because the handler may answer at once. */
 static void hand_over(HttpRequest *request) {
     HttpServer *server = request->server;
-    request->handed = true;
-    set_phase(server, request->place, WORKING);
-    MHD_suspend_connection(request->connection);
+    request->handed_over = true;
+    set_phase(server, request->connection, WORKING);
+    MHD_suspend_connection(request->mhd);
     if (request->refused)
         refuse(request);
     else if (server->options.origin && strcmp(request->method, MHD_HTTP_METHOD_OPTIONS) == 0)
@@ -422,64 +425,65 @@ static void hand_over(HttpRequest *request) {
         server->options.handler(server->options.context, request);
 }
 
-/* The library calls this for the head of a request, for each part of its body, at its end, and once more when
- * a sleeping connection wakes. */
-static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *path,
+/* The library calls this for the head of a request, for each chunk of its body, at its end, and once more
+ * when http_answer has resumed the connection. */
+static enum MHD_Result on_access(void *context, struct MHD_Connection *mhd, const char *path,
                                  const char *method, const char *version, const char *data, size_t *bytes,
-                                 void **kept) {
-    HttpRequest *request = *kept;
+                                 void **state) {
+    HttpRequest *request = *state;
     if (!request) {
-        *kept = request = request_new(context, connection, method, path);
-        return request ? begin(request, method, version) : MHD_NO;
+        *state = request = request_new(context, mhd, method, path);
+        return request ? receive_head(request, method, version) : MHD_NO;
     }
     if (*bytes > 0) {
-        receive(request, (StrView){data, *bytes});
+        receive_body(request, (StrView){data, *bytes});
         *bytes = 0;
         return MHD_YES;
     }
-    if (!request->handed) {
+    if (!request->handed_over) {
         hand_over(request);
         return MHD_YES;
     }
     if (!request->response) return MHD_NO;
-    set_phase(request->server, request->place, SENDING);
-    return MHD_queue_response(connection, (unsigned)request->status, request->response);
+    set_phase(request->server, request->connection, SENDING);
+    return MHD_queue_response(mhd, (unsigned)request->status, request->response);
 }
 
-static void on_completed(void *context, struct MHD_Connection *connection, void **kept,
+static void on_completed(void *context, struct MHD_Connection *mhd, void **state,
                          enum MHD_RequestTerminationCode code) {
     HttpServer *server = context;
-    HttpRequest *request = *kept;
-    (void)connection;
+    HttpRequest *request = *state;
+    (void)mhd;
     (void)code;
     if (!request) return;
-    *kept = NULL;
-    set_phase(server, request->place, IDLE);
+    *state = NULL;
+    set_phase(server, request->connection, IDLE);
     if (request->status)
-        server->options.watch(server->options.context, request->status, clock_seconds() - request->started);
+        server->options.observer(server->options.context, request->status,
+                                 clock_seconds() - request->started);
     request_free(request);
 }
 
-/* The library does not look at a connection that sleeps. Linux tells of a closed sending side although bytes
- * before it were not read; elsewhere it shows once nothing is left to read. */
-bool http_hung_up(const HttpRequest *request) {
+/* The library does not watch a suspended connection. Linux reports that the client has closed its sending
+ * side even if unread bytes precede; other systems report it after the last byte was read. */
+bool http_client_gone(const HttpRequest *request) {
 #ifdef POLLRDHUP
-    struct pollfd state = {.fd = request->place->fd, .events = POLLRDHUP};
+    struct pollfd state = {.fd = request->connection->fd, .events = POLLRDHUP};
     return poll(&state, 1, 0) > 0;
 #else
     char byte;
-    ssize_t there = recv(request->place->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t there = recv(request->connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 #endif
 }
 
 /* ---- the server ---- */
 
-static Status find_address(const HttpOptions *options, struct addrinfo **found) {
+static Status find_address(const HttpOptions *options, struct addrinfo **address) {
     char port[16];
-    struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     snprintf(port, sizeof port, "%d", options->port);
-    int code = getaddrinfo(options->address, port, &wanted, found);
+    int code = getaddrinfo(options->address, port, &hints, address);
     if (code == 0) return STATUS_OK;
     return status_fail(STATUS_RUNTIME, "no address '%s': %s", options->address, gai_strerror(code));
 }
@@ -487,7 +491,8 @@ static Status find_address(const HttpOptions *options, struct addrinfo **found) 
 static int listen_on(const struct addrinfo *address) {
     int on = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* of connections that were closed just now */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on,
+               sizeof on); /* although connections of an earlier server may linger */
     if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) return fd;
     int error = errno;
@@ -509,12 +514,13 @@ static Status open_socket(HttpServer *server) {
                 strerror(error));
     if (error == EADDRINUSE) status_hint(STATUS_RUNTIME, "--port 0 takes any port that is free");
     if (error == EADDRNOTAVAIL)
-        status_hint(STATUS_RUNTIME, "it is no address of this machine; --address 0.0.0.0 stands for all of "
-                                    "them");
+        status_hint(STATUS_RUNTIME,
+                    "this machine does not have the address; --address 0.0.0.0 listens on all "
+                    "of its addresses");
     return STATUS_RUNTIME;
 }
 
-/* It must not block: another process may accept the connection that poll reported. */
+/* The socket must not block: another process may accept the connection that poll reported. */
 static Status take_socket(HttpServer *server) {
     struct sockaddr_storage address;
     socklen_t bytes = sizeof address, size = sizeof(int);
@@ -525,8 +531,8 @@ static Status take_socket(HttpServer *server) {
                              NULL, 0, NI_NUMERICHOST) == 0 &&
                  (address.ss_family == AF_INET || address.ss_family == AF_INET6);
     if (!sound || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
-        return status_fail(STATUS_RUNTIME, "the socket that was passed (LISTEN_FDS) is not one of TCP that "
-                                           "listens");
+        return status_fail(STATUS_RUNTIME, "the socket that was passed (LISTEN_FDS) is not a listening TCP "
+                                           "socket");
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     server->listening = fd;
     return STATUS_OK;
@@ -537,7 +543,7 @@ static Status start_daemon(HttpServer *server) {
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_access, server, MHD_OPTION_LISTEN_SOCKET, server->listening,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)options->timeout + 10,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
         server, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, server, MHD_OPTION_END);
@@ -551,7 +557,7 @@ Status http_start(HttpServer **started, const HttpOptions *options) {
     if (!server) return status_fail(STATUS_RUNTIME, "out of memory");
     *server = (HttpServer){.options = *options};
     pthread_mutex_init(&server->lock, NULL);
-    *started = server; /* before there is a request, whose handler may ask for it */
+    *started = server; /* before the first request, whose handler may use it */
     Status status = options->socket > 0 ? take_socket(server) : open_socket(server);
     if (status == STATUS_OK) status = start_daemon(server);
     if (status == STATUS_OK) return STATUS_OK;
@@ -574,78 +580,79 @@ int http_port(const HttpServer *server) {
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-/* ---- its end ---- */
+/* ---- stopping ---- */
 
 static bool is_busy(HttpServer *server) {
     bool busy = false;
     pthread_mutex_lock(&server->lock);
-    for (const Connection *place = server->connections; place; place = place->next)
-        busy = busy || place->phase == WORKING || !place->cut;
+    for (const Connection *connection = server->connections; connection; connection = connection->next)
+        busy = busy || connection->phase == WORKING || !connection->closed;
     pthread_mutex_unlock(&server->lock);
     return busy;
 }
 
-/* Accepted connections that wait for room among --max-connections. */
+/* Connections that were accepted while the server stops, and wait until fewer than max_connections are
+ * open. */
 typedef struct {
     int fds[2 * BACKLOG];
-    int count, given; /* to the library */
-    int begun;        /* the server's `begun` before that */
-} Waiting;
+    int count, added; /* added: to the library */
+    int begun;        /* the server's `begun` before the first one was added */
+} AcceptedSockets;
 
 static void nap_milliseconds(long milliseconds) {
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* Closing a listening socket resets the connections that wait there, so accept them first. A connection that
- * arrives in the microsecond between the last accept and close is reset. If other processes have the socket,
- * too, nothing is reset: what waits is left to them. */
-static void stop_listening(HttpServer *server, Waiting *waiting) {
+/* Closing a listening socket resets the connections that wait there, so they are accepted first. A connection
+ * that arrives in the microsecond between the last accept and close is reset. If other processes share the
+ * socket, nothing is reset and they get the connections. */
+static void stop_listening(HttpServer *server, AcceptedSockets *accepted) {
     MHD_quiesce_daemon(server->daemon);
     nap_milliseconds(10); /* the library's thread may be accepting */
-    while (server->options.socket == 0 && waiting->count < 2 * BACKLOG) {
+    while (server->options.socket == 0 && accepted->count < 2 * BACKLOG) {
         int fd = accept(server->listening, NULL, NULL);
         if (fd >= 0)
-            waiting->fds[waiting->count++] = fd;
+            accepted->fds[accepted->count++] = fd;
         else if (errno != EINTR && errno != ECONNABORTED)
             break;
     }
     close(server->listening);
     pthread_mutex_lock(&server->lock);
-    waiting->begun = server->begun;
+    accepted->begun = server->begun;
     pthread_mutex_unlock(&server->lock);
 }
 
-/* As many as there is room for. The library counts a connection for a moment after on_connection heard of its
- * end. */
-static void give_waiting(HttpServer *server, Waiting *waiting) {
+/* Adds as many as max_connections allows. The library counts a connection for a moment after it has called
+ * on_connection for its end. */
+static void add_accepted(HttpServer *server, AcceptedSockets *accepted) {
     pthread_mutex_lock(&server->lock);
-    int coming = waiting->given - (server->begun - waiting->begun);
-    int places = server->options.connections - server->count - coming;
+    int starting = accepted->added - (server->begun - accepted->begun);
+    int free_slots = server->options.max_connections - server->count - starting;
     pthread_mutex_unlock(&server->lock);
-    if (places > 0 && waiting->given < waiting->count) nap_milliseconds(5);
-    for (; places > 0 && waiting->given < waiting->count; places--) {
+    if (free_slots > 0 && accepted->added < accepted->count) nap_milliseconds(5);
+    for (; free_slots > 0 && accepted->added < accepted->count; free_slots--) {
         struct sockaddr_storage address;
         socklen_t bytes = sizeof address;
-        int fd = waiting->fds[waiting->given++];
+        int fd = accepted->fds[accepted->added++];
         if (getpeername(fd, (struct sockaddr *)&address, &bytes) != 0)
-            close(fd); /* it has gone */
+            close(fd); /* the client has gone */
         else
             MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, bytes);
     }
 }
 
 void http_stop(HttpServer *server) {
-    Waiting waiting = {0};
+    AcceptedSockets accepted = {0};
     pthread_mutex_lock(&server->lock);
     server->stopping = true;
     server->stopped = clock_seconds();
     pthread_mutex_unlock(&server->lock);
-    stop_listening(server, &waiting);
+    stop_listening(server, &accepted);
     do {
-        give_waiting(server, &waiting);
+        add_accepted(server, &accepted);
         nap_milliseconds(20);
         http_tick(server);
-    } while (waiting.given < waiting.count || is_busy(server));
+    } while (accepted.added < accepted.count || is_busy(server));
     MHD_stop_daemon(server->daemon);
     pthread_mutex_destroy(&server->lock);
     free(server);

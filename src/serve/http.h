@@ -1,13 +1,17 @@
-/* http.h - requests in, answers out, and the only user of libmicrohttpd. RFC 9112 (HTTP/1.1)
+/* http.h - receives requests and sends answers. The only user of libmicrohttpd. RFC 9112 (HTTP/1.1)
  *
- * One thread of the library's reads and writes all connections. A request that has arrived is handed to the
- * handler on that thread, and waits there without costing any until http_answer is called for it, now or
- * later, on whatever thread.
+ * One thread of the library reads and writes all connections. The life of a request:
  *
- * Limits  on everything that a client can ask for: connections (more wait to be accepted), the bytes of a
- *         request's head (32 KB: 431) and body (413), of all bodies at a time (503) and of all answers that
- *         were not taken yet (503), the seconds until a request has arrived (408) and until its answer was
- *         taken (the connection is closed)
+ *     NEW, IDLE --first line--> RECEIVING --complete--> WORKING --http_answer--> SENDING --sent--> IDLE
+ *                                   |                      |
+ *                    limit exceeded, malformed      HttpHandler is called on the library's thread;
+ *                    head: 4xx or 503, SENDING      http_answer may be called later, on any thread
+ *
+ * A WORKING request is suspended: it occupies no thread.
+ *
+ * Limits  connections (more wait to be accepted); bytes of the head of a request (32 KB: 431), of its body
+ *         (413), of all bodies together (503) and of all answers that clients have not read yet (503);
+ *         seconds until a request is complete (408) and until its answer is read (the connection is closed)
  * Fails   http_start: STATUS_RUNTIME
  */
 #ifndef SERVE_HTTP_H
@@ -20,64 +24,62 @@
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 
-/* Must see to it that the request is answered, once. */
+/* Each request must get one answer. */
 typedef void (*HttpHandler)(void *context, HttpRequest *request);
-/* Told of each answer after it was sent, or could not be: status and seconds since the request began. */
-typedef void (*HttpWatch)(void *context, int status, double seconds);
+/* Called after an answer was sent or could not be sent. `seconds` count from the start of the request. */
+typedef void (*HttpObserver)(void *context, int status, double seconds);
 
 typedef struct {
-    int socket;          /* that listens already, and that other processes may have, too; 0: none */
-    const char *address; /* else a name or number */
-    int port;            /* 0: any that is free */
-    int connections;
-    size_t body, bodies; /* bytes of one and of all */
-    size_t answers;      /* bytes of the bodies of all answers that were not taken yet */
-    double timeout;      /* seconds */
-    const char *origin;  /* of pages elsewhere that may ask, "*" for all; NULL: none may */
+    int socket; /* already listening, and perhaps shared with other processes; 0: use address and port */
+    const char *address; /* name or number */
+    int port;            /* 0: any free port */
+    int max_connections;
+    size_t max_body, max_bodies; /* bytes of one body, and of all bodies together */
+    size_t max_answers; /* bytes of all answers that clients have not read yet, without their heads */
+    double timeout;     /* seconds */
+    const char *origin; /* whose pages may send requests (CORS), "*" for all; NULL: none */
     HttpHandler handler;
-    HttpWatch watch;
+    HttpObserver observer;
     void *context; /* of both */
 } HttpOptions;
 
 Status http_start(HttpServer **server, const HttpOptions *options);
-const char *http_address(const HttpServer *server); /* it listens on this one ... */
+const char *http_address(const HttpServer *server); /* the address that it listens on */
 int http_port(const HttpServer *server);
-int http_connections(HttpServer *server); /* that are open */
-/* Close what has taken too long, and give memory back to the system after much was freed; to be called about
- * four times a second. */
+int http_connections(HttpServer *server); /* open connections */
+/* Closes connections that take too long, and returns freed memory to the system. Call it about four times a
+ * second. */
 void http_tick(HttpServer *server);
-/* Refuse new connections at once, answer what was asked, also on connections that the kernel had accepted,
- * and close. If `socket` was passed, new connections wait there for another process. The handler must go on
- * answering. */
+/* Refuses new connections, answers the requests of all accepted connections, including those that wait in the
+ * kernel's backlog, and closes. With HttpOptions.socket the backlog is left to other processes. The handler
+ * must keep answering meanwhile. */
 void http_stop(HttpServer *server);
 
 StrView http_method(const HttpRequest *request);
 StrView http_path(const HttpRequest *request); /* without a query */
 StrView http_content_type(const HttpRequest *request);
 StrView http_body(const HttpRequest *request);
-/* The body is needed no more: release it before the answer. */
-void http_forget_body(HttpRequest *request);
-/* Owns the body, and all that is to live until the answer. */
+/* Frees the body before the answer. */
+void http_release_body(HttpRequest *request);
+/* Owns the body, and memory of the handler that lives until the answer. */
 MemScope *http_scope(HttpRequest *request);
 
 typedef struct {
     int status;
     const char *type;         /* of the body */
-    const char *name, *value; /* of one more header, or NULL */
+    const char *name, *value; /* one more header, or NULL */
     StrView body;             /* copied */
 } HttpAnswer;
 
-/* The status for a client that has closed its side of the connection, as nginx calls it: the connection is
- * closed, whatever else was sent on it. */
-enum { HTTP_HUNG_UP = 499 };
-/* Has the client closed the connection, or its sending side, which looks the same from here, without waiting
- * for the answer? Where the system has no POLLRDHUP, a further request hides it. Until http_answer, on any
- * thread. */
-bool http_hung_up(const HttpRequest *request);
-/* The request and what its scope owns are gone after this. If too much waits to be taken by clients, they get
- * a 503 instead. */
+/* nginx's status "client closed request". The connection is closed after it. */
+enum { HTTP_CLIENT_CLOSED = 499 };
+/* True if the client has closed the connection or only its sending side, which cannot be told apart. On
+ * systems without POLLRDHUP, a second request behind this one hides it. Any thread, until http_answer. */
+bool http_client_gone(const HttpRequest *request);
+/* Frees the request and its scope. If clients have not read too many earlier answers, this one becomes a
+ * 503. */
 void http_answer(HttpRequest *request, const HttpAnswer *answer);
-/* With {"error": "..."}. */
+/* With the body {"error": "..."}. */
 void http_answer_error(HttpRequest *request, int status, const char *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* keys.c - comparing takes as long whatever is wrong with a key. */
+/* keys.c - keys are compared in a time that does not depend on the first wrong byte. */
 #include "serve/keys.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { LARGEST_FILE = 1 << 20 };
 struct Keys {
     pthread_mutex_t lock;
     StrList list;
-    bool asked_for;
+    bool required;
 };
 
 Keys *keys_new(void) {
@@ -38,28 +38,28 @@ Status keys_read(Keys *keys, const char *path) {
     }
     strbuf_free(&content);
     if (status == STATUS_OK && keys->list.count == 0)
-        status = status_fail(STATUS_DATA, "'%s': there is no key in it", path);
-    keys->asked_for = true;
+        status = status_fail(STATUS_DATA, "'%s' has no key", path);
+    keys->required = true;
     return status;
 }
 
 void keys_swap(Keys *keys, Keys *fresh) {
     pthread_mutex_lock(&keys->lock);
     StrList list = keys->list;
-    bool asked_for = keys->asked_for;
+    bool required = keys->required;
     keys->list = fresh->list;
-    keys->asked_for = fresh->asked_for;
+    keys->required = fresh->required;
     pthread_mutex_unlock(&keys->lock);
     fresh->list = list;
-    fresh->asked_for = asked_for;
+    fresh->required = required;
 }
 
 /* `key` is not empty. */
-static bool same_key(const char *key, const char *given) {
-    size_t length = strlen(key), given_length = strlen(given);
-    unsigned different = length != given_length;
-    for (size_t i = 0; i < given_length; i++)
-        different |= (unsigned char)given[i] ^ (unsigned char)key[i % length];
+static bool same_key(const char *key, const char *candidate) {
+    size_t length = strlen(key), candidate_length = strlen(candidate);
+    unsigned different = length != candidate_length;
+    for (size_t i = 0; i < candidate_length; i++)
+        different |= (unsigned char)candidate[i] ^ (unsigned char)key[i % length];
     return different == 0;
 }
 
@@ -68,7 +68,7 @@ bool keys_allow(Keys *keys, const char *key) {
     pthread_mutex_lock(&keys->lock);
     for (size_t i = 0; i < keys->list.count && key && key[0]; i++)
         allowed |= same_key(keys->list.items[i], key);
-    allowed |= !keys->asked_for;
+    allowed |= !keys->required;
     pthread_mutex_unlock(&keys->lock);
     return allowed;
 }

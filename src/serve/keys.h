@@ -1,4 +1,5 @@
-/* keys.h - who may ask: a text file with one key a line; # begins a comment. A key is never empty.
+/* keys.h - API keys: a text file with one key per line. A line that begins with # is a comment. No key is
+ * empty.
  *
  * Threads any, except keys_free
  * Fails   as file_read_text; STATUS_DATA for a file without a key
@@ -11,12 +12,12 @@
 
 typedef struct Keys Keys;
 
-Keys *keys_new(void); /* everybody may ask until a file is read */
+Keys *keys_new(void); /* allows every request until a file is read */
 void keys_free(Keys *keys);
-/* Into new ones, before anybody asks. */
+/* `keys` is new and no other thread uses it yet. */
 Status keys_read(Keys *keys, const char *path);
-void keys_swap(Keys *keys, Keys *fresh); /* `fresh` is this thread's own */
-/* `key` may be NULL or empty: no key, which is allowed only if no file was read. */
+void keys_swap(Keys *keys, Keys *fresh); /* no other thread uses `fresh` */
+/* A `key` of NULL or "" is no key, which is allowed only if no file was read. */
 bool keys_allow(Keys *keys, const char *key);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include "base/mem.h"
 
-enum { STATUSES = 600, KEPT = 1000 };
+enum { STATUSES = 600, RECENT = 1000 };
 
 struct Metrics {
     pthread_mutex_t lock;
     long answers[STATUSES];
-    double seconds[KEPT]; /* a ring */
-    long count;           /* of all seconds ever put in */
+    double seconds[RECENT]; /* ring buffer of the last answers with status 200 */
+    long count;             /* of all answers with status 200 */
     double sum;
 };
 
@@ -31,7 +31,7 @@ void metrics_add(Metrics *metrics, int status, double seconds) {
     pthread_mutex_lock(&metrics->lock);
     metrics->answers[status > 0 && status < STATUSES ? status : 0]++;
     if (status == 200) {
-        metrics->seconds[metrics->count++ % KEPT] = seconds;
+        metrics->seconds[metrics->count++ % RECENT] = seconds;
         metrics->sum += seconds;
     }
     pthread_mutex_unlock(&metrics->lock);
@@ -61,7 +61,7 @@ void metrics_write(Metrics *metrics, StrBuf *out) {
     for (int status = 0; status < STATUSES; status++)
         if (now.answers[status] > 0)
             strbuf_format(out, "attn_mt_requests_total{status=\"%d\"} %ld\n", status, now.answers[status]);
-    size_t count = now.count < KEPT ? (size_t)now.count : KEPT;
+    size_t count = now.count < RECENT ? (size_t)now.count : RECENT;
     qsort(now.seconds, count, sizeof *now.seconds, compare_seconds);
     write_head("request_seconds", "summary", "from a request's first line to its answer, status 200", out);
     write_quantiles(now.seconds, count, out);

@@ -1,4 +1,4 @@
-/* metrics.h - what a server counts, as Prometheus reads it.
+/* metrics.h - counters of the server in the text format of Prometheus.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ (text, 0.0.4)
  *
  * Threads any
@@ -12,11 +12,11 @@ typedef struct Metrics Metrics;
 
 Metrics *metrics_new(void);
 void metrics_free(Metrics *metrics);
-/* One request was answered: HTTP status, seconds. */
+/* Counts an answered request. `status` is the HTTP status. */
 void metrics_add(Metrics *metrics, int status, double seconds);
-/* Requests by status, and quantiles of the seconds of the last 1000 that were answered with 200. */
+/* Appends requests by status, and quantiles of the seconds of the last 1000 answers with status 200. */
 void metrics_write(Metrics *metrics, StrBuf *out);
-/* One number: `kind` is "counter" or "gauge". */
+/* Appends one number. `kind` is "counter" or "gauge". */
 void metrics_write_number(const char *name, const char *kind, const char *help, double value, StrBuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* page.c - each file of page/ as lines, which the Makefile makes of it. */
+/* page.c - the Makefile turns each file of page/ into lines of C. */
 #include "serve/page.h"
 
 static const char *const HTML[] = {

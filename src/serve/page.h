@@ -1,4 +1,4 @@
-/* page.h - the files of the page that a browser gets, built into the program. */
+/* page.h - the files of the web page, built into the program. */
 #ifndef SERVE_PAGE_H
 #define SERVE_PAGE_H
 
@@ -9,9 +9,9 @@ typedef struct {
     const char *const *lines; /* ends with NULL */
 } PageFile;
 
-/* NULL: there is no such file. */
+/* NULL if there is no such file. */
 const PageFile *page_find(StrView path);
-/* Nothing but what this server itself has may run or be loaded in the page. */
+/* The Content-Security-Policy: the page loads and runs only files of this server. */
 #define PAGE_POLICY                                                                                          \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "         \
     "form-action 'none'; frame-ancestors 'none'"

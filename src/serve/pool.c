@@ -1,4 +1,5 @@
-/* pool.c - a line of jobs, threads that take texts out of it, and two counted references. */
+/* pool.c - the queue of jobs, the threads that translate batches of their texts, and two reference counts:
+ * of models and of results. */
 #include "serve/pool.h"
 
 #include <pthread.h>
@@ -12,86 +13,86 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* Seconds that a thread waits for more texts, for each that it has just answered; it looks after each nap. */
-static const double PATIENCE = 1e-4;
+/* Seconds that a thread waits for more texts, for each text of its last batch. It checks after each nap. */
+static const double WAIT_PER_TEXT = 1e-4;
 enum { NAP_NANOSECONDS = 50000 };
-enum { OLDEST_EVERY = 4 /* batches */, PART_SENTENCES = 4 /* of a long text */ };
+enum { OLDEST_EVERY = 4 /* batches */, LONG_TEXT_SENTENCES = 4 /* between two looks at the queue */ };
 
-/* A model with those who use it: the pool while it is current, and each batch. */
+/* The pool holds a reference while the models are current, and so does each batch. */
 typedef struct {
-    attn_mt_model *model;
-    int users; /* under the pool's lock */
-} Served;
+    attn_mt_model *handle;
+    int references; /* under the pool's lock */
+} Model;
 
-/* A result with the jobs that have texts in it. */
+/* The result of a batch. Each text holds a reference. */
 struct SharedResult {
     attn_mt_result *result;
-    atomic_int users;
+    atomic_int references;
 };
 
 struct Pool {
     PoolOptions options;
     const char **paths; /* of the models */
-    Served *served;
     pthread_t *threads;
-    int started;
+    int started; /* threads */
+    /* Under the lock: */
     pthread_mutex_t lock;
     pthread_cond_t work;
-    Job *first, *last; /* the line, in the order of arrival */
+    Model *model;
+    Job *first, *last; /* the queue, oldest job first */
     int idle;          /* threads */
-    int long_batches;  /* in work */
+    int long_batches;  /* being translated */
     bool stop;
-    PoolFigures figures;
+    PoolStats stats;
 };
 
 /* ---- models ---- */
 
-static Status served_open(const Pool *pool, Served **served) {
+static Status model_load(const Pool *pool, Model **model) {
     attn_mt_error error;
-    attn_mt_model *model;
-    attn_mt_result *nothing = NULL;
+    attn_mt_model *handle;
+    attn_mt_result *empty = NULL;
     attn_mt_options options = {.shortlist = pool->options.shortlist};
     attn_mt_status failed =
-        attn_mt_open(&model, pool->paths, (int)pool->options.models->count, pool->options.precision, &error);
-    /* Of no texts: are the options possible? */
-    if (!failed) failed = attn_mt_translate(model, NULL, 0, &options, &nothing, &error);
-    attn_mt_release(nothing);
+        attn_mt_open(&handle, pool->paths, (int)pool->options.models->count, pool->options.precision, &error);
+    /* Without texts, this checks the options. */
+    if (!failed) failed = attn_mt_translate(handle, NULL, 0, &options, &empty, &error);
+    attn_mt_release(empty);
     if (failed) {
-        attn_mt_close(model);
+        attn_mt_close(handle);
         Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;
         status_fail(status, "%s", error.message);
         if (error.hint[0]) status_hint(status, "%s", error.hint);
         return status;
     }
-    *served = mem_alloc(1, sizeof **served);
-    **served = (Served){model, 1};
+    *model = mem_alloc(1, sizeof **model);
+    **model = (Model){handle, 1};
     return STATUS_OK;
 }
 
-/* Outside of the lock: closing takes time. */
-static void served_leave(Pool *pool, Served *served) {
+static void model_release(Pool *pool, Model *model) {
     pthread_mutex_lock(&pool->lock);
-    bool last = --served->users == 0;
+    bool last = --model->references == 0;
     pthread_mutex_unlock(&pool->lock);
     if (!last) return;
-    attn_mt_close(served->model);
-    mem_free(served);
-    mem_trim(); /* threads may have put what they keep between the weights */
+    attn_mt_close(model->handle); /* without the lock, because it takes time */
+    mem_free(model);
+    mem_trim(); /* memory of other threads may lie between the weights */
 }
 
 Status pool_reload(Pool *pool) {
-    Served *fresh;
-    TRY(served_open(pool, &fresh));
+    Model *loaded;
+    TRY(model_load(pool, &loaded));
     pthread_mutex_lock(&pool->lock);
-    Served *old = pool->served;
-    pool->served = fresh;
-    pool->figures.reloads++;
+    Model *old = pool->model;
+    pool->model = loaded;
+    pool->stats.reloads++;
     pthread_mutex_unlock(&pool->lock);
-    served_leave(pool, old);
+    model_release(pool, old);
     return STATUS_OK;
 }
 
-/* ---- the line ---- */
+/* ---- the queue ---- */
 
 static size_t text_characters(const char *text) { return utf8_count(sv(text)) + 1; }
 
@@ -101,91 +102,93 @@ size_t pool_characters(const char *const *texts, int count) {
     return characters;
 }
 
-/* Under the lock, as all of this section. */
-static void line_add(Pool *pool, Job *job) {
+/* The functions of this section need the lock. */
+
+static void queue_add(Pool *pool, Job *job) {
     job->next = NULL;
     job->previous = pool->last;
     *(pool->last ? &pool->last->next : &pool->first) = job;
     pool->last = job;
 }
 
-static void line_remove(Pool *pool, const Job *job) {
+static void queue_remove(Pool *pool, const Job *job) {
     *(job->previous ? &job->previous->next : &pool->first) = job->next;
     *(job->next ? &job->next->previous : &pool->last) = job->previous;
 }
 
-/* Take jobs that nobody waits for out of the line. Those of which no thread has a text are returned: nobody
- * else ends them. */
-static Job *drop_unwanted(Pool *pool) {
-    Job *dropped = NULL;
+/* Cancels the jobs whose clients have gone. Returns a list of those that have no text in a batch, for
+ * finish_cancelled; batch_finish ends the others. */
+static Job *cancel_abandoned(Pool *pool) {
+    Job *cancelled = NULL;
     for (Job *job = pool->first, *next; job; job = next) {
         next = job->next;
-        if (!job->unwanted(job->context)) continue;
-        line_remove(pool, job);
-        job->dropped = true;
-        pool->figures.waiting -= job->count - job->taken;
-        pool->figures.characters -= job->left;
-        job->unfinished -= job->count - job->taken;
+        if (!job->client_gone(job->context)) continue;
+        queue_remove(pool, job);
+        job->cancelled = true;
+        pool->stats.queued_texts -= job->count - job->scheduled;
+        pool->stats.queued_characters -= job->queued_characters;
+        job->unfinished -= job->count - job->scheduled;
         if (job->unfinished > 0) continue;
-        job->next = dropped;
-        dropped = job;
+        job->next = cancelled;
+        cancelled = job;
     }
-    return dropped;
+    return cancelled;
 }
 
-/* Is the text that comes next of the job long? */
-static bool job_is_long(const Job *job) { return job->items[job->taken].characters >= POOL_LONG_TEXT; }
+static bool next_text_is_long(const Job *job) {
+    return job->items[job->scheduled].characters >= POOL_LONG_TEXT;
+}
 
-/* Must a free thread be spared for short texts? */
-static bool is_spared(const Pool *pool) {
+/* Is this the last thread without a long text? Rule 3 of pool.h. */
+static bool is_last_for_short_texts(const Pool *pool) {
     return pool->options.threads > 1 && pool->long_batches + 1 >= pool->options.threads;
 }
 
-/* The job that a thread turns to, of those whose next text is short if `spared`; NULL if there is none. See
- * the head of pool.h. */
-static Job *choose(const Pool *pool, bool spared) {
-    bool oldest = pool->figures.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
+/* The job for a free thread, by rule 1 of pool.h; NULL if there is none. `short_only`: its next text is
+ * short. */
+static Job *choose_job(const Pool *pool, bool short_only) {
+    bool oldest = pool->stats.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
     Job *best = NULL;
     for (Job *job = pool->first; job && !(oldest && best); job = job->next) {
-        if (spared && job_is_long(job)) continue;
-        if (!best || job->left < best->left) best = job;
+        if (short_only && next_text_is_long(job)) continue;
+        if (!best || job->queued_characters < best->queued_characters) best = job;
     }
     return best;
 }
 
 /* ---- batches ---- */
 
-/* One text of a batch. */
 typedef struct {
     Job *job;
-    int number; /* of the text in the job */
-} Place;
+    int text; /* index in the job */
+} BatchItem;
 
-/* What a thread translates at a time. Its texts are of one kind, and all long or all short. */
+/* Texts that a thread translates together. They have the same kind, and are all long or all short. */
 typedef struct {
-    Place *places;      /* [count] */
+    BatchItem *items;   /* [count] */
     const char **texts; /* [count] */
     int count, characters;
     JobKind kind;
     bool is_long;
-    Served *served;
+    Model *model; /* a reference */
 } Batch;
 
 typedef struct {
     Pool *pool;
-    Batch batch, aside; /* aside: short texts, between the parts of a long one */
+    Batch batch;
+    Batch short_batch; /* short texts that interrupt a long one */
 } Worker;
 
 static Batch batch_new(const Pool *pool) {
-    size_t most = (size_t)pool->options.batch;
+    size_t capacity = (size_t)pool->options.max_batch;
     Batch batch = {0};
-    batch.places = mem_alloc(most, sizeof *batch.places);
-    batch.texts = mem_alloc(most, sizeof *batch.texts);
+    batch.items = mem_alloc(capacity, sizeof *batch.items);
+    batch.texts = mem_alloc(capacity, sizeof *batch.texts);
     return batch;
 }
 
 static void batch_free(Batch *batch) {
-    mem_free(batch->places);
+    mem_free(batch->items);
     mem_free(batch->texts);
 }
 
@@ -193,61 +196,62 @@ static bool same_kind(JobKind a, JobKind b) {
     return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention;
 }
 
-/* Add texts of the job to the batch, which has room for `most` in all. Under the lock. */
-static void batch_add(Pool *pool, Batch *batch, Job *job, int most) {
-    while (job->taken < job->count && batch->count < most) {
-        int characters = job->items[job->taken].characters;
-        if (!same_kind(job->kind, batch->kind) || job_is_long(job) != batch->is_long) return;
+/* Moves texts of the job to the batch, until it has `limit` texts. Under the lock. */
+static void batch_add(Pool *pool, Batch *batch, Job *job, int limit) {
+    while (job->scheduled < job->count && batch->count < limit) {
+        int characters = job->items[job->scheduled].characters;
+        if (!same_kind(job->kind, batch->kind) || next_text_is_long(job) != batch->is_long) return;
         if (batch->count > 0 && batch->characters + characters > POOL_BATCH_CHARACTERS) return;
-        batch->texts[batch->count] = job->texts[job->taken];
-        batch->places[batch->count++] = (Place){job, job->taken++};
+        batch->texts[batch->count] = job->texts[job->scheduled];
+        batch->items[batch->count++] = (BatchItem){job, job->scheduled++};
         batch->characters += characters;
-        job->left -= (size_t)characters;
+        job->queued_characters -= (size_t)characters;
     }
-    if (job->taken == job->count) line_remove(pool, job);
+    if (job->scheduled == job->count) queue_remove(pool, job);
 }
 
-/* Take this thread's share of what waits: texts of the chosen job, and others like its first. Under the
- * lock. */
-static void batch_take(Pool *pool, Batch *batch, Job *chosen) {
+/* Fills the batch with this thread's quota: texts of the chosen job, then texts of the same kind from other
+ * jobs. Rule 2 of pool.h. Under the lock. */
+static void batch_fill(Pool *pool, Batch *batch, Job *chosen) {
     int free_threads = pool->idle + 1;
-    int share = (pool->figures.waiting + free_threads - 1) / free_threads;
-    int most = share < pool->options.batch ? share : pool->options.batch;
+    int quota = (pool->stats.queued_texts + free_threads - 1) / free_threads;
+    int limit = quota < pool->options.max_batch ? quota : pool->options.max_batch;
     batch->count = batch->characters = 0;
     batch->kind = chosen->kind;
-    batch->is_long = job_is_long(chosen);
-    batch->served = pool->served;
-    batch->served->users++;
-    batch_add(pool, batch, chosen, most);
-    for (Job *job = pool->first, *next; job && batch->count < most; job = next) {
+    batch->is_long = next_text_is_long(chosen);
+    batch->model = pool->model;
+    batch->model->references++;
+    batch_add(pool, batch, chosen, limit);
+    for (Job *job = pool->first, *next; job && batch->count < limit; job = next) {
         next = job->next;
-        batch_add(pool, batch, job, most);
+        batch_add(pool, batch, job, limit);
     }
-    pool->figures.waiting -= batch->count;
-    pool->figures.characters -= (size_t)batch->characters;
-    pool->figures.texts += batch->count;
-    pool->figures.batches++;
+    pool->stats.queued_texts -= batch->count;
+    pool->stats.queued_characters -= (size_t)batch->characters;
+    pool->stats.texts += batch->count;
+    pool->stats.batches++;
     pool->long_batches += batch->is_long;
 }
 
 static void set_result(const Batch *batch, int first, int count, SharedResult *shared,
                        attn_mt_status status) {
     for (int i = 0; i < count; i++) {
-        const Place *place = &batch->places[first + i];
-        place->job->items[place->number] = (JobText){.result = shared, .number = i, .status = status};
+        const BatchItem *item = &batch->items[first + i];
+        item->job->items[item->text] = (JobText){.result = shared, .index = i, .status = status};
     }
 }
 
-static void between_parts(void *context, double share);
+static void serve_short_texts(void *context, double fraction);
 
-/* Translate some texts of the batch; where that fails, each by itself: one cannot spoil the others. */
+/* Translates texts first..first+count-1 of the batch. If that fails, translates them one by one, so that one
+ * text cannot fail the others. */
 static void batch_translate(Worker *worker, const Batch *batch, int first, int count) {
     const Pool *pool = worker->pool;
-    attn_mt_options options = {.memory_limit = pool->options.memory,
+    attn_mt_options options = {.memory_limit = pool->options.batch_memory,
                                .beam_size = pool->options.beam_size,
                                .n_best = batch->kind.n_best,
-                               .batch_size = batch->is_long ? PART_SENTENCES : pool->options.batch,
-                               .progress = batch->is_long ? between_parts : NULL,
+                               .batch_size = batch->is_long ? LONG_TEXT_SENTENCES : pool->options.max_batch,
+                               .progress = batch->is_long ? serve_short_texts : NULL,
                                .progress_context = worker,
                                .split = pool->options.split,
                                .markup = batch->kind.html,
@@ -256,13 +260,13 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
     if (options.beam_size > 0 && options.beam_size < options.n_best) options.beam_size = options.n_best;
     attn_mt_result *result;
     attn_mt_status status =
-        attn_mt_translate(batch->served->model, batch->texts + first, count, &options, &result, NULL);
+        attn_mt_translate(batch->model->handle, batch->texts + first, count, &options, &result, NULL);
     /* NOANALYZE(malloc-leak): after the loop of set_result gcc knows only the last text that has it */
     SharedResult *shared = status == ATTN_MT_OK ? malloc(sizeof *shared) : NULL;
     if (status == ATTN_MT_OK && !shared) status = ATTN_MT_MEMORY;
     if (shared) {
         shared->result = result;
-        atomic_init(&shared->users, count);
+        atomic_init(&shared->references, count);
         set_result(batch, first, count, shared, status);
         return;
     }
@@ -271,66 +275,68 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
     for (int i = 0; count > 1 && i < count; i++) batch_translate(worker, batch, first + i, 1);
 }
 
-/* Tell the jobs that have no more unfinished texts. */
+/* Calls `done` of the jobs that this batch completes. */
 static void batch_finish(Pool *pool, const Batch *batch) {
     pthread_mutex_lock(&pool->lock);
     pool->long_batches -= batch->is_long;
-    if (batch->is_long) pthread_cond_broadcast(&pool->work); /* a thread was spared */
+    if (batch->is_long) pthread_cond_broadcast(&pool->work); /* a thread may wait for this: rule 3 */
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < batch->count; i++) {
-        Job *job = batch->places[i].job;
+        Job *job = batch->items[i].job;
         pthread_mutex_lock(&pool->lock);
         bool last = --job->unfinished == 0;
         pthread_mutex_unlock(&pool->lock);
         if (last) job->done(job->context, job);
     }
-    served_leave(pool, batch->served);
+    model_release(pool, batch->model);
 }
 
-/* A long text has come as far as this. If short ones wait and no thread is free, they come first. */
-static void between_parts(void *context, double share) {
+/* Called while a long text is translated, after every few sentences. If short texts are queued and no thread
+ * is free, translates a batch of them. */
+static void serve_short_texts(void *context, double fraction) {
     Worker *worker = context;
     Pool *pool = worker->pool;
-    (void)share;
+    (void)fraction;
     pthread_mutex_lock(&pool->lock);
-    Job *chosen = pool->idle == 0 ? choose(pool, true) : NULL;
-    if (chosen) batch_take(pool, &worker->aside, chosen);
+    Job *chosen = pool->idle == 0 ? choose_job(pool, true) : NULL;
+    if (chosen) batch_fill(pool, &worker->short_batch, chosen);
     pthread_mutex_unlock(&pool->lock);
     if (!chosen) return;
-    batch_translate(worker, &worker->aside, 0, worker->aside.count);
-    batch_finish(pool, &worker->aside);
+    batch_translate(worker, &worker->short_batch, 0, worker->short_batch.count);
+    batch_finish(pool, &worker->short_batch);
 }
 
-static void finish_dropped(Job *dropped) {
-    for (Job *next; dropped; dropped = next) {
-        next = dropped->next;
-        dropped->done(dropped->context, dropped);
+static void finish_cancelled(Job *job) {
+    for (Job *next; job; job = next) {
+        next = job->next;
+        job->done(job->context, job);
     }
 }
 
-/* Who was just answered often asks again at once: wait a moment until as many texts are there as would be if
- * all did, so that they are translated together. Under the lock. */
-static void await_more(Pool *pool, int answered, int wanted) {
-    if (wanted > pool->options.batch) wanted = pool->options.batch;
-    if (wanted <= 1 || pool->idle > 1) return; /* nothing to put together, or somebody else to take it */
-    double until = clock_seconds() + PATIENCE * answered;
-    while (pool->figures.waiting < wanted && !pool->stop && clock_seconds() < until) {
+/* Clients often send their next request as soon as they have an answer. Waits until `expected` texts are
+ * queued, as if every client did so, or the time is over. Then the texts share a batch. Under the lock. */
+static void wait_for_more(Pool *pool, int answered, int expected) {
+    if (expected > pool->options.max_batch) expected = pool->options.max_batch;
+    if (expected <= 1 || pool->idle > 1) return; /* no batch to form, or another thread is free */
+    double until = clock_seconds() + WAIT_PER_TEXT * answered;
+    while (pool->stats.queued_texts < expected && !pool->stop && clock_seconds() < until) {
         pthread_mutex_unlock(&pool->lock);
         nanosleep(&(struct timespec){.tv_nsec = NAP_NANOSECONDS}, NULL);
         pthread_mutex_lock(&pool->lock);
     }
 }
 
-/* Does more wait than one batch takes? */
+/* Is more queued than one batch can take? */
 static bool is_crowded(const Pool *pool) {
-    return pool->figures.waiting > pool->options.batch || pool->figures.characters > POOL_BATCH_CHARACTERS;
+    return pool->stats.queued_texts > pool->options.max_batch ||
+           pool->stats.queued_characters > POOL_BATCH_CHARACTERS;
 }
 
-/* Wait until there is a job for this thread; NULL: there will be none any more. The search of a long text
- * takes far more memory than that of short ones: an idle thread gives it back. Under the lock. */
-static Job *await_work(Pool *pool, bool *freed_much) {
+/* Waits for a job for this thread; NULL: the pool stops. A long text needs far more memory than short ones,
+ * which an idle thread returns to the system. Under the lock. */
+static Job *wait_for_work(Pool *pool, bool *freed_much) {
     Job *chosen;
-    while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop) {
+    while (!(chosen = choose_job(pool, is_last_for_short_texts(pool))) && !pool->stop) {
         if (!*freed_much) {
             pthread_cond_wait(&pool->work, &pool->lock);
             continue;
@@ -347,65 +353,65 @@ static void *pool_thread(void *context) {
     Pool *pool = context;
     Worker worker = {pool, batch_new(pool), batch_new(pool)};
     Batch *batch = &worker.batch;
-    int wanted = 0;
+    int expected = 0; /* texts, if every answered client asks again */
     bool freed_much = false;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
-        await_more(pool, batch->count, wanted);
-        Job *chosen = await_work(pool, &freed_much);
+        wait_for_more(pool, batch->count, expected);
+        Job *chosen = wait_for_work(pool, &freed_much);
         pool->idle--;
         if (!chosen) break;
-        Job *dropped = NULL;
+        Job *cancelled = NULL;
         if (is_crowded(pool)) {
-            dropped = drop_unwanted(pool);
-            chosen = choose(pool, is_spared(pool));
+            cancelled = cancel_abandoned(pool);
+            chosen = choose_job(pool, is_last_for_short_texts(pool));
         }
         batch->count = 0;
-        if (chosen) batch_take(pool, batch, chosen);
+        if (chosen) batch_fill(pool, batch, chosen);
         pthread_mutex_unlock(&pool->lock);
-        finish_dropped(dropped);
+        finish_cancelled(cancelled);
         freed_much |= chosen && batch->is_long;
         if (chosen) batch_translate(&worker, batch, 0, batch->count);
-        wanted = pool_figures(pool).waiting + batch->count;
+        expected = pool_stats(pool).queued_texts + batch->count;
         if (chosen) batch_finish(pool, batch);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     batch_free(&worker.batch);
-    batch_free(&worker.aside);
+    batch_free(&worker.short_batch);
     return NULL;
 }
 
 /* ---- the pool ---- */
 
 bool pool_submit(Pool *pool, Job *job) {
-    job->dropped = false;
-    job->taken = 0;
+    job->cancelled = false;
+    job->scheduled = 0;
     job->unfinished = job->count;
-    job->left = 0;
+    job->queued_characters = 0;
     for (int i = 0; i < job->count; i++) {
         size_t characters = text_characters(job->texts[i]);
         job->items[i].characters = (int)characters;
-        job->left += characters;
+        job->queued_characters += characters;
     }
     pthread_mutex_lock(&pool->lock);
-    bool fits = job->left <= (pool->options.most_waiting - pool->figures.characters) / 2;
+    bool fits = job->queued_characters <= (pool->options.max_queued - pool->stats.queued_characters) / 2;
     if (fits) {
-        line_add(pool, job);
-        pool->figures.waiting += job->count;
-        pool->figures.characters += job->left;
+        queue_add(pool, job);
+        pool->stats.queued_texts += job->count;
+        pool->stats.queued_characters += job->queued_characters;
         pthread_cond_broadcast(&pool->work);
     }
     pthread_mutex_unlock(&pool->lock);
     return fits;
 }
 
-PoolFigures pool_figures(Pool *pool) {
+PoolStats pool_stats(Pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    PoolFigures figures = pool->figures;
+    PoolStats stats = pool->stats;
     pthread_mutex_unlock(&pool->lock);
-    return figures;
+    return stats;
 }
 
 static void copy_language(char copy[POOL_LANGUAGE], const char *name) {
@@ -416,13 +422,13 @@ static void copy_language(char copy[POOL_LANGUAGE], const char *name) {
 PoolLanguages pool_languages(Pool *pool) {
     PoolLanguages languages = {"", ""};
     pthread_mutex_lock(&pool->lock);
-    copy_language(languages.source, attn_mt_source_language(pool->served->model));
-    copy_language(languages.target, attn_mt_target_language(pool->served->model));
+    copy_language(languages.source, attn_mt_source_language(pool->model->handle));
+    copy_language(languages.target, attn_mt_target_language(pool->model->handle));
     pthread_mutex_unlock(&pool->lock);
     return languages;
 }
 
-/* Signals go to the thread that called. */
+/* The threads block all signals, so that the calling thread gets them. */
 static Status start_threads(Pool *pool) {
     sigset_t all, before;
     sigfillset(&all);
@@ -435,17 +441,17 @@ static Status start_threads(Pool *pool) {
     return pool->started > 0 ? STATUS_OK : status_fail(STATUS_RUNTIME, "cannot start a thread");
 }
 
-Status pool_new(Pool **made, const PoolOptions *options) {
+Status pool_new(Pool **result, const PoolOptions *options) {
     Pool *pool = mem_alloc(1, sizeof *pool);
     pool->options = *options;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pool->paths = mem_alloc(options->models->count, sizeof *pool->paths);
     for (size_t i = 0; i < options->models->count; i++) pool->paths[i] = options->models->items[i];
-    Status status = served_open(pool, &pool->served);
+    Status status = model_load(pool, &pool->model);
     if (status == STATUS_OK) status = start_threads(pool);
     if (status != STATUS_OK) pool_free(pool), pool = NULL;
-    *made = pool;
+    *result = pool;
     return status;
 }
 
@@ -456,7 +462,7 @@ void pool_free(Pool *pool) {
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
-    if (pool->served) served_leave(pool, pool->served);
+    if (pool->model) model_release(pool, pool->model);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
     mem_free(pool->threads);
@@ -468,18 +474,18 @@ void pool_free(Pool *pool) {
 
 const attn_mt_candidate *job_candidate(const Job *job, int text, int rank) {
     const JobText *item = &job->items[text];
-    return attn_mt_candidate_at(item->result->result, item->number, rank);
+    return attn_mt_candidate_at(item->result->result, item->index, rank);
 }
 
 const attn_mt_matrix *job_attention(const Job *job, int text) {
     const JobText *item = &job->items[text];
-    return attn_mt_attention(item->result->result, item->number, 0);
+    return attn_mt_attention(item->result->result, item->index, 0);
 }
 
 void job_release(Job *job) {
     for (int i = 0; i < job->count; i++) {
         SharedResult *shared = job->items[i].result;
-        if (!shared || atomic_fetch_sub(&shared->users, 1) > 1) continue;
+        if (!shared || atomic_fetch_sub(&shared->references, 1) > 1) continue;
         attn_mt_release(shared->result);
         free(shared);
     }

@@ -1,26 +1,36 @@
-/* pool.h - threads that translate what waits, many texts at a time, with a model that can be replaced.
+/* pool.h - threads that translate the texts of queued jobs in batches, with models that can be reloaded.
  *
- * Who is next. Size is counted in characters. A connection has one job in the line at a time.
- *   1. A free thread turns to the job with the least left to translate. Every fourth batch begins with the
- *      job that has waited longest, so that each comes to its end.
- *   2. A batch has at most PoolOptions.batch texts and POOL_BATCH_CHARACTERS characters, or one text that is
- *      longer. A thread takes no more than its share: the texts that wait, divided by the free threads. So
- *      one text is translated at once, and many are translated together.
- *   3. Texts of POOL_LONG_TEXT characters or more are long. Of several threads one takes none while all
- *      others have one in work. If short texts wait and no thread is free, a thread that has a long text in
- *      work translates a batch of them after every few sentences.
- *   4. A job is refused if it is larger than half of the room that the line has left. So the fuller the line,
- *      the shorter what it still takes.
- *   5. While more waits than one batch takes, jobs leave the line whose clients have gone.
+ * A job is the list of texts of one request. Its life:
  *
- * After a batch a thread waits a moment, a ten-thousandth of a second for each text, for clients that were
- * answered to ask again.
+ *     pool_submit --> queue --> batches --> job->done --> job_release
+ *          |            |
+ *          |            +--> the client has gone: job->cancelled, job->done
+ *          +--> no space in the queue: false
  *
- *   Memory    of one batch is bounded, and as much again for short texts beside a long one. Where that is not
- *             enough, the texts of the batch are translated one by one
- *   Reload    a batch keeps the model that it began with
+ * A batch can have texts of several jobs, and a job can have texts in several batches. A job leaves the queue
+ * when its last text is in a batch, and is done when all of its batches are.
+ *
+ * The scheduler. Size is counted in characters. A connection has at most one job in the queue.
+ *   1. A free thread chooses the job with the fewest characters left. Every fourth batch begins with the
+ *      oldest job instead, so that no job starves.
+ *   2. A batch has at most PoolOptions.max_batch texts and POOL_BATCH_CHARACTERS characters, or one text that
+ *      is longer. A thread takes at most its quota: the number of queued texts divided by the number of free
+ *      threads. So a single text is translated at once, and many texts are translated together.
+ *   3. A text of POOL_LONG_TEXT characters or more is long. If there are several threads, at least one of
+ *      them has no long text. A thread with a long text looks at the queue after every few sentences. If
+ *      short texts are queued and no thread is free, it translates a batch of them first.
+ *   4. A job is refused if it is larger than half of the space left in the queue. So the fuller the queue,
+ *      the smaller the jobs that it accepts.
+ *   5. While the queue holds more than one batch, jobs whose clients have gone are cancelled.
+ *
+ * After a batch a thread waits for the answered clients to send their next requests: at most a ten-thousandth
+ * of a second for each text.
+ *
+ *   Memory    each batch has a limit, and the batch of short texts beside a long one has the same. If that is
+ *             not enough, the texts of the batch are translated one by one
+ *   Reload    a batch keeps the models that it began with
  *   Fails     pool_new, pool_reload: as attn_mt_open
- *   Threads   all functions but pool_new and pool_free may be called on any thread
+ *   Threads   any, except pool_new and pool_free
  */
 #ifndef SERVE_POOL_H
 #define SERVE_POOL_H
@@ -33,7 +43,7 @@
 typedef struct Pool Pool;
 typedef struct SharedResult SharedResult;
 
-/* How texts are to be translated; those of one batch are alike in that. */
+/* How the texts of a job are translated. The texts of a batch have the same kind. */
 typedef struct {
     bool html;
     int n_best, attention; /* as in attn_mt_options */
@@ -41,69 +51,72 @@ typedef struct {
 
 enum { POOL_BATCH_CHARACTERS = 2000, POOL_LONG_TEXT = 500 };
 
-/* One text of a job, and what became of it. */
+/* One text of a job, with its result. */
 typedef struct {
-    int characters;       /* the pool's own: what it counts for, at least 1 */
-    SharedResult *result; /* or NULL: it failed */
-    int number;           /* of the text in the result */
+    int characters;       /* private: the size of the text, at least 1 */
+    SharedResult *result; /* NULL if the translation failed */
+    int index;            /* of the text in the result */
     attn_mt_status status;
 } JobText;
 
-/* Texts that are answered together. The pool touches nothing else of whoever has it. */
+/* Owner: the caller owns the job and its arrays, which must live until `done` is called. */
 typedef struct Job {
     JobKind kind;
     const char *const *texts; /* [count] */
     JobText *items;           /* [count] */
     int count;
-    void (*done)(void *context,
-                 struct Job *job);   /* on a thread of the pool; then the job is the owner's again */
-    bool (*unwanted)(void *context); /* does nobody wait for it any more? Called under the pool's lock */
-    void *context;                   /* of both */
-    bool dropped;                    /* by the pool, for that reason: not all texts have a result */
-    /* The pool's own. */
+    /* Called on a thread of the pool when the job is complete or cancelled. The pool no longer uses the
+     * job. */
+    void (*done)(void *context, struct Job *job);
+    bool (*client_gone)(void *context); /* called with the pool's lock held */
+    void *context;                      /* of both */
+    bool cancelled;                     /* the client has gone, and some texts have no result */
+    /* Private. */
     struct Job *next, *previous;
-    int taken, unfinished; /* texts */
-    size_t left;           /* characters of the texts that no thread has taken */
+    int scheduled, unfinished; /* texts: in a batch so far; without a result */
+    size_t queued_characters;  /* of the texts that are in no batch yet */
 } Job;
 
 typedef struct {
     const StrList *models;
     attn_mt_precision precision;
-    int threads, batch, beam_size; /* beam_size 0: the model's own */
-    int shortlist;                 /* as in attn_mt_options */
+    int threads, max_batch; /* max_batch: texts */
+    int beam_size;          /* 0: the model's own */
+    int shortlist;          /* as in attn_mt_options */
     bool split;
-    size_t most_waiting; /* characters */
-    size_t memory;       /* of a batch, bytes */
+    size_t max_queued;   /* characters */
+    size_t batch_memory; /* bytes */
 } PoolOptions;
 
 enum { POOL_LANGUAGE = 40 }; /* characters of the name of a language, with its NUL */
 
 typedef struct {
-    int waiting;       /* texts */
-    size_t characters; /* of them */
-    long batches, texts, reloads;
-} PoolFigures;
+    int queued_texts;
+    size_t queued_characters;
+    long batches, texts, reloads; /* since the start */
+} PoolStats;
 
+/* The languages of the current models; "" if unknown. */
 typedef struct {
-    char source[POOL_LANGUAGE], target[POOL_LANGUAGE]; /* of the models that are served; "" if not known */
+    char source[POOL_LANGUAGE], target[POOL_LANGUAGE];
 } PoolLanguages;
 
 Status pool_new(Pool **pool, const PoolOptions *options);
-void pool_free(Pool *pool); /* no job may wait */
-/* What texts [count] count for: their characters, and one more each. */
+void pool_free(Pool *pool); /* the queue must be empty */
+/* The size of texts [count] in the queue: their characters, and one more for each text. */
 size_t pool_characters(const char *const *texts, int count);
-/* False if too much waits: then nothing was taken. `job` needs at least one text. */
+/* False if the queue has no space for the job; then nothing has happened. A job has at least one text. */
 bool pool_submit(Pool *pool, Job *job);
-/* Load the models again; with what they were, if that fails. */
+/* Loads the models again. If that fails, the old ones stay. */
 Status pool_reload(Pool *pool);
-PoolFigures pool_figures(Pool *pool);
+PoolStats pool_stats(Pool *pool);
 PoolLanguages pool_languages(Pool *pool);
 
-/* What was found for a text, which must not have failed; NULL: there are not so many candidates, or no
+/* The results of a text whose status is ATTN_MT_OK. NULL: there is no candidate of this rank, or no
  * weights. */
 const attn_mt_candidate *job_candidate(const Job *job, int text, int rank);
 const attn_mt_matrix *job_attention(const Job *job, int text);
-/* Give the results back. */
+/* Frees the results. */
 void job_release(Job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* request.c - one table of fields for JSON and forms. */
+/* request.c - JSON and forms share one table of fields. */
 #include "serve/request.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { SPARE_VALUES = 64 }; /* that a request may have beside its texts */
+enum { SPARE_VALUES = 64 }; /* values of a request in addition to its texts */
 
 typedef struct {
     const char *name;
@@ -30,7 +30,7 @@ static const char **string_field(TranslateRequest *request, const char *name) {
 static void add_text(TranslateRequest *request, const char *text) {
     MEM_GROW(request->texts, request->capacity, (size_t)request->count + 1);
     request->texts[request->count++] = text;
-    request->given = true;
+    request->has_q = true;
 }
 
 static Status fail_unknown(const char *name) {
@@ -43,11 +43,11 @@ static Status fail_unknown(const char *name) {
 /* ---- JSON ---- */
 
 static Status read_q(TranslateRequest *request, const Json *value) {
-    request->list = json_type(value) == JSON_ARRAY;
-    request->given = true;
-    if (!request->list && json_type(value) != JSON_STRING)
+    request->q_is_list = json_type(value) == JSON_ARRAY;
+    request->has_q = true;
+    if (!request->q_is_list && json_type(value) != JSON_STRING)
         return status_fail(STATUS_DATA, "'q' is neither a text nor a list of texts");
-    if (!request->list) add_text(request, json_string(value));
+    if (!request->q_is_list) add_text(request, json_string(value));
     for (const Json *text = json_first(value); text; text = json_after(text)) {
         if (json_type(text) != JSON_STRING)
             return status_fail(STATUS_DATA, "'q' is a list of more than texts");
@@ -73,14 +73,14 @@ static Status read_member(TranslateRequest *request, const Json *member) {
     return STATUS_OK;
 }
 
-static Status read_json(TranslateRequest *request, StrView body, int most_texts) {
+static Status read_json(TranslateRequest *request, StrView body, int max_texts) {
     Json *root;
-    JsonLimits limits = {.depth = 32, .values = most_texts + SPARE_VALUES};
+    JsonLimits limits = {.depth = 32, .values = max_texts + SPARE_VALUES};
     if (json_parse_within(&root, body, limits) != STATUS_OK) return status_context(STATUS_DATA, "not JSON");
     if (json_type(root) != JSON_OBJECT) return status_fail(STATUS_DATA, "not a JSON object");
     for (const Json *member = json_first(root); member; member = json_after(member))
         TRY(read_member(request, member));
-    return STATUS_OK; /* the tree lives as long as the scope */
+    return STATUS_OK; /* the fields point into the tree, which lives as long as the scope */
 }
 
 /* ---- forms ---- */
@@ -92,7 +92,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-/* "a+b%21" as "a b!"; NULL if it is no such text. */
+/* "a+b%21" is "a b!". NULL if the text is malformed or has a NUL. */
 static char *form_decode(StrView text) {
     char *decoded = mem_alloc(text.length + 1, 1), *end = decoded;
     for (size_t i = 0; i < text.length; i++) {
@@ -100,8 +100,9 @@ static char *form_decode(StrView text) {
             *end++ = text.data[i] == '+' ? ' ' : text.data[i];
             continue;
         }
-        bool whole = i + 2 < text.length;
-        int high = whole ? hex_digit(text.data[i + 1]) : -1, low = whole ? hex_digit(text.data[i + 2]) : -1;
+        bool complete = i + 2 < text.length;
+        int high = complete ? hex_digit(text.data[i + 1]) : -1,
+            low = complete ? hex_digit(text.data[i + 2]) : -1;
         if (high < 0 || low < 0 || high + low == 0) return NULL;
         *end++ = (char)(high << 4 | low);
         i += 2;
@@ -110,9 +111,9 @@ static char *form_decode(StrView text) {
 }
 
 static Status read_pair(TranslateRequest *request, StrView pair) {
-    StrView name_part = {0}, rest = pair;
-    sv_next(&rest, '=', &name_part);
-    const char *name = form_decode(name_part), *value = form_decode(rest);
+    StrView encoded_name = {0}, rest = pair;
+    sv_next(&rest, '=', &encoded_name);
+    const char *name = form_decode(encoded_name), *value = form_decode(rest);
     if (!name || !value || memchr(pair.data, 0, pair.length))
         return status_fail(STATUS_DATA, "the form is not URL-encoded text");
     const char **field = string_field(request, name);
@@ -120,7 +121,7 @@ static Status read_pair(TranslateRequest *request, StrView pair) {
         *field = value;
     } else if (strcmp(name, "q") == 0) {
         add_text(request, value);
-        request->list = request->count > 1;
+        request->q_is_list = request->count > 1;
     } else if (strcmp(name, "alternatives") == 0) {
         char *end;
         request->alternatives = strtod(value, &end);
@@ -131,9 +132,9 @@ static Status read_pair(TranslateRequest *request, StrView pair) {
     return STATUS_OK;
 }
 
-static Status read_pairs(TranslateRequest *request, StrView body, int most_texts) {
+static Status read_pairs(TranslateRequest *request, StrView body, int max_texts) {
     StrView pair;
-    int left = most_texts + SPARE_VALUES;
+    int left = max_texts + SPARE_VALUES;
     while (sv_next(&body, '&', &pair)) {
         if (pair.length == 0) continue;
         if (left-- <= 0) return status_fail(STATUS_DATA, "the form has too many values");
@@ -142,10 +143,10 @@ static Status read_pairs(TranslateRequest *request, StrView body, int most_texts
     return STATUS_OK;
 }
 
-/* Clients that are not told call everything a form, JSON too. */
-static Status read_form(TranslateRequest *request, StrView body, int most_texts) {
-    Status status = read_pairs(request, body, most_texts);
-    if ((status == STATUS_OK && request->given) || !sv_starts(sv_trim(body), SV("{"))) return status;
+/* curl -d, for one, sends JSON as a form unless it gets a Content-Type. */
+static Status read_form(TranslateRequest *request, StrView body, int max_texts) {
+    Status status = read_pairs(request, body, max_texts);
+    if ((status == STATUS_OK && request->has_q) || !sv_starts(sv_trim(body), SV("{"))) return status;
     return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
 
@@ -157,16 +158,16 @@ static bool is_type(StrView type, const char *name) {
     return type.length == length || type.data[length] == ';' || type.data[length] == ' ';
 }
 
-Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int most_texts) {
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int max_texts) {
     *request = (TranslateRequest){0};
     if (is_type(type, "application/json"))
-        TRY(read_json(request, body, most_texts));
+        TRY(read_json(request, body, max_texts));
     else if (is_type(type, "application/x-www-form-urlencoded"))
-        TRY(read_form(request, body, most_texts));
+        TRY(read_form(request, body, max_texts));
     else
         return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
                                         "application/x-www-form-urlencoded");
-    return request->given ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+    return request->has_q ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
 }
 
 const char **translate_request_copy(const TranslateRequest *request) {

@@ -1,17 +1,18 @@
-/* request.h - what a request to translate says, in JSON or as a form: LibreTranslate's interface.
+/* request.h - reads a request to translate, in JSON or as a form: LibreTranslate's interface.
  *
- *   q             a text or a list of them
- *   source        the language code of the model, or "auto"; target: the same
- *   format        "text" or "html", whose tags are kept and whose line ends are blanks
- *   alternatives  so many more translations of each text
- *   api_key       where keys are asked for
- *   attention     "word" or "subword": weights too (this program's own)
+ *   q             a text or a list of texts
+ *   source        language code of the source, or "auto"
+ *   target        language code of the target, or "auto"
+ *   format        "text" or "html"; html keeps its tags, and a line end is a blank
+ *   alternatives  number of further translations of each text
+ *   api_key       required if the server has a file of keys
+ *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
  *
- * Another member is an error, and so are more values than `most_texts` texts and these members need. So
- * reading takes a small multiple of the size of the body.
+ * Unknown members are errors, and so are more values than these members and `max_texts` texts need. So
+ * parsing needs a small multiple of the size of the body.
  *
- * Owner   everything views the body's tree or is allocated: call it in a scope, and keep what is needed
- * Fails   STATUS_DATA: what is wrong, for the client
+ * Owner   the fields point into the parsed body, which is never freed: call it in a memory scope, and copy
+ * Fails   STATUS_DATA, with a message for the client
  */
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
@@ -24,14 +25,14 @@ typedef struct {
     const char **texts; /* [count] */
     int count;
     size_t capacity;
-    bool given, list;                                           /* is there a q, and is it a list? */
+    bool has_q, q_is_list;
     const char *source, *target, *format, *api_key, *attention; /* or NULL */
     double alternatives;
 } TranslateRequest;
 
-/* `type`: of the body, as the header Content-Type has it. */
-Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int most_texts);
-/* Texts [count] as copies in one block, which mem_free releases. */
+/* `type` is the header Content-Type. */
+Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int max_texts);
+/* Copies of texts [count] in one block, to free with mem_free. */
 const char **translate_request_copy(const TranslateRequest *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* demo.c - lengths read, rows printed, files written: for all demonstrations. */
+/* demo.c - reads lengths, prints rows and writes files, for all demonstrations. */
 #include "textbook/demo.h"
 
 #include <stdio.h>
@@ -13,14 +13,14 @@ int demo_lengths_rows(const DemoLengths *lengths) { return lengths->batch * leng
 
 void demo_write_lengths(const DemoLengths *lengths, StrBuf *out) {
     int step = lengths->queries, rows = demo_lengths_rows(lengths);
-    for (int r = 0; r < rows; r++) /* the same for all queries of an example: once */
+    for (int r = 0; r < rows; r++) /* equal lengths of all queries of an example are printed once */
         if (lengths->row[r] != lengths->row[r / step * step]) step = 1;
     for (int r = 0; r < rows; r += step)
         strbuf_format(out, "%s%d", r == 0 ? "" : r + step < rows ? ", " : " and ", lengths->row[r]);
 }
 
-static Status fail_lengths(const char *text, const char *why) {
-    status_fail(STATUS_USAGE, "--lengths '%s': %s", text, why);
+static Status fail_lengths(const char *text, const char *reason) {
+    status_fail(STATUS_USAGE, "--lengths '%s': %s", text, reason);
     return status_hint(STATUS_USAGE,
                        "a length for each example, as in 2,3; or for each query, as in 1,3;2,4");
 }
@@ -40,17 +40,17 @@ static int parse_length(StrView item, int most) {
 
 Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *lengths) {
     StrView rest = sv(text), example, item;
-    bool each = false;       /* query has its own */
-    int rows = 0, first = 0; /* lengths of the first example */
-    char why[64];
+    bool each = false;       /* each query has its own length */
+    int rows = 0, first = 0; /* first: lengths of the first example */
+    char range[64];
     *lengths = (DemoLengths){0};
     for (size_t i = 0; i < rest.length; i++) each |= rest.data[i] == ';';
-    snprintf(why, sizeof why, "lengths are whole numbers from 0 to %d", keys);
+    snprintf(range, sizeof range, "lengths are whole numbers from 0 to %d", keys);
     while (sv_next(&rest, ';', &example)) {
         int count = 0;
         while (sv_next(&example, ',', &item)) {
             int length = parse_length(item, keys);
-            if (length < 0) return fail_lengths(text, why);
+            if (length < 0) return fail_lengths(text, range);
             for (int q = 0; q < (each ? 1 : queries); q++) {
                 if (rows == LENGTHS_MOST_ROWS) return fail_lengths(text, "more than 32 queries");
                 lengths->row[rows++] = length;
@@ -62,7 +62,7 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
             return fail_lengths(text, "examples with different numbers of queries");
         lengths->batch++;
     }
-    if (rows == 0) return fail_lengths(text, why);
+    if (rows == 0) return fail_lengths(text, range);
     if (!each) lengths->batch = rows / queries;
     lengths->queries = rows / lengths->batch;
     return STATUS_OK;
@@ -74,10 +74,10 @@ Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffix
     Status status = STATUS_OK;
     StrView name = sv(prefix);
     *out = (DemoOutput){0};
-    /* Whoever names one of the files means all. */
+    /* A prefix with the extension of a file stands for all files. */
     for (int i = 0; suffixes[i] && !sv_cut_extension(&name, sv(strrchr(suffixes[i], '.') + 1)); i++) continue;
     if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
-        status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of files' names", prefix);
+        status_fail(STATUS_USAGE, "option '--output': '%s' is not the beginning of file names", prefix);
         return status_hint(STATUS_USAGE,
                            "--output toy writes toy%s and so on; standard output has the numbers",
                            suffixes[0]);
@@ -96,7 +96,7 @@ static Status commit(DemoOutput *out, bool quiet) {
         TRY(file_write(out->file[i], out->content[i].data, out->content[i].length));
     for (int i = 0; i < out->files; i++) {
         OutFile *file = out->file[i];
-        out->file[i] = NULL; /* released in any case */
+        out->file[i] = NULL; /* file_commit releases it even if it fails */
         TRY(file_commit(file));
         if (!quiet) log_info("wrote %s", strbuf_text(&out->path[i]));
     }
@@ -128,7 +128,7 @@ static StrList row_labels(const char *name, int batch, int rows) {
     return labels;
 }
 
-/* Numbers of a line behind a label of `width`: ten, or on a narrow terminal half as many. */
+/* Numbers on a line after a label of `width`: ten, or five on a narrow terminal. */
 static int numbers_a_line(int width) {
     enum { NUMBER_WIDTH = 8 };
     bool narrow = isatty(STDOUT_FILENO) == 1 && log_terminal_width(STDOUT_FILENO) < width + 10 * NUMBER_WIDTH;

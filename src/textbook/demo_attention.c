@@ -1,4 +1,7 @@
-/* demo_attention.c - attn-mt demo attention: queries look at ten keys, of which some count. */
+/* demo_attention.c - attn-mt demo attention: scores, weights and contexts of queries over ten keys.
+ * Dive into Deep Learning, sections 11.1 and 11.3: eq. 11.1.1 (attention pooling), 11.1.3 (softmax of the
+ * scores), 11.3.1 (Gaussian), 11.3.2 (scaled dot product), 11.3.7 (additive score)
+ */
 #include "base/mem.h"
 #include "textbook/toy_attention.h"
 
@@ -19,9 +22,9 @@ static const Option ATTENTION_OPTIONS[] = {
      .choices = ATTENTION_CHOICES,
      .arg = "NAME", .help = "attention score function", .group = "demo attention"},
     {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .default_text = "equal", .choices = "equal|random",
-     .arg = "KIND", .help = "all keys are the same, so that weights are too, or random"},
+     .arg = "KIND", .help = "equal keys, which give equal weights, or random keys"},
     {.flag = "lengths", .type = OPT_STRING, ATTENTION(lengths), .default_text = "2,6", .arg = "LENGTHS",
-     .help = "how many keys count: of each example, or of each query, as in 1,3;2,4"},
+     .help = "number of valid keys: of each example, or of each query, as in 1,3;2,4"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output), .default_text = "attention",
@@ -53,9 +56,9 @@ static DemoRows query_rows(const char *title, const DemoLengths *lengths, int co
     return (DemoRows){title, "query", lengths->batch, lengths->queries, columns, numbers, NULL};
 }
 
-static Status demo_attention(const void *given) {
+static Status demo_attention(const void *user_options) {
     static const char *const SUFFIXES[] = {".csv", ".pgm", ".svg", NULL};
-    const AttentionOptions *options = given;
+    const AttentionOptions *options = user_options;
     DemoLengths lengths;
     DemoOutput out;
     TRY(demo_lengths_parse(options->lengths, 1, TOY_KEYS, &lengths));
@@ -74,11 +77,11 @@ static Status demo_attention(const void *given) {
                            TOY_VALUE_SIZE, toy->values[0][0], NULL};
         weights.used = lengths.row;
         describe(options, &lengths, toy, &out.text);
-        const DemoRows *const given_rows[] = {&queries, &keys, &values};
-        const DemoRows *const computed[] = {&scores, &weights, &contexts};
-        for (int i = 0; i < 3; i++) demo_write_rows(given_rows[i], &out.text);
+        const DemoRows *const inputs[] = {&queries, &keys, &values};
+        const DemoRows *const outputs[] = {&scores, &weights, &contexts};
+        for (int i = 0; i < 3; i++) demo_write_rows(inputs[i], &out.text);
         strbuf_add(&out.text, strbuf_view(&parameters));
-        for (int i = 0; i < 3; i++) demo_write_rows(computed[i], &out.text);
+        for (int i = 0; i < 3; i++) demo_write_rows(outputs[i], &out.text);
         strbuf_format(&title, "%s attention, %s keys", ATTENTION_SCORES[options->score].name, kind(options));
         demo_draw_weights(&weights, strbuf_text(&title), options->cell, &out);
         strbuf_free(&title);

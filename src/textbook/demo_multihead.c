@@ -1,10 +1,12 @@
-/* demo_multihead.c - attn-mt demo multihead: several heads look at six keys, of which some count. */
+/* demo_multihead.c - attn-mt demo multihead: several heads over six keys.
+ * Dive into Deep Learning, section 11.5: eq. 11.5.1 (a head), 11.5.2 (the output map)
+ */
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "textbook/toy_attention.h"
 #include "layers/multihead.h"
+#include "textbook/toy_attention.h"
 
 typedef struct {
     int size, heads, inputs, cell;
@@ -13,7 +15,7 @@ typedef struct {
     bool quiet;
 } MultiheadOptions;
 
-enum { QUERIES = 4, KEYS = 6, MOST_HEADS = 64, SHOWN = 10 };
+enum { QUERIES = 4, KEYS = 6, MOST_HEADS = 64, MAX_SHOWN = 10 };
 enum { STREAM_QUERIES = 1, STREAM_KEYS };
 typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 
@@ -22,15 +24,15 @@ typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 /* clang-format off */
 static const Option MULTIHEAD_OPTIONS[] = {
     {.flag = "size", .type = OPT_INT, MULTIHEAD(size), .default_text = "100", .min = 1, .max = 1024,
-     .arg = "N", .help = "numbers of a query, a key and a result; up to 10, all that goes in is printed, too",
+     .arg = "N", .help = "components of a query, a key and a result; up to 10, the inputs are printed too",
      .group = "demo multihead"},
     {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .default_text = "5", .min = 1, .max = MOST_HEADS,
      .arg = "N", .help = "attention heads: a divisor of the size"},
     {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .default_text = "equal",
      .choices = "equal|random",
-     .arg = "KIND", .help = "queries and keys are all ones, so that weights are the same, or random"},
+     .arg = "KIND", .help = "equal queries and keys, all ones, which give equal weights, or random ones"},
     {.flag = "lengths", .type = OPT_STRING, MULTIHEAD(lengths), .default_text = "3,2", .arg = "LENGTHS",
-     .help = "how many of six keys count: of each example, or of each query"},
+     .help = "number of valid keys of six: of each example, or of each query"},
     {.flag = "seed", .type = OPT_LONG, MULTIHEAD(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output), .default_text = "multihead",
@@ -43,13 +45,13 @@ static const Option MULTIHEAD_OPTIONS[] = {
 /* clang-format on */
 
 typedef struct {
-    StrBuf given;  /* queries, keys and parameters as text, if they are small enough to follow by hand */
+    StrBuf inputs; /* queries, keys and parameters as text, if there are at most MAX_SHOWN components */
     real *weights; /* [heads, rows, KEYS] */
     real *results; /* [rows, size] */
 } Computed;
 
-static void write_given(const DemoLengths *lengths, const Tensor *queries, const Tensor *keys,
-                        const ParamSet *params, StrBuf *out) {
+static void write_inputs(const DemoLengths *lengths, const Tensor *queries, const Tensor *keys,
+                         const ParamSet *params, StrBuf *out) {
     int size = queries->columns;
     demo_write_rows(
         &(DemoRows){"queries", "query", lengths->batch, lengths->queries, size, queries->data, NULL}, out);
@@ -75,8 +77,8 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     Tensor *weights;
     const Tensor *result =
         multihead_attend(tape, &multihead, x, &kv, spans, NULL, (AttentionDropout){0}, &weights);
-    out->given = (StrBuf){0};
-    if (size <= SHOWN) write_given(lengths, x, source, params, &out->given);
+    out->inputs = (StrBuf){0};
+    if (size <= MAX_SHOWN) write_inputs(lengths, x, source, params, &out->inputs);
     out->weights = mem_alloc((size_t)(options->heads * rows * KEYS), sizeof *out->weights);
     out->results = mem_alloc(tensor_size(result), sizeof *out->results);
     for (int h = 0; h < options->heads; h++)
@@ -86,7 +88,7 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     params_free(params);
 }
 
-/* The first numbers of each row of the result. */
+/* The first columns of each row of the result. */
 static real *first_columns(const real *results, int rows, int size, int columns) {
     real *first = mem_alloc((size_t)(rows * columns), sizeof *first);
     for (int r = 0; r < rows; r++)
@@ -109,11 +111,11 @@ static void describe(const MultiheadOptions *options, const DemoLengths *lengths
 
 static void show(const MultiheadOptions *options, const DemoLengths *lengths, const Computed *computed,
                  DemoOutput *out) {
-    int rows = demo_lengths_rows(lengths), shown = options->size < SHOWN ? options->size : SHOWN;
+    int rows = demo_lengths_rows(lengths), shown = options->size < MAX_SHOWN ? options->size : MAX_SHOWN;
     real *first = first_columns(computed->results, rows, options->size, shown);
     char title[64];
     describe(options, lengths, &out->text);
-    strbuf_add(&out->text, strbuf_view(&computed->given));
+    strbuf_add(&out->text, strbuf_view(&computed->inputs));
     for (int h = 0; h < options->heads; h++) {
         snprintf(title, sizeof title, "weights of head %d", h + 1);
         DemoRows head = {
@@ -131,14 +133,14 @@ static void show(const MultiheadOptions *options, const DemoLengths *lengths, co
     mem_free(first);
 }
 
-static Status demo_multihead(const void *given) {
+static Status demo_multihead(const void *user_options) {
     static const char *const SUFFIXES[] = {".csv", ".pgm", ".svg", NULL};
-    const MultiheadOptions *options = given;
+    const MultiheadOptions *options = user_options;
     DemoLengths lengths;
     DemoOutput out;
     TRY(demo_lengths_parse(options->lengths, QUERIES, KEYS, &lengths));
     if (options->size % options->heads != 0) {
-        status_fail(STATUS_USAGE, "%d numbers cannot be shared out to %d heads", options->size,
+        status_fail(STATUS_USAGE, "%d components cannot be divided among %d heads", options->size,
                     options->heads);
         return status_hint(STATUS_USAGE, "--size is a multiple of --heads");
     }
@@ -147,7 +149,7 @@ static Status demo_multihead(const void *given) {
         Computed computed;
         compute(options, &lengths, &computed);
         show(options, &lengths, &computed, &out);
-        strbuf_free(&computed.given);
+        strbuf_free(&computed.inputs);
         mem_free(computed.weights);
         mem_free(computed.results);
     }

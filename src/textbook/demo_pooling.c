@@ -1,5 +1,6 @@
-/* demo_pooling.c - attn-mt demo pooling: regression by attention, with several kernels and a width that can
- * be learned. Nadaraya 1964, Watson 1964; Dive into Deep Learning, section 11.2
+/* demo_pooling.c - attn-mt demo pooling: regression by attention, with several kernels and a learned width.
+ * Nadaraya 1964, Watson 1964; Dive into Deep Learning, section 11.2: eq. 11.2.1 (kernels), 11.2.2
+ * (regression)
  *
  * f(q) = sum_i a_i y_i with a_i = k((q - x_i) / width) / sum_j k((q - x_j) / width)
  */
@@ -24,18 +25,18 @@ static const double END = 5, WIDTH[WIDTHS] = {0.1, 0.2, 0.5, 1}; /* the textbook
 
 typedef struct {
     int keys;
-    double *x, *y;                 /* [keys], x in order */
-    double q[QUERIES], f[QUERIES]; /* f: what y would be without noise */
+    double *x, *y;                 /* [keys], x ascending */
+    double q[QUERIES], f[QUERIES]; /* queries, and f(q) without noise */
 } Data;
 
 /* ---- kernels, of u = (q - x) / width ----
- * The least |u| of all keys divides the Gaussian, which leaves the weights as they are, so that it does not
- * vanish where all keys are far away. */
+ * The Gaussian is divided by its largest value, that of the least |u|. This does not change the weights, and
+ * avoids an underflow if all keys are far away. */
 
 static double gaussian(double u, double least) { return exp((least * least - u * u) / 2); }
 static double boxcar(double u, double least) { return (void)least, fabs(u) < 1; }
 static double constant(double u, double least) { return (void)u, (void)least, 1; }
-static double epanechnikov(double u, double least) { /* as the textbook has it */
+static double epanechnikov(double u, double least) { /* as in the textbook; the usual one has u^2 */
     return (void)least, fmax(0, 1 - fabs(u));
 }
 
@@ -54,13 +55,13 @@ static const struct {
 /* clang-format off */
 static const Option POOLING_OPTIONS[] = {
     {.flag = "kernel", .type = OPT_CHOICE, POOLING(kernel), .default_text = "gaussian",
-     .choices = KERNEL_CHOICES, .arg = "KERNEL", .help = "whose weights are drawn", .group = "demo pooling"},
+     .choices = KERNEL_CHOICES, .arg = "KERNEL", .help = "kernel of the weights", .group = "demo pooling"},
     {.flag = "width", .type = OPT_REAL, POOLING(width), .default_text = "1", .min = 0.001, .max = 1000,
-     .arg = "W", .help = "of the kernels: how far a query looks; the width to begin learning with"},
+     .arg = "W", .help = "width of the kernels, and the initial value of the learned width"},
     {.flag = "count", .type = OPT_INT, POOLING(count), .default_text = "40", .min = 2, .max = MOST_KEYS,
-     .arg = "N", .help = "keys, with a value for each"},
+     .arg = "N", .help = "number of keys, each with a value"},
     {.flag = "noise", .type = OPT_REAL, POOLING(noise), .default_text = "1", .max = 1000, .arg = "SD",
-     .help = "standard deviation of what is added to the values"},
+     .help = "standard deviation of the noise of the values"},
     {.flag = "seed", .type = OPT_LONG, POOLING(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POOLING(output), .default_text = "pooling",
@@ -80,7 +81,7 @@ static Data data_make(const PoolingOptions *options) {
     Data d = {.keys = options->count, .x = mem_alloc((size_t)options->count * 2, sizeof(double))};
     d.y = d.x + d.keys;
     Rng rng = rng_new(rng_key((uint64_t)options->seed, STREAM_KEYS, 0, 0));
-    for (int i = 0; i < d.keys; i++) { /* each goes to its place among the smaller ones */
+    for (int i = 0; i < d.keys; i++) { /* insertion sort */
         double x = END * rng_uniform(&rng);
         int at = i;
         for (; at > 0 && d.x[at - 1] > x; at--) d.x[at] = d.x[at - 1];
@@ -96,19 +97,19 @@ static Data data_make(const PoolingOptions *options) {
 
 /* ---- pooling ---- */
 
-/* Weights [keys] of a query, all of them 0 if no key is near enough. `left_out`: a key without, or -1. */
-static void weigh(const Data *d, Kernel kernel, double width, double q, int left_out, double *weights) {
+/* Weights [keys] of a query, all 0 if no key is near enough. Key `excluded` gets 0; -1: none. */
+static void weigh(const Data *d, Kernel kernel, double width, double q, int excluded, double *weights) {
     double sum = 0, least = INFINITY;
     for (int i = 0; i < d->keys; i++)
-        if (i != left_out) least = fmin(least, fabs(q - d->x[i]) / width);
+        if (i != excluded) least = fmin(least, fabs(q - d->x[i]) / width);
     for (int i = 0; i < d->keys; i++) {
-        weights[i] = i == left_out ? 0 : KERNEL[kernel].value((q - d->x[i]) / width, least);
+        weights[i] = i == excluded ? 0 : KERNEL[kernel].value((q - d->x[i]) / width, least);
         sum += weights[i];
     }
     for (int i = 0; i < d->keys && sum > 0; i++) weights[i] /= sum;
 }
 
-/* NAN where no key is near enough. */
+/* NaN if no key is near enough. */
 static double pool(const Data *d, const double *weights) {
     double sum = 0, y = 0;
     for (int i = 0; i < d->keys; i++) {
@@ -139,10 +140,10 @@ static double error_of(const Data *d, const double *estimates) {
 }
 
 /* ---- learning the width ----
- * of the Gaussian, by gradient descent of the mean of (f(x_i) - y_i)^2 over the keys, where x_i itself is
- * among the keys or left out. The step is one of log(width), which keeps it positive:
- * d a_i / d log(width) = a_i (u_i^2 - sum_j a_j u_j^2). Much noise makes steps that would lead to 0 or beyond
- * all numbers. */
+ * of the Gaussian, by gradient descent on the mean of (f(x_i) - y_i)^2 over the keys. x_i itself is one of
+ * the keys or is left out. The parameter is log(width), which keeps the width positive:
+ * d a_i / d log(width) = a_i (u_i^2 - sum_j a_j u_j^2). The width is clamped, because much
+ * noise makes very large steps. */
 
 enum { STEPS = 200, CURVE_POINTS = STEPS + 1 };
 static const double RATE = 0.2, LEAST_WIDTH = 1e-6, MOST_WIDTH = 1e6;
@@ -234,7 +235,7 @@ static void write_learned(const Learned *with, const Learned *without, StrBuf *o
 
 /* ---- pictures ---- */
 
-/* `series`: [count + 1] of which the first is the truth and the others are there but for their x. */
+/* `series`: [count + 1] of which the first is 2 sin x + x; the caller has filled the others except x. */
 static void draw(const char *title, const Data *d, PlotSeries *series, int count, StrBuf *out) {
     series[0] = (PlotSeries){.name = "2 sin x + x", .y = d->f};
     for (int i = 0; i <= count; i++) {
@@ -335,10 +336,10 @@ static void show(const PoolingOptions *options, DemoOutput *out) {
     mem_free(data.x);
 }
 
-static Status demo_pooling(const void *given) {
+static Status demo_pooling(const void *user_options) {
     static const char *const SUFFIXES[] = {
         "-kernels.svg", "-widths.svg", "-learned.svg", "-weights.svg", "-weights.csv", "-data.csv", NULL};
-    const PoolingOptions *options = given;
+    const PoolingOptions *options = user_options;
     DemoOutput out;
     Status status = demo_begin(&out, options->output, SUFFIXES);
     if (status == STATUS_OK) show(options, &out);

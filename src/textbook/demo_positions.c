@@ -1,9 +1,11 @@
 /* demo_positions.c - attn-mt demo positions: the sinusoidal encoding, the binary numbers that it resembles,
- * and the rotation that leads from one position to another. */
+ * and the rotation from one position to another. Dive into Deep Learning, section 11.6.3: eq. 11.6.2;
+ * 11.6.3.1 (binary numbers), 11.6.3.2 (rotation)
+ */
 #include <math.h>
 #include "base/mem.h"
-#include "textbook/demo.h"
 #include "layers/positions.h"
+#include "textbook/demo.h"
 #include "viz/heatmap.h"
 #include "viz/plot.h"
 
@@ -14,18 +16,29 @@ typedef struct {
 } PositionOptions;
 
 enum { MOST_POSITIONS = 512, FIRST_COLUMN = 6, CURVES = 4, BITS = 3, NUMBERS = 1 << BITS };
-enum { FILE_CURVES, FILE_MATRIX, FILE_MATRIX_CSV, FILE_BINARY, FILE_BINARY_CSV, FILE_TURN, FILE_TURN_CSV };
+enum {
+    FILE_CURVES,
+    FILE_MATRIX,
+    FILE_MATRIX_CSV,
+    FILE_BINARY,
+    FILE_BINARY_CSV,
+    FILE_ROTATION,
+    FILE_ROTATION_CSV
+};
 
 #define POSITION(member) OPT_FIELD(PositionOptions, member)
 
 /* clang-format off */
 static const Option POSITION_OPTIONS[] = {
     {.flag = "length", .type = OPT_INT, POSITION(length), .default_text = "60", .min = 2,
-     .max = MOST_POSITIONS, .arg = "N", .help = "positions: rows of the matrix", .group = "demo positions"},
+     .max = MOST_POSITIONS,
+     .arg = "N", .help = "positions: rows of the matrix", .group = "demo positions"},
     {.flag = "size", .type = OPT_INT, POSITION(size), .default_text = "32", .min = FIRST_COLUMN + CURVES,
-     .max = MOST_POSITIONS, .arg = "N", .help = "numbers that encode a position: columns of the matrix"},
+     .max = MOST_POSITIONS, .arg = "N",
+     .help = "components of an encoding: columns of the matrix"},
     {.flag = "offset", .type = OPT_INT, POSITION(offset), .default_text = "1", .min = 0,
-     .max = MOST_POSITIONS, .arg = "N", .help = "how far the rotation leads"},
+     .max = MOST_POSITIONS,
+     .arg = "N", .help = "distance of the rotation, in positions"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output), .default_text = "positions",
      .arg = "PREFIX",
      .help = "write PREFIX-curves.svg, and PREFIX-matrix, -binary and -rotation as .svg and .csv"},
@@ -57,7 +70,7 @@ static void draw_curves(const PositionOptions *options, const real *matrix, StrB
     mem_free(x);
 }
 
-/* Rows and columns count from 0. */
+/* The labels of rows and columns count from 0. */
 static void draw_matrix(const char *title, const real *matrix, int rows, int columns, double low, StrBuf *svg,
                         StrBuf *csv) {
     StrList numbers = {0};
@@ -107,7 +120,7 @@ static real *rotation(const PositionOptions *options, int size) {
     return turn;
 }
 
-/* The greatest difference between turned encodings and those `offset` positions on. */
+/* The largest difference between a rotated encoding and the encoding `offset` positions later. */
 static double greatest_difference(const PositionOptions *options, const real *matrix, const real *turn,
                                   int size) {
     size_t columns = (size_t)options->size;
@@ -142,15 +155,15 @@ static void show_rotation(const PositionOptions *options, const real *matrix, De
     strbuf_format(&out->text, "rotated, rows 0 to %d are rows %d to %d: the greatest difference is %.1e\n",
                   options->length - 1, options->offset, options->offset + options->length - 1,
                   greatest_difference(options, matrix, turn, size));
-    draw_matrix("Rotation from each position to a later one", turn, size, size, -1, &out->content[FILE_TURN],
-                &out->content[FILE_TURN_CSV]);
+    draw_matrix("Rotation from each position to a later one", turn, size, size, -1,
+                &out->content[FILE_ROTATION], &out->content[FILE_ROTATION_CSV]);
     mem_free(turn);
 }
 
-static Status demo_positions(const void *given) {
+static Status demo_positions(const void *user_options) {
     static const char *const SUFFIXES[] = {"-curves.svg", "-matrix.svg",   "-matrix.csv",   "-binary.svg",
                                            "-binary.csv", "-rotation.svg", "-rotation.csv", NULL};
-    const PositionOptions *options = given;
+    const PositionOptions *options = user_options;
     DemoOutput out;
     Status status = demo_begin(&out, options->output, SUFFIXES);
     if (status == STATUS_OK) {

@@ -1,4 +1,6 @@
-/* demo_softmax.c - attn-mt demo softmax: the softmax over the first scores of each row. */
+/* demo_softmax.c - attn-mt demo softmax: the softmax over the valid scores of each row.
+ * Dive into Deep Learning, section 11.3.2.1: masked softmax; eq. 11.1.3
+ */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "textbook/toy_attention.h"
@@ -17,7 +19,7 @@ enum { QUERIES = 2, KEYS = 4, STREAM_SCORES = 3 };
 /* clang-format off */
 static const Option SOFTMAX_OPTIONS[] = {
     {.flag = "lengths", .type = OPT_STRING, SOFTMAX(lengths), .default_text = "2,3", .arg = "LENGTHS",
-     .help = "how many of four scores count: of each example, or of each query, as in 1,3;2,4",
+     .help = "number of valid scores of four: of each example, or of each query, as in 1,3;2,4",
      .group = "demo softmax"},
     {.flag = "seed", .type = OPT_LONG, SOFTMAX(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
@@ -30,8 +32,8 @@ static const Option SOFTMAX_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-/* Random numbers from 0 to 1, as many of each row as count, one row after the other. */
-static Tensor *random_scores(Tape *tape, const Spans *spans, const real *all) {
+/* The valid scores of all rows, row after row. */
+static Tensor *valid_scores(Tape *tape, const Spans *spans, const real *all) {
     Tensor *scores = tape_tensor(tape, 1, spans->total);
     for (int r = 0; r < spans->rows; r++)
         for (int k = 0; k < spans->length[r]; k++) scores->data[spans->start[r] + k] = all[r * KEYS + k];
@@ -44,15 +46,15 @@ static void compute(const SoftmaxOptions *options, const DemoLengths *lengths, r
     const Spans *spans = toy_spans(tape, lengths, KEYS);
     Rng rng = rng_new(rng_key((uint64_t)options->seed, STREAM_SCORES, 0, 0));
     for (int i = 0; i < spans->rows * KEYS; i++) scores[i] = (real)rng_uniform(&rng);
-    const Tensor *result = op_masked_softmax(tape, random_scores(tape, spans, scores), spans);
+    const Tensor *result = op_masked_softmax(tape, valid_scores(tape, spans, scores), spans);
     toy_copy_spans(result->data, spans, KEYS, 0, weights);
     tape_free(tape);
     params_free(params);
 }
 
-static Status demo_softmax(const void *given) {
+static Status demo_softmax(const void *user_options) {
     static const char *const SUFFIXES[] = {".csv", ".pgm", ".svg", NULL};
-    const SoftmaxOptions *options = given;
+    const SoftmaxOptions *options = user_options;
     DemoLengths lengths;
     DemoOutput out;
     TRY(demo_lengths_parse(options->lengths, QUERIES, KEYS, &lengths));

@@ -1,4 +1,6 @@
-/* toy_attention.c - the layers of the models, called with made-up numbers. */
+/* toy_attention.c - calls the attention layer of the models with toy data.
+ * Dive into Deep Learning, sections 11.1 and 11.3: eq. 11.1.1, 11.1.3, 11.3.1, 11.3.2, 11.3.7
+ */
 #include "textbook/toy_attention.h"
 
 #include <math.h>
@@ -31,7 +33,7 @@ static int parameter_count(int score, int query_size) {
     return count;
 }
 
-/* A score that needs one more matrix where the sizes differ compares queries and keys number by number. */
+/* A score that has one more matrix for different sizes needs queries and keys of equal size. */
 static int query_size_for(int score) {
     return parameter_count(score, TOY_QUERY_MOST) > parameter_count(score, TOY_KEY_SIZE) ? TOY_KEY_SIZE
                                                                                          : TOY_QUERY_MOST;
@@ -44,7 +46,7 @@ Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key) {
     return x;
 }
 
-/* 0, 1, 2, ... for each example anew. */
+/* 0, 1, 2, ... in each example. */
 static Tensor *counting_numbers(Tape *tape, int batch) {
     Tensor *x = tape_tensor(tape, batch * TOY_KEYS, TOY_VALUE_SIZE);
     for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(i % (TOY_KEYS * TOY_VALUE_SIZE));
@@ -81,7 +83,7 @@ void toy_attention_run(int score, const DemoLengths *lengths, bool equal_keys, u
                               : toy_normal(tape, rows, TOY_KEY_SIZE, rng_key(seed, STREAM_KEYS, 0, 0));
     KeysValues kv = attention_project_keys(tape, &attention, keys);
     toy->sees_keys = kv.keys != NULL;
-    kv.values = counting_numbers(tape, lengths->batch); /* in models keys and values are the same rows */
+    kv.values = counting_numbers(tape, lengths->batch); /* in the models, keys and values are the same rows */
     Tensor *scores = attention.score->scores(tape, &attention, query, &kv, spans);
     Tensor *weights = op_masked_softmax(tape, scores, spans);
     Tensor *context = attention_context(tape, weights, &kv, spans, (AttentionDropout){0});

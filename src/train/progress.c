@@ -174,7 +174,7 @@ Status progress_save(const Progress *progress, const Config *config, const char 
     return status;
 }
 
-/* ---- the best model ------------------------------------------------------------------------------------- */
+/* ---- the best model ----------------------------------------------------------------------------------- */
 
 /* By train.stop_on. If the scores are equal, the lower loss is better: short targets may have BLEU 0
  * throughout. */

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "models/modelfile.h"
 #include "text/bpe.h"
 #include "text/languages.h"
@@ -193,11 +193,11 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
 static void choose_tokenizer(const TrainPlan *plan) {
     const char *target = plan->config->data.target;
     if (!target || option_is_given(plan->given, "train.bleu_tokenizer")) return;
-    int tokenizer = tokenizer_for(sv(target));
+    int tokenizer = bleu_tokenizer_for(sv(target));
     if (tokenizer == 0) return;
     plan->config->train.bleu_tokenizer = tokenizer;
     log_info("BLEU     of characters, as '%s' has no spaces: train.bleu_tokenizer=%s", target,
-             TOKENIZERS[tokenizer].name);
+             BLEU_TOKENIZERS[tokenizer].name);
 }
 
 /* The merges decide how words are marked; the option has no effect. */

@@ -1,12 +1,12 @@
-/* axis.c - round numbers. */
+/* axis.c - ticks at round numbers. */
 #include "viz/axis.h"
 
 #include <math.h>
 #include "viz/svg.h"
 
-/* Larger ones would squeeze the rest into a line: they are gaps, like NaN. Smaller ones are zero. */
+/* Larger values would squeeze all others into a line: they are gaps, like NaN. Smaller values are zero. */
 static const double LARGEST = 1e30, SMALLEST = 1e-30;
-static const double NEAR = 1e-9; /* parts of a step that rounding may cost */
+static const double NEAR = 1e-9; /* relative rounding error */
 
 bool axis_draws(double value) { return fabs(value) < LARGEST; }
 
@@ -18,14 +18,13 @@ void axis_cover(Axis *axis, double value) {
 
 void axis_round(Axis *axis, int most) {
     if (!axis->used) axis->low = 0, axis->high = 1;
-    double room = fmax(SMALLEST, fmax(fabs(axis->low), fabs(axis->high)) * NEAR); /* nearer is the same */
-    if (!(axis->high - axis->low > room)) {
+    double smallest_range = fmax(SMALLEST, fmax(fabs(axis->low), fabs(axis->high)) * NEAR);
+    if (!(axis->high - axis->low > smallest_range)) {
         double around = fabs(axis->high) > SMALLEST ? fabs(axis->high) * 0.1 : 1;
         axis->low -= around;
         axis->high += around;
     }
-    if (axis->low > 0 && axis->low < axis->high / 4)
-        axis->low = 0; /* not far from where people look for it */
+    if (axis->low > 0 && axis->low < axis->high / 4) axis->low = 0; /* include a zero that is near */
     if (axis->whole) axis->high = fmax(axis->high, axis->low + 1);
     double rough = (axis->high - axis->low) / most, power = pow(10, floor(log10(rough)));
     static const double factors[] = {1, 2, 2.5, 5, 10};
@@ -43,11 +42,11 @@ double axis_tick(const Axis *axis, int tick) {
     return fabs(value) < axis->step * 1e-6 ? 0 : value;
 }
 
-double axis_place(const Axis *axis, double value) {
+double axis_position(const Axis *axis, double value) {
     return axis->from + (value - axis->low) / (axis->high - axis->low) * (axis->to - axis->from);
 }
 
-/* Decimals that tell neighbouring ticks apart. */
+/* The number of decimals that distinguish neighbouring ticks. */
 static int decimals_for(double step) {
     int decimals = 0;
     for (; decimals < 8 && fabs(step - round(step)) > 1e-6 * step; step *= 10) decimals++;

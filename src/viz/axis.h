@@ -1,8 +1,8 @@
-/* axis.h - one linear scale of a plot: what it covers, where its ticks are, how they are written.
+/* axis.h - a linear scale of a plot: its range, its ticks and their labels.
  *
- * Units   values in the data's own unit, places in pixels
- * Fails   never: a value that cannot be drawn (not a number, infinite or nearly) is not covered, and an axis
- *         that covers nothing goes from 0 to 1
+ * Units   values in the unit of the data, positions in pixels
+ * Fails   never: NaN, infinities and values above 1e30 are not in the range, and an axis without values goes
+ *         from 0 to 1
  */
 #ifndef VIZ_AXIS_H
 #define VIZ_AXIS_H
@@ -12,20 +12,21 @@
 
 typedef struct {
     bool whole;       /* ticks are whole numbers */
-    bool used;        /* it covers something */
-    double low, high; /* after axis_round: the first tick and the last */
-    int ticks;        /* how many */
-    double from, to;  /* pixels of low and high, set by who draws */
+    bool used;        /* it has values */
+    double low, high; /* the range; after axis_round, the first and the last tick */
+    int ticks;        /* number of ticks */
+    double from, to;  /* pixels of low and high; the caller sets them */
     double step;      /* between ticks: 1, 2, 2.5 or 5 times a power of ten */
 } Axis;
 
-bool axis_draws(double value);
-void axis_cover(Axis *axis, double value); /* a value that axis_draws */
-/* Widen the axis to round numbers that cut it into at most `most` parts. */
+bool axis_draws(double value);             /* can the value be drawn? */
+void axis_cover(Axis *axis, double value); /* extends the range to the value, which axis_draws */
+/* Widens the range to round numbers, with at most `most` steps between ticks. */
 void axis_round(Axis *axis, int most);
 double axis_tick(const Axis *axis, int tick);
-double axis_place(const Axis *axis, double value);
-/* "0.25" under a step of 0.05, "12,000" under one of 1000, "2e-6": no more digits than the ticks need. */
+double axis_position(const Axis *axis, double value);
+/* "0.25" under a step of 0.05, "12,000" under one of 1000, "2e-6": with no more digits than the ticks
+ * need. */
 void axis_write_tick(const Axis *axis, int tick, StrBuf *out);
 double axis_widest_tick(const Axis *axis, double font); /* pixels */
 

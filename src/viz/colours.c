@@ -1,4 +1,4 @@
-/* colours.c - one map for all pictures. Ottosson 2020 (the OKLab colour space)
+/* colours.c - one colour map for all pictures. Ottosson 2020 (the OKLab colour space)
  *
  * The knots were computed in OKLab's polar form for t = 0, 1/16, ... 1: lightness 0.985 - 0.715 t, so that
  * equal steps of weight look like equal steps of darkness, in grey print as well; hue 190 + 85 t degrees,
@@ -17,14 +17,17 @@ static const Colour NOT_A_NUMBER = {190, 190, 190};
 
 double colour_clamp(double weight) { return weight < 0 ? 0 : weight > 1 ? 1 : weight; }
 
-static int between(int low, int high, double part) { return (int)(low + part * (high - low) + 0.5); }
+static int interpolate(int low, int high, double fraction) {
+    return (int)(low + fraction * (high - low) + 0.5);
+}
 
 Colour colour_of(double weight) {
     if (isnan(weight)) return NOT_A_NUMBER;
-    double place = colour_clamp(weight) * COLOUR_STEPS;
-    int knot = place < COLOUR_STEPS ? (int)place : COLOUR_STEPS - 1;
+    double position = colour_clamp(weight) * COLOUR_STEPS;
+    int knot = position < COLOUR_STEPS ? (int)position : COLOUR_STEPS - 1;
     const Colour *low = &KNOTS[knot], *high = low + 1;
-    double part = place - knot;
-    return (Colour){between(low->red, high->red, part), between(low->green, high->green, part),
-                    between(low->blue, high->blue, part)};
+    double fraction = position - knot;
+    return (Colour){interpolate(low->red, high->red, fraction),
+                    interpolate(low->green, high->green, fraction),
+                    interpolate(low->blue, high->blue, fraction)};
 }

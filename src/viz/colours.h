@@ -1,6 +1,6 @@
-/* colours.h - from a weight to a colour: light is little, dark is much.
+/* colours.h - the colour of a weight: small weights are light, large ones are dark.
  *
- * Units   weights are clamped to [0, 1]; NaN has a colour of its own, a neutral grey
+ * Units   weights are clamped to [0, 1]; NaN is a neutral grey
  */
 #ifndef VIZ_COLOURS_H
 #define VIZ_COLOURS_H

@@ -37,8 +37,8 @@ static int shade_at(const Heatmap *map, int r, int c) {
     return shade_of(map->weights[(size_t)r * (size_t)map->columns + (size_t)c]);
 }
 
-/* One path of lines as wide as a cell for all cells of a shade, in units of cells. Those of the lightest are
- * what lies behind all others. */
+/* One path for all cells of a shade: lines as wide as a cell, in units of cells. The lightest shade is the
+ * background. */
 static void write_shade(const Heatmap *map, int shade, StrBuf *out) {
     StrBuf path = {0};
     for (int r = 0; r < map->rows; r++)
@@ -85,17 +85,17 @@ static void write_base64(const unsigned char *bytes, size_t count, StrBuf *out) 
 }
 
 static void write_compressed(StrView text, StrBuf *out) {
-    StrBuf packed = {0};
-    deflate_add(text, &packed);
-    write_base64((const unsigned char *)packed.data, packed.length, out);
-    strbuf_free(&packed);
+    StrBuf compressed = {0};
+    deflate_add(text, &compressed);
+    write_base64((const unsigned char *)compressed.data, compressed.length, out);
+    strbuf_free(&compressed);
 }
 
 /* ---- the policy ---- */
 
 static int hex_value(char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; }
 
-/* "'sha256-...'": how a policy names a style sheet or script. */
+/* "'sha256-...'": a style sheet or script in a policy. */
 static void write_hash(const char *const *lines, StrBuf *out) {
     enum { BYTES = 32 };
     unsigned char digest[BYTES];
@@ -132,7 +132,7 @@ static void write_head(const char *title, StrBuf *out) {
     strbuf_add(out, SV("</style>\n</head>\n"));
 }
 
-/* What the script fills: elements by their id. */
+/* The elements that the script fills, by id. */
 static const char BODY[] = "<div id=\"explorer\" hidden>\n"
                            "<div class=\"columns\">\n"
                            "<nav id=\"list\" class=\"card list\" aria-label=\"Sentences\"></nav>\n"

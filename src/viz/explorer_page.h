@@ -1,8 +1,9 @@
-/* explorer_page.h - the page that shows how a model attends: one file of HTML with everything inside.
+/* explorer_page.h - the attention explorer: one self-contained HTML file.
  *
- * Style, script, data and pictures are in the page; it asks nobody for anything. Its Content-Security-Policy
- * (W3C, CSP level 3) lets nothing run but the script whose SHA-256 it names, so text of others stays text.
- * explorer/explorer.css and explorer.js are its sources; make turns them into explorer_assets.c.
+ * Style, script, data and pictures are in the page, which makes no network requests. Its
+ * Content-Security-Policy (W3C, CSP level 3) contains the SHA-256 of the script, and no other script runs:
+ * untrusted text stays text. The sources are explorer/explorer.css and explorer.js, which make turns into
+ * explorer_assets.c.
  *
  * Owner   writers append to a StrBuf
  * Fails   never
@@ -12,12 +13,13 @@
 
 #include "viz/heatmap.h"
 
-/* Lines of the style sheet and of the script, each with its line end; NULL ends them. */
+/* Lines of the style sheet and of the script with their line ends. The last item is NULL. */
 extern const char *const EXPLORER_STYLE[], *const EXPLORER_SCRIPT[];
 
-/* A picture of the weights for a reader without scripts, in the page's own colours. */
+/* Appends a picture of the weights for browsers without scripts, in the colours of the page. */
 void explorer_page_picture(const Heatmap *map, StrBuf *out);
-/* `data`: what explain/explore.h describes; it is compressed. `pictures`: of explorer_page_picture. */
+/* `data` is the JSON of explain/explorer_data.h, which the page compresses; `pictures` comes from
+ * explorer_page_picture. */
 void explorer_page_write(const char *title, StrView data, StrView pictures, StrBuf *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* heatmap.h - a matrix of weights with labels, as a table or a picture.
+/* heatmap.h - writes a matrix of weights with labels as a table or a picture.
  *
  * Shapes  weights [rows, columns] row-major; of attention: rows are target tokens, columns source tokens
- * Units   weights in [0, 1], the darkest shade is 1, unless a range is given
+ * Units   weights in [0, 1]; the darkest shade is 1, except with heatmap_write_svg_range
  * Owner   the caller owns matrix and labels; writers append to a StrBuf. Labels are UTF-8, NUL-terminated.
  */
 #ifndef VIZ_HEATMAP_H
@@ -17,7 +17,8 @@ typedef struct {
     const char *title;                /* or NULL */
 } Heatmap;
 
-/* First line: empty cell and the source tokens; then target token and weights (%.9g), RFC 4180 quoting. */
+/* The first line is an empty cell and the column labels; other lines are a row label and weights (%.9g).
+ * Quoting of RFC 4180. */
 void heatmap_write_csv(const Heatmap *map, StrBuf *out);
 /* {"rows": [labels], "columns": [labels], "weights": [[...], ...]} */
 void heatmap_write_json(const Heatmap *map, StrBuf *out);
@@ -25,9 +26,9 @@ void heatmap_write_json(const Heatmap *map, StrBuf *out);
 void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out);
 /* Self-contained SVG: labels, cells with the weight as a tooltip, a scale; no script, no external font. */
 void heatmap_write_svg(const Heatmap *map, StrBuf *out);
-/* The same for other numbers than weights: the lightest shade is `low`, the darkest `high`. */
+/* The same for numbers in [low, high]: the lightest shade is `low`, the darkest `high`. */
 void heatmap_write_svg_range(const Heatmap *map, double low, double high, StrBuf *out);
-/* For a terminal of `width` columns: cells in 24-bit colours, or in five shades of block characters. */
+/* For a terminal of `width` columns: cells in 24-bit colours, or five shades of block characters. */
 void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* heatmap_formats.c - the weights as CSV, JSON and PGM. CSV and JSON read back as the same floats. */
+/* heatmap_formats.c - weights as CSV, JSON and PGM. CSV and JSON read back as the same floats. */
 #include <assert.h>
 #include <string.h>
 #include "base/json.h"
@@ -7,7 +7,7 @@
 
 /* ---- CSV: RFC 4180, with '\n' as the line end ---- */
 
-/* Quoted where a reader could otherwise see another cell, or none, or trim it. */
+/* Quoted if a reader could otherwise split, trim or skip the cell. */
 static void add_cell(StrBuf *out, const char *text) {
     size_t length = strlen(text);
     bool blank_edge = length > 0 && (strchr(" \t", text[0]) || strchr(" \t", text[length - 1]));
@@ -24,7 +24,8 @@ static void add_cell(StrBuf *out, const char *text) {
 }
 
 void heatmap_write_csv(const Heatmap *map, StrBuf *out) {
-    if (map->columns == 0) strbuf_add(out, SV("\"\"")); /* else the line of one empty cell would be blank */
+    if (map->columns == 0)
+        strbuf_add(out, SV("\"\"")); /* otherwise the line of one empty cell would be blank */
     for (int c = 0; c < map->columns; c++) {
         strbuf_add_char(out, ',');
         add_cell(out, map->column_labels[c]);
@@ -71,7 +72,7 @@ static char grey(float weight) {
 
 void heatmap_write_pgm(const Heatmap *map, int cell, StrBuf *out) {
     assert(cell > 0);
-    if (map->rows == 0 || map->columns == 0) { /* the format has no empty picture: one black pixel */
+    if (map->rows == 0 || map->columns == 0) { /* PGM has no empty pictures: one black pixel */
         strbuf_add(out, SV("P5\n1 1\n255\n"));
         strbuf_add_char(out, 0);
         return;

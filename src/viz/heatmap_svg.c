@@ -1,4 +1,4 @@
-/* heatmap_svg.c - the weights as a figure: labels, cells with their weight as a tooltip, a scale. */
+/* heatmap_svg.c - weights as a figure: labels, cells with their weight as a tooltip, and a scale. */
 #include "viz/heatmap.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ typedef struct {
     double low, high; /* weights of the lightest and the darkest shade */
 } Layout;
 
-/* A label as drawn: cut where it is very long. Returns buffer's text. */
+/* The label, cut if it is very long. Returns the text of `buffer`. */
 static const char *shorten(const char *label, StrBuf *buffer) {
     strbuf_clear(buffer);
     label_add(buffer, label, LABEL_COLUMNS);
@@ -40,7 +40,7 @@ static double widest(const char *const *labels, int count, double font) {
     return width;
 }
 
-/* How far column labels reach beyond the grid on the right when they lean that way. */
+/* Pixels by which slanted column labels exceed the grid on the right. */
 static double overhang(const Heatmap *map, const Layout *at) {
     StrBuf buffer = {0};
     double beyond = 0, lean = cos(at->turn * acos(-1) / 180);
@@ -81,7 +81,7 @@ static Layout plan(const Heatmap *map, double low, double high) {
 
 static void write_labels(const Heatmap *map, const Layout *at, StrBuf *out) {
     StrBuf buffer = {0};
-    /* Upright text is centred on the column, leaning text starts above its middle. */
+    /* Vertical labels are centred on the column; slanted labels start above its middle. */
     double shift = at->turn == -90 ? at->font * 0.35 : at->font * 0.2;
     for (int c = 0; c < map->columns; c++)
         svg_text(out, at->left + (c + 0.5) * at->cell + shift, at->top - 6, at->turn, SVG_START, at->font,
@@ -108,7 +108,7 @@ static void write_row(const Heatmap *map, const Layout *at, int row, StrBuf *out
     strbuf_add(out, SV("</g>\n"));
 }
 
-/* Faint lines between cells lead the eye from a weight to its labels. */
+/* Faint lines between cells, from a weight to its labels. */
 static void write_rules(const Heatmap *map, const Layout *at, StrBuf *out) {
     strbuf_add(out, SV("<path stroke=\"#000000\" stroke-opacity=\"0.07\" d=\"M0 0"));
     for (int c = 1; c < map->columns; c++)

@@ -1,7 +1,7 @@
 /* heatmap_text.c - weights in a terminal: rows of coloured or shaded cells, in blocks of columns that fit.
  *
- * Column labels stand on end above their column. Where one is too long for that, columns are numbered and the
- * words follow below.
+ * Column labels are vertical, above their column. If one is too long, columns are numbered and the labels
+ * follow below.
  */
 #include "viz/heatmap.h"
 
@@ -17,7 +17,7 @@ typedef struct {
     int label_width; /* columns for row labels */
     int cell_width;
     bool numbered;
-    bool coloured; /* else shades */
+    bool coloured; /* otherwise shades */
     StrBuf *out;
 } TextHeatmap;
 
@@ -28,7 +28,7 @@ static void add_spaces(StrBuf *out, int count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
 }
 
-/* A new line without the blanks before it. */
+/* Removes trailing blanks and ends the line. */
 static void end_line(StrBuf *out) {
     while (out->length > 0 && out->data[out->length - 1] == ' ') out->length--;
     strbuf_add_char(out, '\n');
@@ -40,7 +40,7 @@ static void add_shades(StrBuf *out, double weight, int width) {
     while (width-- > 0) strbuf_add(out, sv(shade));
 }
 
-/* The escape sequence of a background, ECMA-48 SGR. */
+/* The escape sequence of a background colour, ECMA-48 SGR. */
 static void add_background(const TextHeatmap *view, double weight) {
     Colour colour = colour_of(weight);
     strbuf_format(view->out, "\033[48;2;%d;%d;%dm", colour.red, colour.green, colour.blue);
@@ -83,8 +83,8 @@ static int add_character(StrBuf *out, const char *label, int index) {
     return width;
 }
 
-/* Labels on end, their last characters next to the cells. */
-static void write_standing_labels(const TextHeatmap *view, int first, int last) {
+/* Vertical labels, with their last characters next to the cells. */
+static void write_vertical_labels(const TextHeatmap *view, int first, int last) {
     int height = 0;
     for (int c = first; c < last; c++) height = most(height, label_count(view->map->column_labels[c]));
     for (int line = 0; line < height; line++) {
@@ -164,7 +164,7 @@ void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *ou
         if (view.numbered)
             write_numbers(&view, first, last);
         else
-            write_standing_labels(&view, first, last);
+            write_vertical_labels(&view, first, last);
         for (int r = 0; r < map->rows; r++) write_row(&view, r, first, last);
         if (view.numbered) write_legend(&view, first, last);
         first = last;

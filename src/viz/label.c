@@ -9,18 +9,18 @@ enum { DOTTED_CIRCLE = 0x25CC };
 enum { OPEN_BOX = 0x2423 };
 enum { LEFT_TO_RIGHT_MARK = 0x200E };
 
-/* Controls steer terminals; the last two code points of the plane may not appear in XML. A no-break space and
- * its likes cannot be seen. */
+/* Control characters control terminals; XML forbids U+FFFE and U+FFFF; a no-break space looks like a
+ * space. */
 static int next_code(StrView text, size_t *position) {
     int code = utf8_next(text, position);
     if (code >= 0x80 && code != 0x85 && unicode_is_space(code)) return OPEN_BOX;
-    bool steers = utf8_is_control(code) || code == 0xFFFE || code == 0xFFFF;
-    return steers ? UTF8_REPLACEMENT : code;
+    bool forbidden = utf8_is_control(code) || code == 0xFFFE || code == 0xFFFF;
+    return forbidden ? UTF8_REPLACEMENT : code;
 }
 
 int label_add_next(StrBuf *out, StrView text, size_t *position) {
     int code = next_code(text, position), width = unicode_width(code);
-    if (width == 0) { /* a mark without a letter to sit on */
+    if (width == 0) { /* a combining mark without a letter */
         utf8_add(out, DOTTED_CIRCLE);
         width = 1;
     }
@@ -35,7 +35,7 @@ int label_add_next(StrBuf *out, StrView text, size_t *position) {
     return width;
 }
 
-/* Width or number of characters: they differ in what each character adds. */
+/* The width, or the number of characters. */
 static int measure(const char *text, bool columns) {
     StrView view = sv(text);
     StrBuf scratch = {0};
@@ -64,7 +64,7 @@ void label_keep_order(StrBuf *out, size_t start) {
 
 static int add_cut(StrBuf *out, const char *text, int width) {
     StrView view = sv(text);
-    size_t position = 0, cut = out->length; /* where an ellipsis would still fit */
+    size_t position = 0, cut = out->length; /* the last position where an ellipsis fits */
     int used = 0, used_at_cut = 0;
     while (position < view.length) {
         int more = label_add_next(out, view, &position);
@@ -89,8 +89,8 @@ int label_add(StrBuf *out, const char *text, int width) {
 }
 
 void label_add_right(StrBuf *out, const char *text, int width) {
-    StrBuf piece = {0};
-    for (int used = label_add(&piece, text, width); used < width; used++) strbuf_add_char(out, ' ');
-    strbuf_add(out, strbuf_view(&piece));
-    strbuf_free(&piece);
+    StrBuf label = {0};
+    for (int used = label_add(&label, text, width); used < width; used++) strbuf_add_char(out, ' ');
+    strbuf_add(out, strbuf_view(&label));
+    strbuf_free(&label);
 }

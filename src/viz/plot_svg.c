@@ -7,19 +7,19 @@
 enum { WIDTH = 760, PLOT_HEIGHT = 320, MARGIN = 16, TITLE_SIZE = 15, FONT = 12 };
 enum { FEW_POINTS = 40, X_PARTS = 8, Y_PARTS = 6 };
 
-/* The scales with their places. */
+/* The scales, with their positions in pixels. */
 typedef struct {
     Axis x, left, right;
     double top, bottom;
 } Figure;
 
-/* Told apart by people who do not see colours as most do, and by their lightness in grey print. */
+/* Distinguishable with colour vision deficiency, and by lightness in grey print. */
 static const char *const PALETTE[] = {"#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#c98b1b", "#444444"};
 enum { PALETTE_SIZE = sizeof PALETTE / sizeof *PALETTE };
 
 static const char *colour_of_series(int s) { return PALETTE[s % PALETTE_SIZE]; }
 
-/* Lines of the right-hand axis are dashed; when the colours are used up, they begin again with dots. */
+/* Lines of the right-hand axis are dashed. Lines that reuse a colour are dotted. */
 static const char *dashes_of_series(const PlotSeries *line, int s) {
     if (line->right_axis) return " stroke-dasharray=\"7 3\"";
     return s >= PALETTE_SIZE ? " stroke-dasharray=\"2 3\"" : "";
@@ -44,7 +44,7 @@ static void cover_series(Figure *figure, const PlotSeries *line) {
         }
 }
 
-/* All scales from the data: what they cover first, then their place. `below` is the end of the legend. */
+/* Computes the scales: first their ranges, then their positions. `below` is the end of the legend. */
 static Figure plan(const Plot *plot, double below) {
     Figure figure = {
         .x.whole = plot->x.whole, .left.whole = plot->left.whole, .right.whole = plot->right.whole};
@@ -65,19 +65,19 @@ static Figure plan(const Plot *plot, double below) {
 static void write_ticks(const Figure *figure, StrBuf *out) {
     StrBuf label = {0};
     for (int i = 0; i < figure->left.ticks; i++) {
-        double y = axis_place(&figure->left, axis_tick(&figure->left, i));
+        double y = axis_position(&figure->left, axis_tick(&figure->left, i));
         svg_line(out, figure->x.from, y, figure->x.to, y, "#e4e4e4", 1);
         axis_write_tick(&figure->left, i, &label);
         svg_text(out, figure->x.from - 8, y + 4, 0, SVG_END, FONT, SVG_INK, strbuf_text(&label));
     }
     for (int i = 0; figure->right.used && i < figure->right.ticks; i++) {
-        double y = axis_place(&figure->right, axis_tick(&figure->right, i));
+        double y = axis_position(&figure->right, axis_tick(&figure->right, i));
         svg_line(out, figure->x.to, y, figure->x.to + 4, y, SVG_FAINT, 1);
         axis_write_tick(&figure->right, i, &label);
         svg_text(out, figure->x.to + 8, y + 4, 0, SVG_START, FONT, SVG_INK, strbuf_text(&label));
     }
     for (int i = 0; i < figure->x.ticks; i++) {
-        double x = axis_place(&figure->x, axis_tick(&figure->x, i));
+        double x = axis_position(&figure->x, axis_tick(&figure->x, i));
         svg_line(out, x, figure->bottom, x, figure->bottom + 4, SVG_FAINT, 1);
         axis_write_tick(&figure->x, i, &label);
         svg_text(out, x, figure->bottom + 18, 0, SVG_MIDDLE, FONT, SVG_INK, strbuf_text(&label));
@@ -108,7 +108,8 @@ static void add_step(StrBuf *out, bool pen_down, double x, double y) {
     strbuf_format(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
 }
 
-/* Points that share a column of pixels are drawn as their span, so that a million stay a small file. */
+/* Of many points, those in the same column of pixels are drawn as their range: a million points make a small
+ * file. */
 static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out) {
     const Axis *axis = axis_of(figure, line);
     bool pen_down = false, dense = line->count > 2 * WIDTH;
@@ -117,10 +118,11 @@ static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out
             pen_down = false;
             continue;
         }
-        double x = axis_place(&figure->x, line->x[i]), y = axis_place(axis, line->y[i]);
+        double x = axis_position(&figure->x, line->x[i]), y = axis_position(axis, line->y[i]);
         double low = y, high = y, last = y;
-        while (dense && is_point(line, i + 1) && floor(axis_place(&figure->x, line->x[i + 1])) == floor(x)) {
-            last = axis_place(axis, line->y[++i]);
+        while (dense && is_point(line, i + 1) &&
+               floor(axis_position(&figure->x, line->x[i + 1])) == floor(x)) {
+            last = axis_position(axis, line->y[++i]);
             low = fmin(low, last);
             high = fmax(high, last);
         }
@@ -136,11 +138,11 @@ static void write_path(const Figure *figure, const PlotSeries *line, StrBuf *out
 
 static void write_markers(const Figure *figure, const PlotSeries *line, const char *colour, StrBuf *out) {
     for (int i = 0; i < line->count; i++) {
-        bool alone = !is_point(line, i - 1) && !is_point(line, i + 1); /* no line shows it */
+        bool alone = !is_point(line, i - 1) && !is_point(line, i + 1); /* no line ends here */
         if (!is_point(line, i) || !(line->count <= FEW_POINTS || alone)) continue;
         strbuf_format(
             out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%.6g: %.6g</title></circle>\n",
-            axis_place(&figure->x, line->x[i]), axis_place(axis_of(figure, line), line->y[i]), colour,
+            axis_position(&figure->x, line->x[i]), axis_position(axis_of(figure, line), line->y[i]), colour,
             line->x[i], line->y[i]);
     }
 }
@@ -154,9 +156,9 @@ static void write_series(const Figure *figure, const PlotSeries *line, int s, St
     write_markers(figure, line, colour_of_series(s), out);
 }
 
-/* ---- the whole ---- */
+/* ---- the figure ---- */
 
-/* Names in rows below the title; returns the base line of the last row. `out` may be NULL to measure only. */
+/* Names in rows below the title; returns the base line of the last row. A NULL `out` only measures. */
 static double write_legend(const Plot *plot, double y, StrBuf *out) {
     bool left = false, right = false;
     double x = MARGIN;
@@ -184,12 +186,12 @@ static double write_legend(const Plot *plot, double y, StrBuf *out) {
 }
 
 void plot_write_svg(const Plot *plot, StrBuf *out) {
-    double room = WIDTH - 2 * MARGIN, base = MARGIN + FONT;
-    int lines = plot->title ? svg_paragraph(NULL, 0, 0, room, TITLE_SIZE, plot->title) : 0;
+    double width = WIDTH - 2 * MARGIN, base = MARGIN + FONT;
+    int lines = plot->title ? svg_paragraph(NULL, 0, 0, width, TITLE_SIZE, plot->title) : 0;
     if (plot->title) base += TITLE_SIZE + 12 + (lines > 1 ? (lines - 1) * svg_line_height(TITLE_SIZE) : 0);
     Figure figure = plan(plot, write_legend(plot, base, NULL));
     svg_begin(out, WIDTH, figure.bottom + 38 + MARGIN, plot->title);
-    if (plot->title) svg_paragraph(out, MARGIN, MARGIN + TITLE_SIZE, room, TITLE_SIZE, plot->title);
+    if (plot->title) svg_paragraph(out, MARGIN, MARGIN + TITLE_SIZE, width, TITLE_SIZE, plot->title);
     write_legend(plot, base, out);
     write_axes(plot, &figure, out);
     for (int s = 0; s < plot->count; s++) write_series(&figure, &plot->series[s], s, out);

@@ -86,7 +86,7 @@ static size_t first_line(StrView text, double ems) {
         size_t start = position;
         ems -= character_width(text, &position, &scratch);
         if (text.data[start] == ' ') {
-            cut = position; /* a space at the end may stand out */
+            cut = position; /* a space at the end may exceed the width */
         } else if (ems < 0 && start > 0) {
             position = cut > 0 ? cut : start;
             break;

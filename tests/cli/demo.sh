@@ -332,7 +332,7 @@ says "no demo given"
 expect 2 demo posi
 says "attn-mt demo attention, or attn-mt demo pooling"
 expect 2 demo attention more
-says "takes options only"
+says "has options only"
 expect 2 demo positions --score dot
 says "unknown option '--score'"
 expect 2 demo positions --size 9
@@ -353,10 +353,10 @@ for name in attention softmax multihead; do
     expect 0 demo $name --lengths "$example" -q -o "$TMP/example"
 done
 expect 2 demo multihead --heads 3
-says "100 numbers cannot be shared out to 3 heads"
+says "100 components cannot be divided among 3 heads"
 for prefix in "" - ./; do
     expect 2 demo softmax -o "$prefix"
-    says "option '--output': '$prefix' is not the beginning of files' names"
+    says "option '--output': '$prefix' is not the beginning of file names"
 done
 expect 1 demo attention -o "$TMP/none/x"
 says "cannot create '$TMP/none/x.csv'"

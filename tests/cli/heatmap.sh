@@ -116,7 +116,7 @@ grep -q '<svg' "$TMP/out" || fail "-o - is not standard output"
 expect 2 heatmap -f csv,svg -o - "go ."
 says "several formats do not fit on standard output"
 [ -z "$(ls -A "$TMP/hm")" ] || fail "files: $(ls -A "$TMP/hm")"
-(cd "$TMP" && expect 0 "$attn" heatmap -m "$model" in && says "'in' is taken as the sentence") || exit 1
+(cd "$TMP" && expect 0 "$attn" heatmap -m "$model" in && says "'in' is used as the sentence") || exit 1
 (cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" in) || exit 1
 [ ! -s "$TMP/err" ] || fail "--quiet is not quiet: $(cat "$TMP/err")"
 expect 1 heatmap -o "$TMP/none/x" "go ."

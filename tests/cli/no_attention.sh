@@ -75,10 +75,10 @@ grep -q '"decoder.self_attention.weights"' "$TMP/out" || fail "JSON: $(cat "$TMP
 expect 2 "$attn" heatmap --self-attention -f html -m "$self" "he's calm ."
 says "'Layers and heads' shows it"
 expect 2 "$attn" heatmap --self-attention -m "$seeing" "he's calm ."
-says "does not look at its own earlier words"
+says "the decoder of this model has no self-attention"
 says "model.decoder.self_attention=true"
 expect 2 "$attn" heatmap --self-attention --layer 2 -m "$self" "he's calm ."
-says "no layer 2: this decoder looks at itself in 1 layer with 1 head"
+says "no layer 2: the self-attention of the decoder has 1 layer with 1 head"
 
 # Transformers look at themselves on both sides. The pictures are means of what the JSON has; tokens of the
 # decoder see themselves and earlier ones.
@@ -89,7 +89,7 @@ blocks=$TMP/blocks/best.safetensors
 expect 2 "$attn" heatmap --self-attention=encoder -m "$seeing" "he's calm ."
 says "the encoder of this model has no self-attention"
 expect 2 "$attn" heatmap --self-attention=encoder --head 5 -m "$blocks" "he's calm ."
-says "no head 5: this encoder looks at itself in 2 layers with 4 heads"
+says "no head 5: the self-attention of the encoder has 2 layers with 4 heads"
 expect 0 "$attn" heatmap -f json -m "$blocks" -t "il est calme ." "he's calm ."
 cp "$TMP/out" "$TMP/json"
 # note NAME: its numbers, a matrix after the other

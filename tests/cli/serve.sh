@@ -115,7 +115,7 @@ done
 wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load")"
 mv "$model" "$model.away"
 kill -HUP "$server"
-while ! grep -q "is served on" "$TMP/serve.log"; do sleep 0.1; done
+while ! grep -q "continues with the old model" "$TMP/serve.log"; do sleep 0.1; done
 grep -q "cannot open '$model'" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
 gives "the old model" 200 "$french" post_json "{\"q\": \"$first\"}"
 mv "$model.away" "$model"
@@ -188,8 +188,8 @@ gives "head" 431 '' long_head
 # Keys and models are loaded again together.
 echo '# none' >"$TMP/keys"
 kill -HUP "$server"
-while ! grep -q "is served on" "$TMP/serve.log"; do sleep 0.1; done
-grep -q "'$TMP/keys': there is no key in it" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
+while ! grep -q "continues with the old model" "$TMP/serve.log"; do sleep 0.1; done
+grep -q "'$TMP/keys' has no key" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
 [ "$(metric reloads_total)" -eq 0 ] || fail "models were loaded without the keys"
 gives "a key of before" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
 echo third >"$TMP/keys"
@@ -242,16 +242,16 @@ says "does not name two languages"
 expect 2 "$attn" serve -m "$model" --languages pt-BR-en
 says "does not name two languages"
 expect 2 "$attn" serve -m "$model" --languages 'en-"'
-says "codes of languages, as in en-fr"
+says "as in en-fr"
 expect 2 "$attn" serve -m "$model" more
 for origin in example.org https:// 'https://a b' https://example.org/; do
     expect 2 "$attn" serve -m "$model" --allow-origin "$origin"
-    says "--allow-origin '$origin' is no origin of pages"
+    says "--allow-origin '$origin' is not the origin of a page"
 done
 expect 1 "$attn" serve -m "$model" --api-key-file /nowhere
 expect 1 "$attn" serve -m "$model" --address nowhere.invalid --port 0
 expect 1 "$attn" serve -m "$model" --address 192.0.2.1 --port 0 # an address of examples in documents
-says "0.0.0.0 stands for all of them"
+says "0.0.0.0 listens on all of its addresses"
 ! grep -q -e '--port 0' "$TMP/err" || fail "another port does not help: $(cat "$TMP/err")"
 
 # Likely words alone, as translate has them; a model without lists cannot.

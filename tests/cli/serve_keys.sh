@@ -39,7 +39,7 @@ refused() {
     : >"$TMP/serve.log"
     kill -HUP "$server"
     tries=100
-    while ! grep -q "is served on" "$TMP/serve.log"; do
+    while ! grep -q "continues with the old model" "$TMP/serve.log"; do
         tries=$((tries - 1))
         [ $tries -gt 0 ] || fail "a reload took these keys: $1"
         sleep 0.1
@@ -55,8 +55,8 @@ refused 'secret\0rest\n' ', line 1: a NUL byte'
 refused '\377\376s\0e\0c\0r\0e\0t\0\n\0' ' is UTF-16, not UTF-8'
 refused 's\0e\0c\0r\0e\0t\0\n\0' ' is UTF-16, not UTF-8'
 refused 'secret\n\377\n' ', line 2: not UTF-8'
-refused '# nothing\n \n' ': there is no key in it'
-refused '' ': there is no key in it'
+refused '# nothing\n \n' ' has no key'
+refused '' ' has no key'
 
 # As editors on Windows save UTF-8.
 printf '\357\273\277secret\r\nother\r\n' >"$keys"

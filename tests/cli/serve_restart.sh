@@ -128,9 +128,9 @@ echo "$(cat "$TMP/rolls") restarts; $(cat "$TMP"/connect.* "$TMP/load" | tr '\n'
 
 # What is passed must be one socket that listens.
 expect 2 sh -c 'LISTEN_FDS=2 LISTEN_PID=$$ exec "$@"' sh "$attn" serve -m "$model"
-says "2 sockets were passed (LISTEN_FDS), not one"
+says "2 sockets were passed (LISTEN_FDS) instead of one"
 expect 1 sh -c 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@" 3</dev/null' sh "$attn" serve -m "$model"
-says "is not one of TCP that listens"
+says "is not a listening TCP socket"
 LISTEN_FDS=1 LISTEN_PID=1 serve_start -m "$model" ||
     fail "the socket of another process: $(cat "$TMP/serve.log")"
 serve_stop || fail "exit status"

@@ -76,9 +76,9 @@ paste -d , "$TMP/mean" "$TMP/head.1" "$TMP/head.2" | awk -F , '
              } }' ||
     fail "the mean is not the mean of the heads"
 expect 2 "$attn" heatmap -m "$TMP/transformer/best.safetensors" --layer 3 "We like it ."
-says "no layer 3: this model looks at the source in 2 layers with 2 heads"
+says "no layer 3: the cross-attention has 2 layers with 2 heads"
 expect 2 "$attn" heatmap -m "$TMP/lstm/best.safetensors" --head 2 "We like it ."
-says "no head 2: this model looks at the source in 1 layer with 1 head"
+says "no head 2: the cross-attention has 1 layer with 1 head"
 
 # Another configuration is not resumed; the message names the key.
 expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/conv" --resume --set model.encoder.style=rnn

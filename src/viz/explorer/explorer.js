@@ -1,7 +1,7 @@
 // explorer.js - the attention explorer: reads the data block of its page and draws what the fragment says.
 //
 // The fragment is the whole state: #s=3&t=5&view=matrix is sentence 3, step 5. All text is data and goes into the page as
-// textContent. explain/explore.h says what is in the JSON.
+// textContent. explain/explorer_data.h says what is in the JSON.
 "use strict";
 (function () {
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "bleu/bleu.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "base/unicode.h"
 #include "unit/bleu_cases.h"
 
@@ -25,7 +25,7 @@ static void languages_have_tokenizers(void **state) {
                                            {"de", "13a"},     {"", "13a"},       {"target", "13a"},
                                            {"elvish", "13a"}, {"yue", "zh"},     {"bo", "char"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-        assert_string_equal(TOKENIZERS[tokenizer_for(sv(CASES[i][0]))].name, CASES[i][1]);
+        assert_string_equal(BLEU_TOKENIZERS[bleu_tokenizer_for(sv(CASES[i][0]))].name, CASES[i][1]);
 }
 
 static void tokenizers_agree(void **state) {
@@ -33,7 +33,7 @@ static void tokenizers_agree(void **state) {
     StrBuf out = {0};
     for (const Json *c = json_first(bleu_cases("tokenize", 250)); c; c = json_after(c)) {
         StrView text = case_text(c, "text");
-        for (const BleuTokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++) {
+        for (const BleuTokenizer *tokenizer = BLEU_TOKENIZERS; tokenizer->name; tokenizer++) {
             bool none = strcmp(tokenizer->name, "none") == 0;
             tokenizer->apply(text, &out);
             check_text(text, tokenizer->name, none ? text : case_text(c, tokenizer->name), strbuf_view(&out));
@@ -80,7 +80,7 @@ static void broken_utf8_is_survived(void **state) {
         assert_true(unicode_trim_end(text).length > 0);
         assert_true(unicode_next_word(&rest, &word));
         StrBuf out = {0};
-        for (const BleuTokenizer *tokenizer = TOKENIZERS; tokenizer->name; tokenizer++)
+        for (const BleuTokenizer *tokenizer = BLEU_TOKENIZERS; tokenizer->name; tokenizer++)
             tokenizer->apply(text, &out);
         unicode_lower(text, &out);
         strbuf_free(&out);

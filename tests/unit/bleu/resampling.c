@@ -11,7 +11,7 @@
 #include "bleu/chrf.h"
 #include "bleu/resampling.h"
 #include "bleu/ter.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "unit/bleu_cases.h"
 
 /* Statistics of the first `most` lines of one system against ref.txt. */

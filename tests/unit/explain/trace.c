@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "base/mem.h"
 #include "search/backpointers.h"
-#include "explain/explore.h"
+#include "explain/explorer_data.h"
 #include "search/ensemble.h"
 #include "search/search.h"
 #include "explain/trace.h"
@@ -70,11 +70,11 @@ static void check_tokens(const Trace *trace, const Hypothesis *found) {
     assert_int_equal(found->steps, trace->target_length);
     for (int t = 0; t < trace->target_length; t++) {
         const TraceToken *best = trace->best + t * TOP;
-        assert_int_equal(trace->said[t].token, trace->target[t]);
-        assert_near(trace->said[t].log_p, (double)found->token_scores[t], 1e-5);
+        assert_int_equal(trace->scores[t].token, trace->target[t]);
+        assert_near(trace->scores[t].log_p, (double)found->token_scores[t], 1e-5);
         double before = INFINITY;
         for (int i = 0; i < TOP; before = best[i++].logit) assert_true(best[i].logit <= before);
-        assert_true(trace->said[t].logit <= best[0].logit);
+        assert_true(trace->scores[t].logit <= best[0].logit);
         /* In bits, and no fewer than if all others were as likely as the best. */
         assert_true(trace->entropy[t] >= -best[0].log_p / log(2) - 1e-6);
         assert_true(trace->entropy[t] < 32);
@@ -214,13 +214,13 @@ static void test_tree(void **state) {
 static size_t page_length(const Seq2Seq *model, const Translation *translation, StrView line,
                           const DecodeOptions *decode) {
     StrBuf page = {0};
-    Explore *explore = explore_new();
-    explore_add_model(explore, model, SV("model"));
-    explore_add_sentence(explore, line);
-    explore_add_run(explore, &(ExploreRun){.translation = translation, .decode = decode});
-    explore_write(explore, 0, 0, true, &page);
+    ExplorerData *data = explorer_data_new();
+    explorer_data_add_model(data, model, SV("model"));
+    explorer_data_add_sentence(data, line);
+    explorer_data_add_run(data, &(ExplorerRun){.translation = translation, .decode = decode});
+    explorer_data_write(data, 0, 0, true, &page);
     size_t length = page.length;
-    explore_free(explore);
+    explorer_data_free(data);
     strbuf_free(&page);
     return length;
 }

@@ -60,10 +60,10 @@ static void test_axis_ticks(void **state) {
     strbuf_free(&out);
 }
 
-static void test_axis_places(void **state) {
+static void test_axis_positions(void **state) {
     (void)state;
     Axis axis = axis_over(-1, 1, 6);
-    assert_near(axis_place(&axis, -0.5), 250, 1e-9);
+    assert_near(axis_position(&axis, -0.5), 250, 1e-9);
     static const double odd[] = {0, -1, NAN, INFINITY, -INFINITY, 1e-31, 1e300};
     for (size_t i = 0; i < COUNT(odd); i++) assert_int_equal(axis_draws(odd[i]), i < 2 || i == 5);
 }
@@ -219,7 +219,7 @@ static void test_plot_many_series(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axis_ticks),       cmocka_unit_test(test_axis_places),
+        cmocka_unit_test(test_axis_ticks),       cmocka_unit_test(test_axis_positions),
         cmocka_unit_test(test_axis_ranges),      cmocka_unit_test(test_plot_lines),
         cmocka_unit_test(test_plot_gaps),        cmocka_unit_test(test_plot_odd_values),
         cmocka_unit_test(test_plot_many_series),

@@ -1,6 +1,6 @@
-/* tokenizers.c - rules of mteval, each one pass over the line. Those of 13a work on bytes, which is the same
- * as on characters since all their operands are ASCII. */
-#include "bleu/tokenizers.h"
+/* bleu_tokenizers.c - the rules of mteval. Each rule is one pass over the line. The rules of 13a work on
+ * bytes: all their operands are ASCII, so the result is the same as on characters. */
+#include "bleu/bleu_tokenizers.h"
 
 #include <string.h>
 #include "base/unicode.h"
@@ -10,13 +10,13 @@
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_stop(char c) { return c == '.' || c == ','; }
 
-/* ASCII punctuation but for ' - . and , as well as the space itself. */
-static bool is_set_apart(char c) {
+/* ASCII punctuation except ' - . and , and also the space. */
+static bool is_separated(char c) {
     return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
            (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/* One rule: text in, text with the change made everywhere, left to right, blind to its own output. */
+/* Appends the text with all replacements, from left to right; the result is not scanned again. */
 typedef void (*Rule)(StrView text, StrBuf *out);
 
 static void replace_all(StrView text, StrView from, StrView to, StrBuf *out) {
@@ -52,7 +52,7 @@ static void add_apart(char c, StrBuf *out) {
 
 static void split_punctuation(StrView text, StrBuf *out) {
     for (size_t i = 0; i < text.length; i++) {
-        if (is_set_apart(text.data[i]))
+        if (is_separated(text.data[i]))
             add_apart(text.data[i], out);
         else
             strbuf_add_char(out, text.data[i]);
@@ -68,7 +68,7 @@ static void split_stop_after_non_digit(StrView text, StrBuf *out) {
     }
 }
 
-/* A full stop or comma before anything but a digit; the character after it is used up too. */
+/* A full stop or comma before anything but a digit. The next character is consumed too. */
 static void split_stop_before_non_digit(StrView text, StrBuf *out) {
     for (size_t i = 0; i < text.length; i++) {
         if (i + 1 < text.length && is_stop(text.data[i]) && !is_digit(text.data[i + 1]))
@@ -122,7 +122,7 @@ static Character next_character(StrView text, size_t *position) {
     return (Character){unicode_kind(code_point), {text.data + start, *position - start}};
 }
 
-/* (not a number)(punctuation) -> \1 \2 with spaces around the second. A pair that matches is used up. */
+/* (not a number)(punctuation) -> \1 \2 with spaces around the second. A matching pair is consumed. */
 static void split_after_non_number(StrView text, StrBuf *out) {
     size_t position = 0;
     while (position < text.length) {
@@ -202,7 +202,7 @@ static const Range CHINESE[] = {{0x2001, 0x2A6D}, {0x2E80, 0x303F}, {0x3100, 0x3
                                 {0xF900, 0xFA2D}, {0xFA30, 0xFA6A}, {0xFA70, 0xFAD9}, {0xFE10, 0xFE1F},
                                 {0xFE30, 0xFE4F}, {0xFF00, 0xFFEF}};
 
-/* What tercom splits off: ideographs, and those in circles, squares and the like. */
+/* Characters that tercom separates: ideographs, also in circles or squares. */
 static const Range IDEOGRAPHS[] = {{0x2E80, 0x2EFF}, {0x31C0, 0x31EF}, {0x3200, 0x3F22}, {0x3400, 0x4DBF},
                                    {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0xFE30, 0xFE4F}};
 
@@ -211,24 +211,24 @@ static const Range ASIAN_PUNCTUATION[] = {{0x3001, 0x3002}, {0x3008, 0x3011}, {0
                                           {0xFF0C, 0xFF0C}, {0xFF0E, 0xFF0E}, {0xFF1A, 0xFF1B},
                                           {0xFF1F, 0xFF1F}, {0xFF61, 0xFF65}};
 
-/* With spaces around the characters of some ranges, or without them. */
-static void set_apart(StrView text, const Range *ranges, size_t count, bool drop, StrBuf *out) {
+/* Puts spaces around the characters in the ranges, or drops the characters. */
+static void separate(StrView text, const Range *ranges, size_t count, bool drop, StrBuf *out) {
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
-        bool found = is_in(utf8_next(text, &position), ranges, count);
-        if (found && drop) continue;
-        if (found) strbuf_add_char(out, ' ');
+        bool inside = is_in(utf8_next(text, &position), ranges, count);
+        if (inside && drop) continue;
+        if (inside) strbuf_add_char(out, ' ');
         strbuf_add(out, (StrView){text.data + start, position - start});
-        if (found) strbuf_add_char(out, ' ');
+        if (inside) strbuf_add_char(out, ' ');
     }
 }
 
 #define RANGES(ranges_) (ranges_), sizeof(ranges_) / sizeof *(ranges_)
 
-static void split_chinese(StrView text, StrBuf *out) { set_apart(text, RANGES(CHINESE), false, out); }
-static void split_ideographs(StrView text, StrBuf *out) { set_apart(text, RANGES(IDEOGRAPHS), false, out); }
-static void split_asian(StrView text, StrBuf *out) { set_apart(text, RANGES(ASIAN_PUNCTUATION), false, out); }
-static void drop_asian(StrView text, StrBuf *out) { set_apart(text, RANGES(ASIAN_PUNCTUATION), true, out); }
+static void split_chinese(StrView text, StrBuf *out) { separate(text, RANGES(CHINESE), false, out); }
+static void split_ideographs(StrView text, StrBuf *out) { separate(text, RANGES(IDEOGRAPHS), false, out); }
+static void split_asian(StrView text, StrBuf *out) { separate(text, RANGES(ASIAN_PUNCTUATION), false, out); }
+static void drop_asian(StrView text, StrBuf *out) { separate(text, RANGES(ASIAN_PUNCTUATION), true, out); }
 
 static void split_possessive(StrView text, StrBuf *out) { replace_all(text, SV("'s "), SV(" 's "), out); }
 
@@ -307,18 +307,18 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
     APPLY(JOIN, out);
 }
 
-#define TOKENIZER_ROW(name_, function_) {name_, function_},
-const BleuTokenizer TOKENIZERS[] = {TOKENIZER_TABLE(TOKENIZER_ROW, ){NULL, NULL}};
+#define BLEU_TOKENIZER_ROW(name_, function_) {name_, function_},
+const BleuTokenizer BLEU_TOKENIZERS[] = {BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_ROW, ){NULL, NULL}};
 
-int tokenizer_for(StrView language) {
+int bleu_tokenizer_for(StrView language) {
     static const char *const WITHOUT_SPACES[][2] = {
         {"zh", "zh"},   {"yue", "zh"},  {"wuu", "zh"},  {"lzh", "zh"},  {"ja", "char"}, {"th", "char"},
         {"lo", "char"}, {"km", "char"}, {"my", "char"}, {"bo", "char"}, {"dz", "char"}};
     StrView code = language_code(language);
-    const char *name = TOKENIZERS[0].name;
+    const char *name = BLEU_TOKENIZERS[0].name;
     int tokenizer = 0;
     for (size_t i = 0; i < sizeof WITHOUT_SPACES / sizeof *WITHOUT_SPACES; i++)
         if (sv_equal(code, sv(WITHOUT_SPACES[i][0]))) name = WITHOUT_SPACES[i][1];
-    while (strcmp(TOKENIZERS[tokenizer].name, name) != 0) tokenizer++;
+    while (strcmp(BLEU_TOKENIZERS[tokenizer].name, name) != 0) tokenizer++;
     return tokenizer;
 }

@@ -1,47 +1,47 @@
-/* tokenizers.h - how a line is cut into words before BLEU and TER count them.
- * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as sacreBLEU 2.x has them
+/* bleu_tokenizers.h - the tokenizers of BLEU and TER.
+ * mteval-v13a.pl and mteval-v14.pl (NIST), tercom; as in sacreBLEU 2.x
  *
  * Fails   never; text should be valid UTF-8
  */
-#ifndef BLEU_TOKENIZERS_H
-#define BLEU_TOKENIZERS_H
+#ifndef BLEU_BLEU_TOKENIZERS_H
+#define BLEU_BLEU_TOKENIZERS_H
 
 #include "base/strview.h"
 
 typedef struct {
     const char *name; /* as in options and signatures */
-    /* Replace the content of `out` by the line with white space between words. */
+    /* Sets `out` to the line with white space between words. */
     void (*apply)(StrView line, StrBuf *out);
 } BleuTokenizer;
 
-/* One row per tokenizer: its name and its function in tokenizers.c.
+/* One row per tokenizer: its name and its function in bleu_tokenizers.c.
  *
  *   13a   spaces around ASCII punctuation, except around ' and -, and around . and , between digits
  *   intl  spaces around all Unicode symbols, and around punctuation unless a digit is on both sides;
  *         there is no padding, so a full stop after a final number stays with it
  *   char  every code point is a word
- *   none  the line is tokenized already
- *   zh    every ideograph is a word; the rest as 13a has it, but for padding and XML entities
+ *   none  no change: the line is tokenized already
+ *   zh    every ideograph is a word; otherwise as 13a, without padding and XML entities
  */
-#define TOKENIZER_TABLE(ROW, BETWEEN)                                                                        \
+#define BLEU_TOKENIZER_TABLE(ROW, BETWEEN)                                                                   \
     ROW("13a", tokenize_13a)                                                                                 \
     BETWEEN ROW("intl", tokenize_intl)                                                                       \
     BETWEEN ROW("char", tokenize_char)                                                                       \
     BETWEEN ROW("none", tokenize_none)                                                                       \
     BETWEEN ROW("zh", tokenize_zh)
 
-#define TOKENIZER_NAME(name_, function_) name_
-#define BLEU_TOKENIZER_CHOICES           TOKENIZER_TABLE(TOKENIZER_NAME, "|")
+#define BLEU_TOKENIZER_NAME(name_, function_) name_
+#define BLEU_TOKENIZER_CHOICES                BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_NAME, "|")
 
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
-extern const BleuTokenizer TOKENIZERS[];
+extern const BleuTokenizer BLEU_TOKENIZERS[];
 
-/* The one for texts in this language, index into TOKENIZERS: of characters where nothing stands between
- * words, in which the first one, 13a, would find none; else 13a. */
-int tokenizer_for(StrView language);
+/* The tokenizer for a language, an index into BLEU_TOKENIZERS: zh or char for languages without spaces
+ * between words, otherwise 13a. */
+int bleu_tokenizer_for(StrView language);
 
-/* The words of TER with one space between them: punctuation is set apart if `normalized`, removed if
- * `no_punct`; `asian` extends both. */
+/* The words of TER with one space between them. `normalized` separates punctuation, `no_punct` removes it,
+ * `asian` extends both to ideographs. */
 void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, StrBuf *out);
 
 #endif
