@@ -73,20 +73,21 @@ static const Option SERVE_OPTIONS[] = {
 static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
-    "Translates for programs that speak LibreTranslate's interface, and in a browser;\n"
-    "prints its address when it is ready.\n";
+    "Translates over HTTP, with LibreTranslate's interface and a web page. Prints its\n"
+    "address when it is ready.\n";
 
 static const char DETAILS[] =
-    "POST /translate takes {\"q\": text or list,\n"
-    "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
-    "/languages, /health, /metrics (Prometheus), and /, a page that translates what\n"
-    "is typed. Texts that wait are translated together.\n"
-    "SIGTERM refuses new connections, finishes what was asked and stops (half a\n"
-    "request has 3 seconds for its rest); SIGHUP loads the model again and loses no\n"
-    "request. A socket that systemd passes (LISTEN_FDS) replaces --address and --port,\n"
-    "so that a restart loses none either.\n"
-    "Everything that a client can ask for is bounded, as the options below say.\n"
-    "Short requests come first; long ones get their turn.\n";
+    "POST /translate takes JSON or a form: {\"q\": TEXT OR LIST, \"source\", \"target\",\n"
+    "\"format\", \"alternatives\", \"api_key\"}. The other routes are GET /languages,\n"
+    "/health, /metrics (for Prometheus) and /, a page that translates while you type.\n"
+    "\n"
+    "Waiting texts are translated together. Short requests come first, but long ones\n"
+    "are not starved. The options below limit the size and time of each request.\n"
+    "\n"
+    "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
+    "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP loads\n"
+    "the model again without losing a request. A socket passed by systemd (LISTEN_FDS)\n"
+    "replaces --address and --port; restarts then lose no request either.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
