@@ -86,8 +86,8 @@ static const char DETAILS[] =
     "\n"
     "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
     "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP loads\n"
-    "the model again without losing a request. A socket passed by systemd (LISTEN_FDS)\n"
-    "replaces --address and --port; restarts then lose no request either.\n";
+    "the model again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
+    "replaces --address and --port; then a restart loses no request either.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

@@ -21,7 +21,7 @@
 const Subject SUBJECTS[] = {
     {"version", .arguments = {"--version"}},
     {"help", .arguments = {"train", "--help"}},
-    {"complete", .arguments = {"completion", "bash"}},
+    {"complete", .arguments = {"completion", "line", "train", "--set", "model."}},
     {"inspect", .arguments = {"inspect", MODEL}},
     {"data", .arguments = {"inspect", "pairs.tsv"}},
     {"bleu", .arguments = {"bleu", "source.txt", "-i", "source.txt", "-m", "bleu", "chrf"}},
