@@ -23,9 +23,6 @@ typedef struct {
     StrList references; /* --reference first, then positional */
     StrList inputs;
     int num_refs;
-    StrList models;
-    char *source;
-    int threads, beam_size;
 
     StrList metrics;
     char *language_pair;
@@ -54,19 +51,8 @@ static const Option INPUT_ROWS[] = {
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "a reference, as an argument without an option is"},
     {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1",
-     .min = 1,
-     .max = 1000, .arg = "N",
+     .min = 1, .max = 1000, .arg = "N",
      .help = "split each line of the one reference file at tabs into N references"},
-    {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "translate --source with this model and score the result; several models form an ensemble"},
-    {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
-     .help = "what --model translates"},
-    {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000,
-     .needs = "model", .arg = "N",
-     .help = "hypotheses kept per sentence by --model; 1 = greedy"},
-    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
-     .min = 0, .max = 1024, .arg = "N",
-     .help = "threads of --model; 0 = one per core"},
 
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
@@ -118,7 +104,6 @@ static const Option OUTPUT_ROWS[] = {
 static const char USAGE[] =
     "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter]\n"
     "                    [OPTION...] [< HYPOTHESES]\n"
-    "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
     "Score translations against references with BLEU, chrF and TER, in numbers and\n"
     "output like sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
@@ -261,10 +246,6 @@ static Status check(const Run *run, const OptionsGiven *given) {
             status_fail(STATUS_USAGE, "option '--num-refs' does not go with several reference files");
         return status_hint(status, "give one file with tab-separated references, or leave --num-refs out");
     }
-    if ((run->models.count > 0) != (run->source != NULL))
-        return status_fail(STATUS_USAGE, "options '--model' and '--source' go together");
-    if (run->models.count > 0 && run->inputs.count > 0)
-        return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     TRY(check_d2l(run, given));
     TRY(choose_tokenizer(run, given));
@@ -352,32 +333,9 @@ static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *coun
     return STATUS_OK;
 }
 
-static Status translate(Run *run) {
-    const StrList source = {&run->source, 1};
-    LineSet sources = {0};
-    char **outputs = NULL;
-    StrBuf text = {0};
-    Status status = input_files(&sources, &source, false);
-    if (status == STATUS_OK) status = input_check(&sources, &run->reference_lines); /* before the long part */
-    size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
-    if (status == STATUS_OK)
-        status = translate_lines(&run->models, sources.lists[0].lines, count, run->threads, run->beam_size,
-                                 &outputs);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        strbuf_format(&text, "%s\n", outputs[i]);
-        mem_free(outputs[i]);
-    }
-    if (status == STATUS_OK) input_text(&run->systems, run->models.items[0], &text);
-    mem_free(outputs);
-    input_free(&sources);
-    return status;
-}
-
 static Status read_input(Run *run) {
     TRY(input_references(&run->reference_lines, &run->references, run->num_refs));
-    if (run->models.count > 0) {
-        TRY(translate(run));
-    } else if (run->inputs.count > 0) {
+    if (run->inputs.count > 0) {
         TRY(input_files(&run->systems, &run->inputs, run->paired_bs));
     } else {
         if (isatty(STDIN_FILENO) == 1) log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");

@@ -43,10 +43,4 @@ ProgressLine command_progress_begin(const char *things, const char *output, bool
 /* Warn of lines with bytes that are no text, if there are any. */
 void command_warn_repaired(long lines, long first);
 
-/* Translate lines in memory with the models' own search options but for the beam; several models vote.
- * `threads` 0: as many as there are cores. An empty source gives an empty line. On success *outputs is an
- * array of `count` lines without line ends; the caller releases each and the array with mem_free. */
-Status translate_lines(const StrList *models, const StrView *sources, size_t count, int threads,
-                       int beam_size, char ***outputs);
-
 #endif

@@ -83,7 +83,6 @@ says "not a model file"
 expect 0 "$attn" heatmap --model "$small" --format csv 'go .'
 expect 0 "$attn" heatmap --model "$small" --model "$model" --format html --output "$TMP/page.html" 'go .'
 expect 0 "$attn" translate --model "$small" --model "$model" "$TMP/lines"
-expect 0 "$attn" bleu "$TMP/lines" --model "$small" --source "$TMP/lines"
 expect 0 "$attn" inspect "$small"
 grep -q 'all .*(int8, [0-9.]* kB)' "$TMP/out" || fail "inspect: $(tail -n 2 "$TMP/out")"
 expect 0 "$attn" inspect --json "$small"

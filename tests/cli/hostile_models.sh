@@ -29,8 +29,6 @@ says "the scores of '$TMP/wild' are not finite"
 expect 3 "$attn" score --model "$TMP/wild" "$TMP/line" "$TMP/line"
 says "the scores of '$TMP/wild' are not finite"
 [ ! -s "$TMP/out" ] || fail "score prints something"
-expect 3 "$attn" bleu "$TMP/line" --model "$TMP/wild" --source "$TMP/line"
-says "the scores of '$TMP/wild' are not finite"
 expect 0 "$attn" translate --model "$TMP/wild" /dev/null
 
 # ---- what was written can be read, whatever the weights are ---------------------------------------------
@@ -63,7 +61,6 @@ expect 0 timeout 300 "$attn" translate -b 20 --model "$TMP/greedy" "$TMP/line"
 says "asks for decode.max_length_extra"
 expect 0 timeout 300 "$attn" heatmap --beam-size 2 --model "$TMP/greedy" --format csv 'go .'
 ! grep -q 'decode.beam_size' "$TMP/err" || fail "the user's own beam is called the model's"
-expect 0 timeout 300 "$attn" bleu "$TMP/line" --model "$TMP/greedy" --source "$TMP/line"
 expect 0 "$attn" translate --beam-size 1 --max-length-extra 300 --json --model "$TMP/greedy" "$TMP/line"
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 339 ] || fail "the user may not ask for more: $tokens"

@@ -88,7 +88,7 @@ expect 2 "$attn" inspect "$model" "$model"
 says "more than one file"
 expect 1 "$attn" inspect "$TMP/nothing"
 says "nothing"
-for command in 'translate -m' 'score -m' 'heatmap -m' 'bleu --source data/test.tsv --model'; do
+for command in 'translate -m' 'score -m' 'heatmap -m'; do
     # shellcheck disable=SC2086  # words
     expect 3 "$attn" $command "$TMP/tiny.tsv" data/test.tsv
     says "'$TMP/tiny.tsv': not a model file: it looks like text"

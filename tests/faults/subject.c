@@ -25,7 +25,6 @@ const Subject SUBJECTS[] = {
     {"inspect", .arguments = {"inspect", MODEL}},
     {"data", .arguments = {"inspect", "pairs.tsv"}},
     {"bleu", .arguments = {"bleu", "source.txt", "-i", "source.txt", "-m", "bleu", "chrf"}},
-    {"bleu-m", .arguments = {"bleu", "source.txt", "--model", MODEL, "--source", "source.txt"}},
     {"score", .arguments = {"score", "--threads", "2", "-m", MODEL, "source.txt", "source.txt"}},
     {"demo", .inside = true, .arguments = {"demo", "attention"}},
     {"print", .arguments = {TRANSLATE, "source.txt"}},
