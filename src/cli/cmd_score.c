@@ -11,8 +11,9 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "data/pair_window.h"
-#include "translate/translator.h"
+#include "search/ensemble.h"
 #include "text/tokenizer.h"
+#include "translate/translator.h"
 
 typedef struct {
     StrList models;

@@ -1,4 +1,4 @@
-/* main.c - the table of commands, and what every command relies on. */
+/* main.c - the table of commands, the general help, and signals and descriptors of every command. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
