@@ -14,13 +14,13 @@ enum { BEAM = 25, MAX_SHIFT_LENGTH = 10, MAX_SHIFT_DISTANCE = 50, MAX_CANDIDATES
 #define FIELD(member_) OPT_FIELD(TerOptions, member_)
 static const Option ROWS[] = {
     {.flag = "ter-case-sensitive", .type = OPT_BOOL, FIELD(case_sensitive), .group = "TER",
-     .help = "tell upper from lower case"},
+     .help = "distinguish upper and lower case"},
     {.flag = "ter-asian-support", .type = OPT_BOOL, FIELD(asian_support),
-     .help = "with the next two: split ideographs, and remove their punctuation too"},
+     .help = "with the next two options: split ideographs, and remove Asian punctuation too"},
     {.flag = "ter-no-punct", .type = OPT_BOOL, FIELD(no_punct),
      .help = "remove punctuation"},
     {.flag = "ter-normalized", .type = OPT_BOOL, FIELD(normalized),
-     .help = "set punctuation apart"},
+     .help = "separate punctuation from words"},
     {0},
 };
 /* clang-format on */

@@ -22,15 +22,15 @@ typedef struct {
 /* clang-format off */
 static const Option AVERAGE_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
-     .help = "where the model goes; the file is replaced only when all is done", .group = "Output"},
+     .help = "output file; it is replaced only when everything is done", .group = "Output"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] = "Usage: attn-mt average MODEL MODEL... -o FILE\n"
                             "\n"
-                            "Makes one model of several: each weight is the mean of theirs. They must be of\n"
-                            "one training, or have been trained from one model (train --init): others have\n"
-                            "the same weights in different places.\n";
+                            "Averages models: each weight is the mean of theirs. The models must come from\n"
+                            "one training, or from trainings that began with one model (train --init). The\n"
+                            "weights of unrelated models do not correspond to each other.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

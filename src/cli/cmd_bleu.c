@@ -46,57 +46,56 @@ typedef struct {
 static const Option INPUT_ROWS[] = {
     {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
      .group = "Input",
-     .help = "hypotheses, one file per system; without it they are read from standard input, "
-             "tab-separated"},
+     .help = "hypotheses, one file per system; default: standard input, with a tab between the systems"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
-     .help = "a reference, as an argument without an option is"},
+     .help = "reference file; the same as a REFERENCE argument"},
     {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1",
      .min = 1, .max = 1000, .arg = "N",
-     .help = "split each line of the one reference file at tabs into N references"},
+     .help = "split each line of the only reference file at tabs into N references"},
 
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
-     .help = "what to compute"},
+     .help = "metrics to compute"},
     {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
      .arg = "FROM-TO",
-     .help = "the tokenizer that sacreBLEU has for the language TO, unless --tokenize is given"},
+     .help = "use sacreBLEU's tokenizer for the language TO, unless --tokenize is given"},
     {.flag = "sentence-level", .common = true, .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
-     .help = "a score for each line, with effective order"},
+     .help = "print a score for each line, with effective order"},
     {0},
 };
 
 static const Option OUTPUT_ROWS[] = {
     {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence),
      .group = "Significance",
-     .help = "95 % confidence interval by bootstrap resampling"},
+     .help = "print the 95 % confidence interval, by bootstrap resampling"},
     {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
-     .help = "resamples of --confidence"},
+     .help = "number of resamples of --confidence"},
     {.flag = "paired-bs", .common = true, .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
      .help = "compare the systems with the first one by paired bootstrap resampling"},
     {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000",
      .min = 1, .max = 1e8, .arg = "N",
-     .help = "resamples of --paired-bs"},
+     .help = "number of resamples of --paired-bs"},
     {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .fallback = "1", .min = 0,
      .max = 1024, .arg = "N",
-     .help = "accepted, without effect: resampling runs in one thread"},
+     .help = "accepted for compatibility, without effect"},
 
     {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
      .group = "Output",
-     .help = "print the number only"},
+     .help = "print only the number"},
     {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1",
      .min = -1,
      .max = 100, .arg = "N",
-     .help = "digits after the decimal point; -1 = as the metric has it: 1, with --d2l 3"},
+     .help = "digits after the decimal point; -1 = 1 digit, or 3 with --d2l"},
     {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json",
      .choices = REPORT_FORMAT_CHOICES, .arg = "NAME",
      .help = "output format"},
     {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
-     .help = "short signature"},
+     .help = "print a short signature"},
     {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
-     .help = "no colours on a terminal"},
+     .help = "print no colours on a terminal"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .help = "say less"},
+     .help = "print warnings and errors, but no information"},
     {0},
 };
 /* clang-format on */
@@ -105,19 +104,18 @@ static const char USAGE[] =
     "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter]\n"
     "                    [OPTION...] [< HYPOTHESES]\n"
     "\n"
-    "Score translations against references with BLEU, chrF and TER, in numbers and\n"
-    "output like sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
-    "numbers: they agree with sacreBLEU's within the noise of resampling.\n"
-    "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
+    "Scores translations against references with BLEU, chrF and TER. Scores and\n"
+    "output are those of sacreBLEU " SACREBLEU_VERSION ". Confidence intervals and p-values use\n"
+    "other random numbers, and agree with sacreBLEU's within the noise of resampling.\n"
+    "Give raw, detokenized text, one sentence per line; .gz files too.\n";
 
-static const char NOTES[] =
-    "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
-    "-pbsn -sh -nc.\n"
-    "\n"
-    "Environment:\n"
-    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = another each time\n"
-    "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
-    "  NO_COLOR         if not empty, no colours\n";
+static const char NOTES[] = "sacreBLEU's short options work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+                            "-pbsn -sh -nc.\n"
+                            "\n"
+                            "Environment:\n"
+                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = a random one\n"
+                            "  SACREBLEU_FORMAT output format, json or text; overrides --format\n"
+                            "  NO_COLOR         if not empty, nothing is coloured\n";
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 

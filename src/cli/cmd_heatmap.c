@@ -34,52 +34,54 @@ typedef struct {
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; of several that vote, the first one's attention is shown; html: each "
-             "by itself, up to 4 side by side",
+     .help = "model to translate with; several models form an ensemble, and the attention of the first is "
+             "shown; html: each model by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
      .choices = HEATMAP_FORMATS,
      .arg = "NAMES",
-     .help = "what to write; default: text, or with --output csv, pgm and svg. json: all that was computed; "
-             "of several sentences on standard output one object a line; html: a page to explore it"},
+     .help = "output formats; default: text, or csv, pgm and svg with --output; json: all that was "
+             "computed, with one object per line for several sentences on standard output; html: a page "
+             "to explore it"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
-     .help = "write PREFIX.csv and so on; of many sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX like "
-             "x.svg means x in this format, - standard output"},
+     .help = "write PREFIX.csv and so on; for several sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX "
+             "such as x.svg selects that format; - = standard output"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "no warnings, and not which files were written"},
+     .help = "print no warnings and no names of written files"},
     {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
-     .help = "show this translation instead of searching for one; html: beside the model's own",
+     .help = "show this translation instead of searching for one; html: show it beside the model's own",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
-     .help = "the same for many sentences: one translation a line"},
+     .help = "the same for several sentences; one translation per line"},
     {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
-     .help = "rows and columns are words, or the subwords the model works on; html: words first"},
+     .help = "rows and columns are words, or the model's subwords; html: the level that is shown first"},
     {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none",
      .bare = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
-     .help = "self-attention instead, of the whole line even where it is translated in pieces: columns are "
-             "what the decoder has written so far, or rows and columns are the source tokens of the encoder. "
-             "Transformers have it, and recurrent decoders with model.decoder.self_attention"},
+     .help = "show self-attention instead; encoder: rows and columns are source tokens; decoder: columns "
+             "are the target tokens so far; Transformers have it, and recurrent decoders with "
+             "model.decoder.self_attention; it covers the whole line even if the line is translated in "
+             "chunks"},
     {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0",
      .max = MODEL_MAX_LAYERS, .arg = "N",
-     .help = "layer of a Transformer to show, from 1; 0 = the mean of all"},
+     .help = "layer of a Transformer to show, from 1; 0 = mean of all layers"},
     {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
-     .help = "attention head to show, from 1; 0 = the mean of all"},
+     .help = "attention head to show, from 1; 0 = mean of all heads"},
     {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
-     .help = "pgm: pixels per weight, across and down"},
+     .help = "pgm: width and height of a weight in pixels"},
     {0}};
 /* clang-format on */
 
-static const char USAGE[] = "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
-                            "\n"
-                            "Translates and shows the attention weights: one row for each target token, one\n"
-                            "column for each source token.\n";
+static const char USAGE[] =
+    "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
+    "\n"
+    "Translates and shows the attention weights, with a row for each target token and\n"
+    "a column for each source token.\n";
 
 static const char DETAILS[] =
-    "Attention tells what the model looked at, which is not always what a word is a\n"
-    "translation of. A model without attention (model.attention = none) has nothing\n"
-    "to show.\n";
+    "Attention shows what the model looked at, which is not always the word that was\n"
+    "translated. A model without attention (model.attention = none) has no heatmap.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

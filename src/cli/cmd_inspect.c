@@ -22,32 +22,31 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
      .help = "print one JSON object", .group = "Models and data"},
     {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false", .group = "Models",
-     .help = "list the tokens with their numbers instead: id, source token, target token"},
+     .help = "print the vocabularies instead; one line per id: id, source token, target token"},
     {.flag = "tensor", .type = OPT_STRING, FIELD(tensor), .arg = "NAME",
-     .help = "print the numbers of one tensor instead, a row a line, with tabs between them"},
+     .help = "print the numbers of one tensor instead; one row per line, with tabs between the numbers"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
-     .help = "write the byte-pair merges, one a line, for text.bpe_codes; subword-nmt can apply those of "
-             "models with text.bpe_marker=suffix, others put U+2581 before words; of separate ones "
-             "FILE.source and FILE.target"},
+     .help = "write the byte-pair merges to FILE, one per line, for text.bpe_codes; separate vocabularies "
+             "go to FILE.source and FILE.target; subword-nmt can apply the merges of models with "
+             "text.bpe_marker=suffix; those of other models have U+2581 before words"},
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
-     .help = "also count the pairs that stand in these validation pairs, and those whose source does with "
-             "another target", .group = "Data"},
+     .help = "also count the pairs that are validation pairs in FILE too, and those whose source is there "
+             "with another target", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "what {} stands for, or which columns are read of those that have names, as in en-de"},
+     .help = "languages that {} stands for, or names of the columns to read, such as en-de"},
     {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",
-     .help = "names of the columns, in order and with commas between them, as in -,en,fr; -: not read; "
-             "default: those that the first line names, else the first two"},
+     .help = "names of the columns, in order and separated by commas, such as -,en,fr; - = not read; "
+             "default: the names in the first line, or else the first two columns"},
     {0}};
 /* clang-format on */
 
-static const char USAGE[] =
-    "Usage: attn-mt inspect [OPTION...] MODEL\n"
-    "       attn-mt inspect [OPTION...] PAIRS\n"
-    "\n"
-    "Shows configuration, vocabularies, parameters, scores and provenance of a model\n"
-    "file; or of sentence pairs, a TSV file or a pattern such as train.{}, how many\n"
-    "there are, how long, in which scripts, which are repeated and which look wrong,\n"
-    "with the first lines of each.\n";
+static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
+                            "       attn-mt inspect [OPTION...] PAIRS\n"
+                            "\n"
+                            "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
+                            "model file. Or describes sentence pairs (a TSV file, or a pattern such as\n"
+                            "train.{}): their number, lengths and scripts, repeated pairs, and pairs that\n"
+                            "look wrong, with the first lines of each kind.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"

@@ -28,43 +28,44 @@ typedef struct {
 /* clang-format off */
 static const Option SCORE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to score with; several vote", .group = "Input and output"},
+     .help = "model to score with; several models form an ensemble", .group = "Input and output"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
      .arg = "FILE",
-     .help = "where scores go; a file is replaced only when all is done"},
+     .help = "output file; it is replaced only when everything is done"},
     {.flag = "n-best", .common = true, .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
-     .help = "score an n-best list in Moses format, whose numbers count the lines of SOURCE from 0: prints "
-             "the list with one more feature"},
+     .help = "score an n-best list in Moses format, and print it with one more feature; the numbers in "
+             "the list count the lines of SOURCE from 0"},
     {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .needs = "n-best",
      .arg = "NAME",
-     .help = "name of that feature"},
+     .help = "name of the new feature"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
-     .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads, 0 = one per core; the result does not depend on it"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 100000,
      .arg = "N", .help = "pairs scored together"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; files of attn-mt convert keep their own format"},
     {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .fallback = "false",
-     .help = "of a model of two decoders the first alone says it, as in translate; the model may ask for it"},
+     .help = "use only the first decoder of a model with two, as in translate; the model file can set "
+             "this, too"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "no warnings, no summary at the end"},
+     .help = "print no warnings and no summary"},
     {.flag = "per-token", .common = true, .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
-     .help = "add log p of each token and of </s>", .group = "What is printed"},
+     .help = "add log p of each token and of </s>", .group = "Output format"},
     {.flag = "per-word", .common = true, .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
-     .help = "add log p of each word, the sum of its tokens, and of </s>"},
+     .help = "add log p of each word (the sum over its tokens) and of </s>"},
     {.flag = "length-penalty", .common = true, .letter = 'n', .type = OPT_REAL,
      FIELD(length_penalty), .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
-     .help = "the second score is log p / length^ALPHA; the length counts </s>"},
+     .help = "the second score is log p / length^ALPHA; the length includes </s>"},
     {.flag = "keep-above", .common = true, .type = OPT_REAL, FIELD(keep_above), .arg = "X",
-     .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
-             "empty"},
+     .help = "print pairs instead of scores: those with a normalized score above X and no empty side"},
     {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000,
      .needs = "keep-above", .arg = "N",
-     .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
-             "0 = none"},
+     .help = "with --keep-above: drop pairs with more than N tokens on a side; 0 = keep all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
-     .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
+     .help = "print one JSON object per line; its fields are source, target, score, normalized_score and "
+             "tokens"},
     {0}};
 /* clang-format on */
 
@@ -73,10 +74,10 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] [PAIRS]\n"
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
-    "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
-    "them (standard input), the first line of which may name the columns. One line\n"
-    "out for each pair: log p, a TAB, log p by length. An empty translation of an\n"
-    "empty source is certain (0), any other impossible (-inf).\n";
+    "Scores given translations: two files, line by line, or one file with a TAB\n"
+    "between source and target (default: standard input), whose first line may name\n"
+    "the columns. Prints one line per pair: log p, a TAB, log p normalized by length.\n"
+    "For an empty source, log p is 0 if the translation is empty too, otherwise -inf.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

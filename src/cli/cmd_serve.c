@@ -15,58 +15,70 @@
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote", .group = "Model"},
+     .help = "model to translate with; several models form an ensemble", .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages it translates from and to, as in en-fr: requests for others are refused; default: "
-             "as the model was trained, and nobody looks"},
+     .help = "source and target language, such as en-fr; requests for other languages are refused; "
+             "default: the languages that the model was trained with, and requests are not checked"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
-     .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads that translate, 0 = one per core"},
     {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; files of attn-mt convert keep their own format"},
     {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
      .fallback = "0", .max = 1000,
-     .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
+     .arg = "N",
+     .help = "hypotheses per sentence, 1 = greedy search, 0 = as in the model file"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
-     .arg = "N", .help = "consider the N most frequent tokens and N likely translations of each source token "
-                         "alone, which is faster; 0 = all"},
+     .arg = "N",
+     .help = "consider only the N most frequent target tokens and N likely translations of each source "
+             "token, which is faster; 0 = all tokens"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 1024,
-     .arg = "N", .help = "texts translated together, if so many wait"},
+     .arg = "N",
+     .help = "maximum number of texts translated together"},
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .fallback = "true",
-     .help = "texts are paragraphs: translate sentence by sentence"},
+     .help = "texts are paragraphs; translate sentence by sentence"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
-     .help = "say nothing but what went wrong"},
+     .help = "print only errors"},
     {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .fallback = "127.0.0.1",
      .arg = "HOST",
-     .help = "address to listen on; 0.0.0.0 = all of this machine's", .group = "Network"},
+     .help = "address to listen on; 0.0.0.0 = all addresses of this machine", .group = "Network"},
     {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .fallback = "5000",
      .max = 65535,
-     .arg = "N", .help = "port to listen on; 0 = one that is free"},
+     .arg = "N",
+     .help = "port to listen on; 0 = any free port"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
-     .help = "pages of this origin, such as https://example.org, may ask from within a browser (CORS); * = "
-             "all pages; default: none but the server's own"},
+     .help = "allow requests of web pages from this origin (CORS), such as https://example.org; * = all "
+             "origins; default: only the server's own page"},
     {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
-     .help = "translate only for who has a key of this file, one a line"},
+     .help = "translate only requests with a key from FILE; one key per line"},
     {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .fallback = "500", .min = 1,
-     .max = 100000, .arg = "N", .help = "connections at a time; more wait to be accepted",
-     .group = "What one may ask for"},
+     .max = 100000, .arg = "N",
+     .help = "maximum number of connections; further ones wait to be accepted",
+     .group = "Limits"},
     {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .fallback = "30", .min = 0.1, .max = 3600,
-     .arg = "SECONDS", .help = "until a request has arrived (408), until its answer was taken, and until an "
-                               "idle connection is closed"},
+     .arg = "SECONDS",
+     .help = "time limit for receiving a request (408), for the client to take its answer, and for an "
+             "idle connection"},
     {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .fallback = "1000000", .min = 100,
      .max = 100000000, .arg = "BYTES",
-     .help = "body of a request (413); of all together 64 times that (503)"},
+     .help = "maximum size of a request's body (413); all bodies together may have 64 times that (503)"},
     {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .fallback = "20000", .min = 1,
-     .max = 10000000, .arg = "N", .help = "characters of all texts of a request (400)"},
+     .max = 10000000, .arg = "N",
+     .help = "maximum number of characters in all texts of a request (400)"},
     {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .fallback = "1000", .min = 1, .max = 100000,
-     .arg = "N", .help = "texts of a request (400)"},
+     .arg = "N",
+     .help = "maximum number of texts in a request (400)"},
     {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .fallback = "10", .max = 100,
-     .arg = "N", .help = "alternatives of a text (400)"},
+     .arg = "N",
+     .help = "maximum number of alternatives per text (400)"},
     {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .fallback = "400000", .min = 100,
      .max = 1000000000, .arg = "N",
-     .help = "characters that wait, of all requests; one request may take half of what is left (503)"},
+     .help = "maximum number of waiting characters, over all requests; one request may take half of what "
+             "is left (503)"},
     {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .fallback = "1000", .min = 1, .max = 1000000,
-     .arg = "MB", .help = "memory that a thread may take for what it translates at a time (503)"},
+     .arg = "MB",
+     .help = "maximum memory of a thread for the texts that it translates at a time (503)"},
     {0}};
 /* clang-format on */
 
@@ -82,7 +94,8 @@ static const char DETAILS[] =
     "/health, /metrics (for Prometheus) and /, a page that translates while you type.\n"
     "\n"
     "Waiting texts are translated together. Short requests come first, but long ones\n"
-    "are not starved. The options below limit the size and time of each request.\n"
+    "are not starved. The options under \"Limits\" bound the size and time of a\n"
+    "request, and name the HTTP status of a request that exceeds them.\n"
     "\n"
     "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
     "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP loads\n"

@@ -23,12 +23,13 @@
 static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
                             "                         [INPUT...] [> OUTPUT]\n"
                             "\n"
-                            "Translates text, one sentence a line: one line out for each line in.\n";
+                            "Translates text, one sentence per line: one line out for each line in.\n";
 
 static const char DETAILS[] =
-    "Search options that are not given are the model's own, which may differ from the\n"
-    "defaults below. A model may ask for a beam of up to 20, and for translations of\n"
-    "up to 20 tokens for each source token and 200 more; options may ask for more.\n";
+    "The model file has search options of its own, which may differ from the defaults\n"
+    "below. They are used unless you give others. A model file can set a beam of up\n"
+    "to 20, and translations of up to 20 tokens per source token plus 200. Options\n"
+    "that you give can exceed that.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

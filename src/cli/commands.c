@@ -24,8 +24,8 @@ static StrView command_name(const char *usage) {
 
 /* The parser's own options, of a command whose usage has them. */
 static const char CONFIG_OPTIONS[] =
-    "  -c, --config FILE           read a JSON configuration; several may be\n"
-    "                              given, later ones win\n"
+    "  -c, --config FILE           read a JSON configuration; may be repeated, later\n"
+    "                              files win\n"
     "      --set KEY=VALUE         set one key of the configuration\n";
 
 Status command_print_help(const CommandText *text, const OptionTable *tables, HelpKind kind) {

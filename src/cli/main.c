@@ -15,16 +15,16 @@
 
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
-    {"translate", cmd_translate, "translate text, one sentence a line"},
-    {"serve", cmd_serve, "translate over HTTP, as LibreTranslate does"},
-    {"score", cmd_score, "tell how probable given translations are"},
-    {"bleu", cmd_bleu, "score translations with BLEU, chrF and TER, as sacreBLEU does"},
-    {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
-    {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
-    {"average", cmd_average, "make one model of several: the mean of their weights"},
-    {"convert", cmd_convert, "make a model smaller: weights of 8 or 16 bits"},
-    {"demo", cmd_demo, "draw small computations of attention and of encoded positions"},
-    {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
+    {"translate", cmd_translate, "translate text, one sentence per line"},
+    {"serve", cmd_serve, "translate over HTTP, with the interface of LibreTranslate"},
+    {"score", cmd_score, "score given translations"},
+    {"bleu", cmd_bleu, "compute BLEU, chrF and TER, as sacreBLEU does"},
+    {"heatmap", cmd_heatmap, "draw the attention between source and translation"},
+    {"inspect", cmd_inspect, "describe a model file, or sentence pairs"},
+    {"average", cmd_average, "average the weights of several models"},
+    {"convert", cmd_convert, "make a model smaller, with weights of 8 or 16 bits"},
+    {"demo", cmd_demo, "textbook examples of attention and positional encodings"},
+    {"completion", cmd_completion, "print a completion script for bash, zsh or fish"},
     {0},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS - 1 };
@@ -59,12 +59,12 @@ static Status print_help(void) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         strbuf_format(&out, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
     strbuf_add(&out, SV("\n"
-                        "attn-mt COMMAND --help shows the options of a command; attn-mt --version shows\n"
-                        "what this program was built from and which processor features it uses.\n"
+                        "attn-mt COMMAND --help shows the options of a command. attn-mt --version shows\n"
+                        "the compiler, the BLAS library and the processor features that are used.\n"
                         "\n"
-                        "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration,\n"
-                        "3 bad data or model file, 4 training diverged, 6 another process of the same run\n"
-                        "is gone, 128+N stopped by signal N.\n"));
+                        "Exit status: 0 success, 1 system error, 2 wrong usage or configuration,\n"
+                        "3 bad data or model file, 4 training diverged, 6 another process of the run was\n"
+                        "lost, 128+N stopped by signal N.\n"));
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;

@@ -13,90 +13,96 @@
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several vote on each token, those of different directions "
-             "(model.decoder.right_to_left) on whole translations", .group = "Input and output"},
+     .help = "model to translate with; several models form an ensemble: models of one direction average "
+             "their predictions of each token, models of the other direction "
+             "(model.decoder.right_to_left) rescore whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
-     .help = "text to translate, one sentence a line, .gz too; default: standard input"},
+     .help = "text to translate, one sentence per line; .gz files too; default: standard input"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
      .arg = "FILE",
-     .help = "where translations go; a file is replaced only when all is done"},
+     .help = "output file; it is replaced only when everything is done"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
-     .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads, 0 = one per core; the result does not depend on it"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in: fewer bits are faster and take less memory, and can change a "
-             "word here and there; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; fewer bits are faster and take less memory, but can change a "
+             "few words; files of attn-mt convert keep their own format"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
      .arg = "N",
-     .help = "choose among the N most frequent target tokens and the N likely translations of each source "
-             "token alone: faster, and can change a word here and there; try 50; 0 = all tokens"},
+     .help = "consider only the N most frequent target tokens and N likely translations of each source "
+             "token; this is faster, but can change a few words; try 50; 0 = all tokens"},
     {.flag = "reference", .common = true, .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
-     .help = "translations of the input by others: BLEU and chrF against them on standard error at the end"},
+     .help = "reference translations; prints BLEU and chrF on standard error at the end"},
     {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
-     .help = "write these scores as JSON, in sacreBLEU's form"},
+     .help = "write these scores to FILE as JSON, in sacreBLEU's format"},
     {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
      .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
-     .help = "tokenizer of BLEU; auto: zh or char where the model writes Chinese or another language without "
-             "spaces, else 13a"},
+     .help = "tokenizer of BLEU; auto: zh for Chinese, char for other target languages without spaces, "
+             "otherwise 13a"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .fallback = "false", .help = "no warnings, no figures at the end"},
+     .fallback = "false",
+     .help = "print no warnings and no summary"},
     {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
      .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format, without N as many as the beam is wide; fewer if the beam "
-             "holds fewer that differ",
-     .group = "What is printed"},
+     .help = "print the N best translations in Moses format, without N the whole beam; fewer if some of "
+             "them are equal",
+     .group = "Output format"},
     {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .fallback = "none",
      .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
-     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
-             "that is a number, or all attention weights (soft, with those of </s>)"},
+     .help = "add word alignments; hard: the best source word of each target word; a number: all pairs "
+             "with at least this weight; soft: all attention weights, including those of </s>"},
     {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
      .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
-     .help = "align words, or the subwords the model works on"},
+     .help = "align words, or the model's subwords"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
-     .help = "add log p of each token and of </s>; of a line in sentences or pieces only that of the last "
-             "</s>, though the score counts all"},
+     .help = "add log p of each token and of </s>; for lines translated in several sentences or chunks "
+             "only the final </s> is shown, though the score counts all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
-     .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
-             "source_tokens, and what other options add"},
+     .help = "print one JSON object per line; its fields are text, translation, score, normalized_score, "
+             "tokens, source_tokens, and those of other options"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
-     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
-             "words that must appear; constraints_met and constraints_unmet tell which do); prints JSON, "
-             "and passes other fields on. A line that cannot be read is answered by {\"error\": ...}, and "
-             "the exit status is 3 at the end"},
+     .help = "read one JSON object per line, with \"text\" and optionally \"prefix\" and \"constraints\" "
+             "(a list of words that the translation must contain; constraints_met and constraints_unmet "
+             "tell the result); print JSON, and pass other fields on; a line that cannot be read is "
+             "answered by {\"error\": ...}, and the exit status is 3"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
-     .help = "JSON: add the N best next tokens at each position of the translation, with log p; of two "
-             "decoders, as the first sees them"},
+     .help = "JSON: add the N best tokens at each position of the translation, with log p; for a model "
+             "with two decoders, those of the first"},
     {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
-     .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
+     .help = "JSON: add the confidence of each word and of the line, from 0 to 1"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
-     .help = "crop lines longer than --max-input-length instead of translating them in pieces",
+     .help = "crop lines longer than --max-input-length instead of translating them in chunks",
      .group = "Long lines"},
     {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .fallback = "false",
-     .help = "lines are paragraphs: translate sentence by sentence; the white space between and around them "
-             "stays"},
+     .help = "lines are paragraphs; translate sentence by sentence, and preserve the white space between "
+             "and around the sentences"},
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .fallback = "false",
-     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back where the attention says; markup in prefixes is only taken out"},
+     .help = "preserve markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;); they are "
+             "removed before translation and put back where the attention points; markup in prefixes is "
+             "only removed"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
-     .help = "every translation begins with this, of a paragraph its first sentence; a word at its end may "
-             "be completed unless a space follows",
-     .group = "Guided translation"},
+     .help = "begin the translation of each line with TEXT; the model may complete its last word, unless "
+             "TEXT ends with a space",
+     .group = "Constraints"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
-     .help = "the same for each line: one prefix a line"},
+     .help = "the same with a prefix for each line; one prefix per line"},
     {.flag = "glossary", .common = true, .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: where the words SOURCE appear in a sentence, in the same case "
-             "unless the model lowers it, its translation must have TARGET, where the attention is on "
-             "SOURCE if it may be; such translations are compared by log p, whatever --length-penalty says"},
+     .help = "use the terms in FILE, lines of SOURCE TAB TARGET; if a sentence contains the words SOURCE, "
+             "its translation must contain TARGET, if possible where the attention is on SOURCE; case "
+             "matters unless the model lowercases text; such translations are compared by log p, "
+             "regardless of --length-penalty"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
-     .arg = "SCORE", .help = "minimum Bayes risk: of the beam's translations take the one that agrees best "
-                             "with all of them by this score; give a beam of 10 or more",
+     .arg = "SCORE",
+     .help = "minimum Bayes risk: choose the translation in the beam that agrees best with the whole beam "
+             "by this score; use a beam of 10 or more",
      .group = "Choice from the beam"},
     {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .needs = "mbr",
      .arg = "X",
-     .help = "how much more the more probable ones count there, p^X; 0 = all alike"},
+     .help = "weight of a translation of probability p in this choice: p^X; 0 = equal weights"},
     {0}};
 /* clang-format on */
 

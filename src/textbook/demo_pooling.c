@@ -54,21 +54,24 @@ static const struct {
 /* clang-format off */
 static const Option POOLING_OPTIONS[] = {
     {.flag = "kernel", .type = OPT_CHOICE, POOLING(kernel), .fallback = "gaussian",
-     .choices = KERNEL_CHOICES, .arg = "KERNEL", .help = "whose weights are drawn", .group = "demo pooling"},
+     .choices = KERNEL_CHOICES, .arg = "KERNEL",
+     .help = "kernel whose weights are drawn", .group = "demo pooling"},
     {.flag = "width", .type = OPT_REAL, POOLING(width), .fallback = "1", .min = 0.001, .max = 1000,
-     .arg = "W", .help = "of the kernels: how far a query looks; the width to begin learning with"},
+     .arg = "W",
+     .help = "width of the kernels, and the initial value of the learned width"},
     {.flag = "count", .type = OPT_INT, POOLING(count), .fallback = "40", .min = 2, .max = MOST_KEYS,
-     .arg = "N", .help = "keys, with a value for each"},
+     .arg = "N",
+     .help = "number of keys, each with a value"},
     {.flag = "noise", .type = OPT_REAL, POOLING(noise), .fallback = "1", .max = 1000, .arg = "SD",
-     .help = "standard deviation of what is added to the values"},
+     .help = "standard deviation of the noise in the values"},
     {.flag = "seed", .type = OPT_LONG, POOLING(seed), .fallback = "1", .max = 9e15, .arg = "N",
-     .help = "start of all random numbers"},
+     .help = "seed of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POOLING(output), .fallback = "pooling",
      .arg = "PREFIX",
-     .help = "write PREFIX-kernels.svg, -widths.svg, -learned.svg, PREFIX-weights as .svg and .csv, and "
-             "keys and values as PREFIX-data.csv"},
+     .help = "write PREFIX-kernels.svg, -widths.svg and -learned.svg, the weights as PREFIX-weights.svg "
+             "and .csv, and keys and values as PREFIX-data.csv"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, POOLING(quiet), .fallback = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 
