@@ -62,8 +62,8 @@ expect 0 demo --help
 mv out help
 scores=$(awk '/--score/ { on = 1 } on { text = text " " $0 } on && /default/ { exit }
     END {
-        sub(/.*function: /, "", text)
-        sub(/\(default.*/, "", text)
+        sub(/.*function \(/, "", text)
+        sub(/; default.*/, "", text)
         gsub(/,/, "", text)
         print text
     }' help)
